@@ -1,0 +1,44 @@
+"""Statistical learning that fits where the data is.
+
+A model is fitted by summing its summaries of the blocks.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# What is asked for is imported when it is asked for, so that importing suffice costs little.
+_HOMES = {
+    "load": "suffice.core.estimator",
+    "partition": "suffice.engines.local",
+    "rows": "suffice.core.tables",
+    "scan_parquet": "suffice.engines.parquet",
+    "threads": "suffice.engines.local",
+}
+_MODULES = (
+    "cluster",
+    "core",
+    "decomposition",
+    "discriminant_analysis",
+    "families",
+    "fitting",
+    "linear_model",
+    "mixture",
+    "naive_bayes",
+    "statistics",
+)
+
+__all__ = [*_HOMES, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"suffice.{name}")
+    raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

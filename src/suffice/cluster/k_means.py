@@ -1,0 +1,266 @@
+"""k-means by Lloyd's algorithm: each pass sums the rows nearest to each centre.
+
+Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+
+from ..core.door import in_memory, open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..engines.local import map_rows
+from ..fitting import em
+from ..fitting.seeding import SEEDINGS, farthest
+from ..statistics import describe
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSums(Statistics):
+    """Of the rows nearest to each centre: their weight, their offsets from it, and the inertia."""
+
+    inertia: float
+    weight: np.ndarray  # (K,)
+    offset: np.ndarray  # (K, D), sum of weight * (row - centre)
+
+
+@dataclass(frozen=True, eq=False)
+class Centers(Model):
+    """K centres; a row belongs to the nearest."""
+
+    center: np.ndarray  # (K, D)
+
+    def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest centre of each row, and its squared distance."""
+        from ..loops.distances import nearest
+
+        return nearest(X, self.center)
+
+    def summarize(self, block: Any) -> ClusterSums:
+        from ..loops.distances import sums_by_label
+
+        labels, distance = self.nearest(block.X)
+        weight, offset = sums_by_label(block.X, block.weight, labels, self.center)
+        return ClusterSums(float(block.weight @ distance), weight, offset)
+
+    def estimate(self, s: ClusterSums) -> Self:
+        """Centres at the means of their rows; a centre without rows stays."""
+        share = np.divide(1.0, s.weight, out=np.zeros_like(s.weight), where=s.weight > 0)
+        return self.replace(center=self.center + s.offset * share[:, None])
+
+    def objective(self, s: ClusterSums) -> float:
+        return -s.inertia
+
+
+def lloyd(
+    starts: tuple[Centers, ...],
+    data: Partitions,
+    tol: float,
+    max_iter: int,
+    watch: Watch | None = None,
+) -> Progress:
+    """The best of several starts, each followed until its centres move no more than `tol`, squared."""
+
+    def settled(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
+        rounding = (8.0 * np.finfo(np.float64).eps * np.abs(new.center).max(initial=0.0)) ** 2
+        return ((new.center - old.center) ** 2).sum() <= max(tol, rounding * new.center.size)
+
+    return em(
+        starts,
+        data,
+        tol=tol,
+        max_iter=max_iter,
+        settled=settled,
+        mended=lambda model, s: _mended(data, model, s),
+        watch=watch,
+    )
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
+    """k-means clustering.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {'k-means++', 'k-means||', 'random'}, array of shape (n_clusters, n_features) or callable, \
+default='k-means++'
+        Where centres start. 'k-means||' needs few passes, whatever the number of clusters.
+    n_init : 'auto' or int, default='auto'
+        Number of starts, of which the best is kept; they share each pass. 'auto' is ten for
+        'random' or a callable, and one otherwise.
+    max_iter : int, default=300
+        Iterations at most.
+    tol : float, default=1e-4
+        Converged when centres move by less than this, squared and summed, relative to the mean variance
+        of the features.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    copy_x : bool, default=True
+        Ignored: the data is never changed.
+    algorithm : {'lloyd', 'elkan'}, default='lloyd'
+        Ignored: both give the same result.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, if the rows are in memory.
+    inertia_ : float
+        Sum of squared distances to the nearest centre.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray of shape (n_iter_,)
+        Inertia at the beginning of each iteration.
+    converged_ : bool
+        Whether centres settled.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : Centers
+        The fitted model.
+    statistics_ : ClusterSums
+        The sums of the last pass.
+
+    Examples
+    --------
+    >>> from suffice.cluster import KMeans
+    >>> model = KMeans(2, random_state=0).fit([[0.0], [1.0], [10.0], [11.0]])
+    >>> sorted(model.cluster_centers_.ravel().tolist())
+    [0.5, 10.5]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their weight.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, None, sample_weight)
+        found = data.fold(describe)
+        if found.rows < self.n_clusters:
+            raise ValueError(f"n_samples={found.rows:g} should be >= n_clusters={self.n_clusters}.")
+        tol = self.tol * float(found.features.variance.mean())
+        watch = Watch(self, self.checkpoint)
+        self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
+        self.trace_ = -self.trace_
+        self.inertia_ = data.fold(Centers.summarize, self.model_).inertia
+        if in_memory(X):
+            self.labels_ = self.predict(X)
+        return self
+
+    def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
+        K, D = self.n_clusters, self.n_features_in_
+        random = check_random_state(self.random_state)
+        if not isinstance(self.init, str) and not callable(self.init):
+            center = np.array(self.init, dtype=np.float64)
+            if center.shape != (K, D):
+                raise ValueError(f"init has shape {center.shape}, expected (n_clusters, n_features)={K, D}.")
+            return (Centers(center),)
+        n_init = self.n_init
+        if n_init == "auto":
+            n_init = 10 if callable(self.init) or self.init == "random" else 1
+        if callable(self.init):
+            return tuple(
+                Centers(np.array(self.init(X, K, random_state=random), dtype=np.float64))
+                for _ in range(n_init)
+            )
+        if self.init not in SEEDINGS:
+            raise ValueError(f"init={self.init!r} is unknown: use one of {sorted(SEEDINGS)} or an array.")
+        seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
+        return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
+
+    def _fitted(self, model: Centers) -> dict[str, Any]:
+        return {"cluster_centers_": model.center}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances from each row to the centres."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: np.sqrt(self._squares(rows)), X)
+
+    def _squares(self, X: np.ndarray) -> np.ndarray:
+        from ..loops.distances import weighted_distances
+
+        return weighted_distances(X, self.model_.center, np.ones_like(self.model_.center))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of squared distances to the nearest centre."""
+        X = read_rows(self, X)
+        distance = map_rows(lambda rows: self.model_.nearest(rows)[1], X)
+        return -float(distance.sum() if sample_weight is None else distance @ np.asarray(sample_weight))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+def _mended(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:
+    """Sums in which clusters without rows take the rows farthest from their centres."""
+    empty = np.flatnonzero(s.weight == 0)
+    if not len(empty):
+        return s
+    far = data.fold(farthest, len(empty), model.nearest)
+    weight, offset = s.weight.copy(), s.offset.copy()
+    labels, distance = model.nearest(far.row)
+    for k, label, row, w, d in zip(empty, labels, far.row, far.weight, distance, strict=False):
+        if d > 0:
+            weight[label] -= w
+            offset[label] -= w * (row - model.center[label])
+            weight[k] = w
+            offset[k] = w * (row - model.center[k])
+    return s.replace(weight=weight, offset=offset)

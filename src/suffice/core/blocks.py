@@ -1,0 +1,79 @@
+"""Blocks: what one partition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .values import Value
+
+# A piece of a megabyte of float64 stays in the cache while it is summarized.
+PIECE_BYTES = 1 << 20
+# In memory, a block is what one thread takes at a time.
+BLOCK_BYTES = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Value):
+    """Independent examples: features, and if there are any, targets and weights."""
+
+    X: Any  # (N, D), ndarray or csr_array
+    y: np.ndarray | None = None  # (N,) or (N, T)
+    weight: np.ndarray | None = None  # (N,), float64; None until a piece is taken: ones
+    index: tuple[int, ...] = (0,)  # position of the block in its partitions, of the piece in its block
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def __getitem__(self, rows: slice) -> Rows:
+        return Rows(
+            self.X[rows],
+            None if self.y is None else self.y[rows],
+            None if self.weight is None else self.weight[rows],
+            self.index,
+        )
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of one row as float64."""
+        if sp.issparse(self.X):
+            return 12.0 * self.X.nnz / max(1, len(self)) + 8.0
+        return 8.0 * self.X.shape[1]
+
+    def piece(self, start: int, stop: int, number: int) -> Rows:
+        """Rows start to stop as `summarize` sees them: contiguous float64, weights present."""
+        part = self[start:stop]
+        X = part.X
+        if sp.issparse(X):
+            X = X.astype(np.float64, copy=False)
+        elif X.dtype != object:
+            X = np.ascontiguousarray(X, dtype=np.float64)
+        weight = np.ones(len(part)) if part.weight is None else part.weight
+        return Rows(X, part.y, weight, (*self.index, number))
+
+    def pieces(self, statistic_bytes: int) -> Iterator[Rows]:
+        """The block in pieces that fit the cache, but larger than what they are summed into."""
+        rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
+        for number, start in enumerate(range(0, len(self), rows)):
+            yield self.piece(start, min(start + rows, len(self)), number)
+
+
+def power_of_two(number: float, least: int) -> int:
+    """The largest power of two that is not above the number, nor below the least."""
+    return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
+
+
+def cut(rows: Rows) -> tuple[Rows, ...]:
+    """Cut rows in memory into blocks: views, with boundaries that depend on the data alone."""
+    size = power_of_two(BLOCK_BYTES / max(rows.row_bytes, 8.0), 256)
+    starts = range(0, len(rows), size) if len(rows) else range(1)
+    return tuple(rows[start : start + size].replace(index=(n,)) for n, start in enumerate(starts))
+
+
+def generator(seed: int, iteration: int, block: Any) -> np.random.Generator:
+    """The random numbers of one block in one iteration, whoever computes it and when."""
+    return np.random.default_rng([seed, iteration, *block.index])

@@ -1,0 +1,160 @@
+"""The scikit-learn face that all estimators share: storage, progress, checkpoints."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from .door import open_rows
+from .loop import Progress
+from .model import Model
+from .partitions import Partitions
+from .storage import StorageError, import_everything, load_value, save_value
+from .values import Value
+
+
+class Estimator(CallbackSupportMixin, BaseEstimator):
+    """Base of all estimators: `save`, and documentation links."""
+
+    _doc_link_module = "suffice"
+    _doc_link_template = (
+        "https://suffice.readthedocs.io/reference/generated/{estimator_module}.{estimator_name}.html"
+    )
+    known: dict[str, type] = {}  # noqa: RUF012
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
+
+    def save(self, path: Any) -> None:
+        """Write the estimator, its parameters and what it learnt, to one file.
+
+        Read it with `suffice.load`. The file holds JSON and arrays, and no code.
+        """
+        save_value(_Stored.of(self), path)
+
+
+@dataclass(frozen=True)
+class _Stored(Value):
+    """An estimator as it is stored."""
+
+    estimator: str
+    version: str
+    params: dict[str, Any]
+    fitted: dict[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Estimator) -> _Stored:
+        import suffice
+
+        name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+        params = estimator.get_params(deep=False)
+        fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
+        return cls(name, suffice.__version__, params, fitted)
+
+
+def load(path: Any) -> Any:
+    """Read an estimator written by `save`.
+
+    Nothing in the file is run: it names classes of suffice and holds their numbers. A file that was
+    damaged or changed is refused.
+
+    Examples
+    --------
+    >>> import tempfile, suffice
+    >>> from suffice.decomposition import PCA
+    >>> file = tempfile.mkdtemp() + "/pca.suffice"
+    >>> PCA(1).fit([[0.0, 1.0], [2.0, 3.0]]).save(file)
+    >>> suffice.load(file)
+    PCA(n_components=1)
+    """
+    stored = load_value(path)
+    if not isinstance(stored, _Stored):
+        raise StorageError(f"{path} holds a {type(stored).__name__}, not an estimator.")
+    if stored.estimator not in Estimator.known:
+        import_everything()
+    if stored.estimator not in Estimator.known:
+        raise StorageError(f"{path} holds a {stored.estimator}, which this version does not have.")
+    estimator = Estimator.known[stored.estimator](**stored.params)
+    estimator.__dict__.update(stored.fitted)
+    return estimator
+
+
+class Iterative(Estimator):
+    """Estimators fitted by a loop: what they publish of it."""
+
+    def _fitted(self, model: Any) -> dict[str, Any]:
+        """The fitted attributes that scikit-learn's users know, from the model."""
+        raise NotImplementedError
+
+    def _publish(self, progress: Progress) -> Self:
+        self.__dict__.update(self._fitted(progress.model))
+        self.model_ = progress.model
+        self.statistics_ = progress.statistics
+        self.trace_ = np.array(progress.trace)
+        self.n_iter_: Any = progress.n_iter
+        self.converged_ = progress.converged
+        self.stopped_because_ = progress.stopped_because
+        if not progress.converged and progress.stopped_because != "callback":
+            warnings.warn(
+                f"{type(self).__name__} did not converge: it stopped after {progress.n_iter} "
+                f"iterations because of {progress.stopped_because}. Raise max_iter or tol, and look "
+                "at trace_.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+
+class OnePass(Estimator):
+    """Estimators whose model follows from one sum: `fit` folds once, `partial_fit` adds."""
+
+    def _start(self, data: Partitions, classes: Any = None) -> Model:
+        """The model that knows what to sum."""
+        raise NotImplementedError
+
+    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+        """The fitted attributes that scikit-learn's users know, from the model and the sum."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows: one pass over the data.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array, optional
+            Targets.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, y, sample_weight)
+        start = self._start(data)
+        return self._publish(start, data.fold(type(start).summarize, start))
+
+    def _publish(self, start: Any, s: Any) -> Self:
+        self.model_ = start.estimate(s)
+        self.statistics_ = s
+        self.__dict__.update(self._fitted(self.model_, s))
+        return self
+
+    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        """`partial_fit`: the sum so far plus the sum over these rows."""
+        if not hasattr(self, "statistics_"):
+            data = open_rows(self, X, y, sample_weight)
+            start = self._start(data, classes)
+            return self._publish(start, data.fold(type(start).summarize, start))
+        data = open_rows(self, X, y, sample_weight, reset=False)
+        s = data.fold(type(self.model_).summarize, self.model_)
+        return self._publish(self.model_, self.statistics_ + s)

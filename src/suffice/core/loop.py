@@ -1,0 +1,111 @@
+"""The one loop of all iterative fits: progress, callbacks, checkpoints, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .storage import StorageError, load_value, save_value
+from .values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Progress(Value):
+    """Where an iterative fit stands: all that its loop needs to go on, and so what a checkpoint holds."""
+
+    model: Any
+    trace: tuple[float, ...] = ()  # objective by iteration
+    statistics: Any = None  # of the last iteration
+    stopped_because: str = ""  # "" while it goes on
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.trace)
+
+    @property
+    def converged(self) -> bool:
+        return self.stopped_because == "tolerance"
+
+
+P = TypeVar("P", bound=Progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint(Value):
+    """The progress of a fit, and what identifies the fit."""
+
+    fit: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What happens around the iterations of one fit: callbacks are called, the checkpoint is kept."""
+
+    estimator: Any = None  # with scikit-learn's callbacks
+    checkpoint: Any = None  # a path
+    max_iter: int = 0
+    as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
+
+    def limited(self, max_iter: int) -> Watch:
+        return replace(self, max_iter=max_iter)
+
+    def loop(self, step: Callable[[P], P], progress: P) -> P:
+        """Repeat `progress = step(progress)` until it says why it stopped, or `max_iter` times."""
+        progress = self._resumed(progress)
+        context = None
+        if self.estimator is not None:
+            context = self.estimator._init_callback_context(max_subtasks=self.max_iter)
+            context.call_on_fit_task_begin(estimator=self.estimator)
+        while not progress.stopped_because and progress.n_iter < self.max_iter:
+            progress = self._iteration(step, progress, context)
+            if self.checkpoint is not None:
+                save_value(Checkpoint(self._fit(), progress), self.checkpoint)
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self.estimator)
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)
+        return progress if progress.stopped_because else progress.replace(stopped_because="max_iter")
+
+    def _iteration(self, step: Callable[[P], P], progress: P, context: Any) -> P:
+        if context is None:
+            return _finite(step(progress))
+        task = context.subcontext(task_name="iteration")
+        task.call_on_fit_task_begin(estimator=self.estimator)
+        progress = _finite(step(progress))
+        stop = task.call_on_fit_task_end(
+            estimator=self.estimator,
+            reconstruction_attributes=lambda: self.estimator._fitted(self.as_model(progress.model)),
+        )
+        if stop and not progress.stopped_because:
+            progress = progress.replace(stopped_because="callback")
+        return progress
+
+    def _fit(self) -> str:
+        """What identifies the fit: a checkpoint of another one must not be continued."""
+        if self.estimator is None:
+            return ""
+        params = self.estimator.get_params(deep=False)
+        kept = {k: repr(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
+        return f"{type(self.estimator).__name__} {self.estimator.n_features_in_} {kept}"
+
+    def _resumed(self, start: P) -> P:
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return start
+        found = load_value(self.checkpoint)
+        if not isinstance(found, Checkpoint) or found.fit != self._fit():
+            raise StorageError(
+                f"{self.checkpoint} holds another fit than this one: remove it to start anew, or "
+                "name another file."
+            )
+        return found.progress  # type: ignore[return-value]
+
+
+def _finite(progress: P) -> P:
+    if progress.trace and not np.isfinite(progress.trace[-1]):
+        return progress.replace(stopped_because="objective not finite")
+    return progress

@@ -1,0 +1,62 @@
+"""Models and families: immutable parameters that summarize blocks and are estimated from the sum."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .statistics import Statistics
+from .values import Value
+
+
+class Model(Value, ABC):
+    """Parameters, what they predict, what they add up, and what they become.
+
+    The law, for all blocks a and b, to rounding:
+    ``m.summarize(a followed by b) == m.summarize(a) + m.summarize(b)``.
+    """
+
+    @abstractmethod
+    def summarize(self, block: Any) -> Statistics:
+        """Statistics of one block, given the parameters (the E step)."""
+
+    @abstractmethod
+    def estimate(self, s: Any) -> Self:
+        """The model that the total calls for (the M step). Priors enter here and only here."""
+
+
+class Family(Value, ABC):
+    """K densities of one kind on the same rows.
+
+    The block of naive Bayes and discriminant analysis (labels known), of mixtures (labels hidden) and
+    of hidden Markov models (hidden and chained).
+    """
+
+    support: ClassVar[str]  # what a column holds: "real", "count", "binary", "category" or "mixed"
+
+    @abstractmethod
+    def log_density(self, X: Any) -> np.ndarray:
+        """log p(x given k), (N, K). NaN is not observed, and is summed out."""
+
+    @abstractmethod
+    def summarize(self, X: Any, R: np.ndarray) -> Statistics:
+        """Statistics of the rows of X, shared among the K densities by R (N, K), weights included."""
+
+    @abstractmethod
+    def estimate(self, s: Any) -> Self:
+        """The densities of this kind that the statistics call for."""
+
+    @abstractmethod
+    def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One row from density k[n], for each n."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Free parameters, as the information criteria count them."""
+
+    def log_prior(self) -> float:
+        """Log of the prior density of the parameters, up to a constant; zero without a prior."""
+        return 0.0

@@ -1,0 +1,46 @@
+"""Partitions: the blocks of one data set, wherever they live, and the two verbs on them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .statistics import Statistics, tree_sum
+from .values import nbytes
+
+
+class Partitions(ABC):
+    """The blocks of one data set. An engine is one subclass, and this is all we ask of it.
+
+    Whatever the engine: block boundaries depend on the data alone; sums follow `tree_sum` by block
+    index; `shared` travels once a call; tasks keep no state, so a lost one can be run again.
+    """
+
+    @abstractmethod
+    def map(self, f: Callable[..., Any], *shared: Any) -> Partitions:
+        """Partitions of `f(*shared, block)`; they stay where they are."""
+
+    @abstractmethod
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        """The sum of `f(*shared, block)`; it comes home."""
+
+
+def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
+    """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
+    zero = f(*shared, blocks[0].piece(0, 0, 0))
+    size = nbytes(zero)
+    return tree_sum(fold_block(f, shared, block, zero, size) for block in blocks)
+
+
+def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
+    if not len(block):
+        return zero
+    try:
+        return tree_sum(f(*shared, piece) for piece in block.pieces(size))
+    except Exception as error:
+        error.add_note(f"In block {block.index[0]} of the data, while computing {f.__qualname__}.")
+        raise
+
+
+__all__ = ["Partitions", "Statistics", "fold_blocks"]

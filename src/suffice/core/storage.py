@@ -1,0 +1,154 @@
+"""Storage: one file of JSON and arrays (safetensors), read without running anything it says.
+
+A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the
+version of the format, and a digest of it all, so that a file with a changed byte is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .values import Value
+
+FORMAT = "1"
+
+
+class StorageError(ValueError):
+    """A file that is not a model of ours, or not as it was written."""
+
+
+def save_value(value: Any, path: Any) -> None:
+    """Write a value so that the file at `path` is at any moment the old one or the new one, whole."""
+    from safetensors.numpy import save
+
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps(_encode(value, arrays, type(value).__name__), sort_keys=True)
+    content = save(arrays, {"suffice": FORMAT, "value": text, "digest": _digest(text, arrays)})
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with open(part, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def load_value(path: Any) -> Any:
+    content = Path(path).read_bytes()
+    try:
+        text, arrays = _read(content)
+    except StorageError as error:
+        raise StorageError(f"{path}: {error}") from None
+    except Exception as error:
+        raise StorageError(f"{path} is not a file of suffice, or it is damaged: {error}") from error
+    return _decode(json.loads(text), arrays)
+
+
+def _read(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
+    from safetensors.numpy import load
+
+    # The header of a safetensors file: its length in 8 bytes, then JSON.
+    length = int.from_bytes(content[:8], "little")
+    if not 0 < length <= len(content) - 8:
+        raise StorageError("this is not a file of suffice, or it is damaged.")
+    metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+    if "suffice" not in metadata:
+        raise StorageError("this is not a file of suffice.")
+    if metadata["suffice"] != FORMAT:
+        raise StorageError(
+            f"the file has format {metadata['suffice']}, and this version reads format {FORMAT}."
+        )
+    text, arrays = metadata["value"], load(content)
+    if metadata["digest"] != _digest(text, arrays):
+        raise StorageError("the file is damaged: its content does not match its digest.")
+    return text, arrays
+
+
+def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
+    def inside(part: Any, name: Any) -> Any:
+        return _encode(part, arrays, f"{where}.{name}")
+
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.generic):
+        return {"scalar": value.dtype.str, "value": _encode(value.item(), arrays, where)}
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OU":
+            return {
+                "strings": [inside(part, n) for n, part in enumerate(value.ravel().tolist())],
+                "dtype": value.dtype.str,
+                "shape": list(value.shape),
+            }
+        arrays[where] = np.ascontiguousarray(value)
+        # safetensors keeps no zero-dimensional shape apart from (1,) on every reader.
+        return {"array": where, "shape": list(value.shape)}
+    if isinstance(value, tuple | list):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [inside(part, n) for n, part in enumerate(value)]}
+    if isinstance(value, dict):
+        return {"dict": [[inside(k, "key"), inside(v, k)] for k, v in value.items()]}
+    if isinstance(value, Value):
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        return {"class": name, "fields": {k: inside(v, k) for k, v in value.fields().items()}}
+    raise TypeError(
+        f"{where} is a {type(value).__name__}, which cannot be stored: a file holds numbers, "
+        "strings, arrays, lists, tuples, dicts and the values of suffice."
+    )
+
+
+def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    match tree:
+        case {"scalar": dtype, "value": value}:
+            return np.dtype(dtype).type(_decode(value, arrays))
+        case {"strings": parts, "dtype": dtype, "shape": shape}:
+            out = np.empty(len(parts), dtype)
+            for n, part in enumerate(parts):
+                out[n] = _decode(part, arrays)
+            return out.reshape(shape)
+        case {"array": name, "shape": shape}:
+            return arrays[name].reshape(shape)
+        case {"tuple": parts}:
+            return tuple(_decode(part, arrays) for part in parts)
+        case {"list": parts}:
+            return [_decode(part, arrays) for part in parts]
+        case {"dict": pairs}:
+            return {_decode(k, arrays): _decode(v, arrays) for k, v in pairs}
+        case {"class": name, "fields": fields}:
+            return known_class(name)(**{k: _decode(v, arrays) for k, v in fields.items()})
+    return tree
+
+
+def known_class(name: str) -> type:
+    """The class of ours with this name: looked up in a list, never imported because a file says so."""
+    if name not in Value.known:
+        import_everything()
+    if name not in Value.known:
+        raise StorageError(f"the file holds a {name}, which this version does not have.")
+    return Value.known[name]
+
+
+def import_everything() -> None:
+    """Import all modules of suffice, so that all its classes are known."""
+    package = import_module("suffice")
+    for module in pkgutil.walk_packages(package.__path__, "suffice."):
+        if not module.name.startswith("suffice.engines."):
+            import_module(module.name)

@@ -1,0 +1,41 @@
+"""Values: immutable records of numbers, arrays and other values, as models and statistics are."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+
+class Value:
+    """An immutable dataclass of numbers, strings, arrays, tuples and other values.
+
+    Every subclass is known by its dotted name, which is how `suffice.load` finds it: a file can
+    name a class of this list and nothing else.
+    """
+
+    known: ClassVar[dict[str, type]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Value.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
+
+    def fields(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def replace(self, **changes: Any) -> Self:
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a cached property derived is derived again where the value arrives.
+        return self.fields()
+
+
+def nbytes(value: Any) -> int:
+    """Bytes of numbers in a value, its parts included."""
+    if isinstance(value, Value):
+        return sum(map(nbytes, value.fields().values()))
+    if isinstance(value, tuple):
+        return sum(map(nbytes, value))
+    return np.asarray(value).nbytes if isinstance(value, (np.ndarray, float, int)) else 0

@@ -1,0 +1,5 @@
+"""Decompositions of rows."""
+
+from .pca import PCA
+
+__all__ = ["PCA"]

@@ -1,0 +1,313 @@
+"""Principal components, from moments or from the triangular factor of the rows: the data is read once.
+
+Li ch. 16; Tipping and Bishop, "Probabilistic principal component analysis", 1999; Minka, "Automatic
+choice of dimensionality for PCA", 2000.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import eigh, qr, svd
+from scipy.special import gammaln
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.door import read_rows
+from ..core.estimator import OnePass
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..statistics import Factor, Moments, factor, moments
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes(Model):
+    """The directions in which rows vary most, and how much, in order."""
+
+    mean: np.ndarray  # (D,)
+    axes: np.ndarray  # (min(N, D), D), orthonormal rows
+    variance: np.ndarray  # (min(N, D),)
+    spread: np.ndarray  # (D,), variance of each feature
+    rows: bool = False  # whether the triangular factor is kept, or its square
+
+    def summarize(self, block: Any) -> Moments | Factor:
+        return (factor if self.rows else moments)(block.X, block.weight)
+
+    def estimate(self, s: Moments | Factor) -> Self:
+        if not s.weight > 1.0:
+            raise ValueError(f"PCA needs more than one row, but n_samples={s.weight:g}.")
+        most = min(int(np.ceil(s.weight)), len(s.mean))
+        if isinstance(s, Factor):
+            _, singular, axes = svd(s.R, full_matrices=False)
+            values, axes, spread = singular**2, axes, (s.R**2).sum(axis=0)
+        else:
+            values, vectors = eigh(s.scatter)
+            values, axes, spread = (
+                np.maximum(values[::-1], 0.0),
+                vectors.T[::-1],
+                np.diag(s.scatter),
+            )
+        least = len(s.mean) * np.finfo(np.float64).eps  # of a singular value, or of its square
+        seen = values > (least**2 if isinstance(s, Factor) else least) * values[0]
+        axes, values = _completed(axes[: len(values)][seen], most), np.where(seen, values, 0.0)
+        free = s.weight - 1.0
+        return self.replace(
+            mean=s.mean, axes=axes, variance=_padded(values, most) / free, spread=spread / free
+        )
+
+
+def _completed(axes: np.ndarray, most: int) -> np.ndarray:
+    """Axes along which rows vary, signs settled, and as many more as are asked for, orthogonal to them.
+
+    Nothing in the data says which these are: they are taken from the axes of the features, so that
+    they do not depend on rounding.
+    """
+    axes = axes[:most] * _signs(axes[:most])[:, None]
+    if len(axes) < most:
+        beyond = np.eye(axes.shape[1]) - axes.T @ axes
+        more = qr(beyond, mode="economic", pivoting=True)[0].T[: most - len(axes)]
+        axes = np.concatenate([axes, more * _signs(more)[:, None]])
+    return axes
+
+
+def _padded(values: np.ndarray, most: int) -> np.ndarray:
+    return np.concatenate([values[:most], np.zeros(max(0, most - len(values)))])
+
+
+def _signs(axes: np.ndarray) -> np.ndarray:
+    """Signs that make the largest entry of each axis positive, as scikit-learn does."""
+    largest = np.abs(axes).argmax(axis=1)
+    return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
+
+
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
+    """Principal component analysis: the data is read once, wherever it is.
+
+    Parameters
+    ----------
+    n_components : int, float or 'mle', default=None
+        Components to keep: a number, the share of variance to explain, Minka's choice, or all.
+    copy : bool, default=True
+        Ignored: the data is never changed.
+    whiten : bool, default=False
+        Whether to divide scores by their standard deviation.
+    svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default='auto'
+        'covariance_eigh' sums moments; 'full' sums triangular factors, which keeps all digits and costs
+        more. 'auto' takes the first unless there are more features than a thousand. 'arpack' and
+        'randomized' are approximations for data in memory: here they are exact, as 'auto'.
+    tol : float, default=0.0
+        Ignored: there is no iteration.
+    iterated_power : int or 'auto', default='auto'
+        Ignored.
+    n_oversamples : int, default=10
+        Ignored.
+    power_iteration_normalizer : str, default='auto'
+        Ignored.
+    random_state : int, default=None
+        Ignored: nothing is random.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Directions of largest variance.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the total.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values of the centred rows.
+    mean_ : ndarray of shape (n_features,)
+        Mean row.
+    n_components_ : int
+        Number of components kept.
+    n_samples_ : float
+        Number of rows, or their weight.
+    noise_variance_ : float
+        Mean variance of what is left out.
+    loadings_ : ndarray of shape (n_components, n_features)
+        Correlation of each component with each feature.
+    variable_contributions_ : ndarray of shape (n_features,)
+        Share of each feature's variance that the components explain.
+    model_ : PrincipalAxes
+        The fitted model, with all axes.
+    statistics_ : Moments or Factor
+        What was summed, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.decomposition import PCA
+    >>> pca = PCA(1).fit([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]])
+    >>> pca.explained_variance_ratio_
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: Any = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+
+    @classmethod
+    def from_covariance(
+        cls,
+        covariance: Any,
+        *,
+        mean: Any = None,
+        correlation: bool = False,
+        n_components: Any = None,
+    ) -> Self:
+        """Components of a known covariance, or of the correlation it implies."""
+        covariance = np.asarray(covariance, dtype=np.float64)
+        if correlation:
+            size = np.sqrt(np.diag(covariance))
+            covariance = covariance / np.outer(size, size)
+        D = len(covariance)
+        mean = np.zeros(D) if mean is None else np.asarray(mean, dtype=np.float64)
+        weight = np.float64(D + 1)  # any number of rows that allows D components
+        self = cls(n_components)
+        self.n_features_in_ = D
+        return self._publish(self._start(None), Moments(weight, mean, covariance * (weight - 1.0)))
+
+    def _start(self, data: Partitions | None, classes: Any = None) -> PrincipalAxes:
+        D = self.n_features_in_
+        solvers = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+        if self.svd_solver not in solvers:
+            raise ValueError(f"svd_solver={self.svd_solver!r} is unknown: use one of {solvers}.")
+        rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
+        return PrincipalAxes(np.zeros(D), np.eye(D), np.ones(D), np.ones(D), rows)
+
+    def _fitted(self, model: PrincipalAxes, s: Moments | Factor) -> dict[str, Any]:
+        variance, total = model.variance, model.spread.sum()
+        K = self._count(model, float(s.weight))
+        rest = variance[K:].sum() / (len(model.mean) - K) if len(model.mean) > K else 0.0
+        size = np.where(model.spread > 0, model.spread, 1.0)
+        loadings = model.axes[:K] * np.sqrt(variance[:K, None] / size)
+        return {
+            "components_": model.axes[:K],
+            "explained_variance_": variance[:K],
+            "explained_variance_ratio_": variance[:K] / (total or 1.0),
+            "singular_values_": np.sqrt(variance[:K] * (s.weight - 1.0)),
+            "mean_": model.mean,
+            "n_components_": K,
+            "n_samples_": float(s.weight),
+            "noise_variance_": float(rest),
+            "loadings_": loadings,
+            "variable_contributions_": (loadings**2).sum(axis=0),
+        }
+
+    def _count(self, model: PrincipalAxes, weight: float) -> int:
+        asked, most = self.n_components, len(model.variance)
+        if asked is None:
+            return most
+        if isinstance(asked, str):
+            if asked != "mle":
+                raise ValueError(f"n_components={asked!r} is unknown: use a number, 'mle' or None.")
+            if weight < len(model.mean):
+                raise ValueError("n_components='mle' needs more rows than features.")
+            return _minka(model.variance, weight)
+        if 0 < asked < 1:
+            share = np.cumsum(model.variance) / model.spread.sum()
+            return int(np.searchsorted(share, asked, side="right") + 1)
+        if not 0 <= asked <= most or int(asked) != asked:
+            raise ValueError(
+                f"n_components={asked} must be a whole number between 0 and "
+                f"min(n_samples, n_features)={most}, or a share between 0 and 1."
+            )
+        return int(asked)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those already seen; the result is that of one `fit` to all of them."""
+        return self._add(X, y, sample_weight)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores: coordinates of the rows along the components."""
+        scores = (read_rows(self, X) - self.mean_) @ self.components_.T
+        return scores / self._scale() if self.whiten else scores
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from scores."""
+        check_is_fitted(self)
+        scores = np.asarray(X) * self._scale() if self.whiten else np.asarray(X)
+        return scores @ self.components_ + self.mean_
+
+    def reconstruction_error(self, X: Any, sample_weight: Any = None) -> float:
+        """Mean squared distance between rows and what their scores give back."""
+        Y = read_rows(self, X) - self.mean_
+        rest = Y - (Y @ self.components_.T) @ self.components_
+        return float(np.average((rest**2).sum(axis=1), weights=sample_weight))
+
+    def get_covariance(self) -> np.ndarray:
+        """The covariance that probabilistic PCA gives to the rows."""
+        check_is_fitted(self)
+        noise = self.noise_variance_
+        beyond = np.maximum(self.explained_variance_ - noise, 0.0)
+        scaled = self.components_.T * beyond
+        return scaled @ self.components_ + noise * np.eye(len(self.mean_))
+
+    def get_precision(self) -> np.ndarray:
+        """The inverse of `get_covariance`."""
+        return np.linalg.inv(self.get_covariance())
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log-likelihood of each row under probabilistic PCA."""
+        Y = read_rows(self, X) - self.mean_
+        precision = self.get_precision()
+        _, log_det = np.linalg.slogdet(precision)
+        D = len(self.mean_)
+        return 0.5 * (log_det - D * np.log(2.0 * np.pi) - ((Y @ precision) * Y).sum(axis=1))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean log-likelihood of the rows under probabilistic PCA."""
+        return float(np.average(self.score_samples(X), weights=sample_weight))
+
+    def _scale(self) -> np.ndarray:
+        return np.maximum(np.sqrt(self.explained_variance_), np.finfo(np.float64).eps)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+
+def _minka(variance: np.ndarray, N: float) -> int:
+    """The number of components with the largest evidence: Minka 2000, equations 30 and 76 to 81."""
+    D = len(variance)
+    evidence = [-np.inf]
+    for K in range(1, D):
+        noise = variance[K:].sum() / (D - K)
+        if variance[K - 1] < 1e-15 or noise < 1e-15:
+            evidence.append(-np.inf)
+            continue
+        i = np.arange(1, K + 1)
+        uniform = -K * np.log(2.0) + (gammaln((D - i + 1) / 2.0) - np.log(np.pi) * (D - i + 1) / 2.0).sum()
+        smoothed = np.concatenate([variance[:K], np.full(D - K, noise)])
+        hessian = 0.0
+        for a in range(K):
+            b = slice(a + 1, D)
+            hessian += np.log(
+                (variance[a] - variance[b]) * (1.0 / smoothed[b] - 1.0 / smoothed[a])
+            ).sum() + np.log(N) * (D - a - 1)
+        m = D * K - K * (K + 1) / 2.0
+        likelihood = -N / 2.0 * (np.log(variance[:K]).sum() + (D - K) * np.log(noise))
+        evidence.append(
+            uniform + likelihood + (m + K) / 2.0 * np.log(2.0 * np.pi) - hessian / 2.0 - K / 2.0 * np.log(N)
+        )
+    return int(np.argmax(evidence))

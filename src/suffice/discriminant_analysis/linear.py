@@ -1,0 +1,298 @@
+"""Linear discriminant analysis: classes are normal with one covariance.
+
+Fisher, "The use of multiple measurements in taxonomic problems", 1936; Hastie, Tibshirani and Friedman,
+"The Elements of Statistical Learning", section 4.3; Ledoit and Wolf, "Honey, I shrunk the sample
+covariance matrix", 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh, lstsq, svd
+from scipy.special import softmax
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from ..core.door import open_rows, read_rows
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
+from ..naive_bayes.class_conditional import GenerativeClassifier
+from ..statistics import Moments
+
+
+class Discriminant(GenerativeClassifier):
+    """What linear and quadratic discriminant analysis share: priors, shrinkage, decisions."""
+
+    priors: Any
+    shrinkage: Any
+    covariance_estimator: Any
+    solver: str
+
+    def _prior(self) -> Any:
+        if self.covariance_estimator is not None:
+            raise ValueError(
+                "covariance_estimator needs the rows of a class at once, and suffice sums over blocks: "
+                "use shrinkage='auto' or a number."
+            )
+        if self.shrinkage is not None and self.solver == "svd":
+            raise ValueError("shrinkage is not supported with solver='svd': use solver='eigen'.")
+        return self.priors
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit to labelled rows: one pass to find the classes, one to sum.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, y, sample_weight)
+        start = self._start(data)
+        s = data.fold(Labelled.summarize, start)
+        if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
+            self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
+        return self._publish(start, s)
+
+    def _publish(self, start: Labelled, s: Any) -> Any:
+        if len(start.classes) < 2:
+            raise ValueError("The number of classes has to be greater than one; got 1 class.")
+        return super()._publish(start, s)
+
+    def _class_covariances(self, s: Any) -> np.ndarray:
+        """(K, D, D) maximum likelihood covariances, shrunk as asked."""
+        covariances, shrinkage = s.component.variance, self.shrinkage
+        if shrinkage is None:
+            return covariances
+        if shrinkage != "auto":
+            return np.stack([_shrunk(C, shrinkage) for C in covariances])
+        if not hasattr(self, "_fourth_moments"):
+            raise ValueError("shrinkage='auto' reads the data twice, so partial_fit cannot use it.")
+        of_classes = zip(covariances, s.weight, self._fourth_moments[:-1], strict=True)
+        return np.stack([_ledoit_wolf(*of_class) for of_class in of_classes])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """log p(x, c) up to a constant; for two classes, how much the second leads."""
+        joint = self.predict_joint_log_proba(X)
+        return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
+
+
+@dataclass(frozen=True, eq=False)
+class _Values(Statistics):
+    value: np.ndarray  # (K,)
+
+
+def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
+    """The sums of |z|^4 of the rows in standard units, by class, and last of all rows as one class."""
+    total, K = by_class.total(), len(by_class.mean)
+    codes = model.codes(block.y)
+
+    def fourth(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        Z = (block.X - mean) ** 2 / np.where(variance > 0, variance, 1.0)
+        return block.weight * Z.sum(axis=1) ** 2
+
+    spread = np.diagonal(by_class.variance, axis1=1, axis2=2)
+    within = fourth(by_class.mean[codes], spread[codes])
+    overall = fourth(total.mean, np.diag(total.variance))
+    return _Values(np.append(np.bincount(codes, within, minlength=K), overall.sum()))
+
+
+def _shrunk(C: np.ndarray, share: float) -> np.ndarray:
+    return (1.0 - share) * C + share * np.trace(C) / len(C) * np.eye(len(C))
+
+
+def _ledoit_wolf(C: np.ndarray, n: float, fourth: float) -> np.ndarray:
+    """C shrunk in standard units, by the share that Ledoit and Wolf estimate."""
+    D, size = len(C), np.sqrt(np.diag(C))
+    size = np.where(size > 0, size, 1.0)
+    units = np.outer(size, size)
+    S = C / units
+    distance = ((S - np.trace(S) / D * np.eye(D)) ** 2).sum() / D
+    error = min((fourth / n - (S**2).sum()) / (n * D), distance)
+    return _shrunk(S, error / distance if error else 0.0) * units
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+    """Linear discriminant analysis, as a classifier and as a projection.
+
+    Parameters
+    ----------
+    solver : {'svd', 'lsqr', 'eigen'}, default='svd'
+        'svd' drops directions in which classes do not vary; 'lsqr' solves for the coefficients;
+        'eigen' compares scatter between and within classes. The last two can shrink.
+    shrinkage : float or 'auto', default=None
+        Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
+    priors : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    n_components : int, default=None
+        Dimensions of `transform`; as many as there can be if not given.
+    store_covariance : bool, default=False
+        Whether to keep `covariance_` with solver 'svd'; the others always do.
+    tol : float, default=1e-4
+        With 'svd', a direction in which standardised rows vary less is dropped.
+    covariance_estimator : None
+        Not supported: it would need the rows of a class at once.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities.
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    xbar_ : ndarray of shape (n_features,)
+        Mean of the class means ('svd').
+    coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
+        Coefficients of the decisions.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Intercepts of the decisions.
+    scalings_ : ndarray of shape (n_features, rank)
+        The projection ('svd' and 'eigen').
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Share of the variance between classes ('svd' and 'eigen').
+    covariance_ : ndarray of shape (n_features, n_features)
+        Covariance within classes.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The moments of the classes, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def _family(self, data: Partitions, K: int) -> Gaussian:
+        if self.solver not in ("svd", "lsqr", "eigen"):
+            raise ValueError(f"solver={self.solver!r} is unknown: use 'svd', 'lsqr' or 'eigen'.")
+        # Classes that do not count as often as they occur, or shrink apart, are summed apart.
+        apart = self.solver != "svd" and (self.priors is not None or self.shrinkage == "auto")
+        return (FullGaussian if apart else TiedGaussian).start(K, self.n_features_in_)
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        K, D = s.component.mean.shape
+        most = min(K - 1, D)
+        count = most if self.n_components is None else self.n_components
+        if count > most:
+            raise ValueError(f"n_components={count} cannot be above min(n_features, n_classes - 1)={most}.")
+        self._max_components = count
+        fitted = {"classes_": model.classes, "priors_": model.prior, "means_": s.component.mean}
+        fitted |= getattr(self, f"_{self.solver}")(model.prior, s)
+        if K == 2:
+            fitted["coef_"] = np.diff(fitted["coef_"], axis=0)
+            fitted["intercept_"] = np.diff(fitted["intercept_"])
+        return fitted
+
+    def _within(self, prior: np.ndarray, s: Any) -> np.ndarray:
+        moments = s.component
+        if moments.pooled:
+            return _shrunk(moments.variance, self.shrinkage or 0.0)
+        return np.tensordot(prior, self._class_covariances(s), axes=1)
+
+    def _lsqr(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
+        within, means = self._within(prior, s), s.component.mean
+        coef = lstsq(within, means.T)[0].T
+        intercept = np.log(prior) - 0.5 * (means * coef).sum(axis=1)
+        return {"covariance_": within, "coef_": coef, "intercept_": intercept}
+
+    def _eigen(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
+        within, means, share = self._within(prior, s), s.component.mean, s.weight / s.weight.sum()
+        delta = means - share @ means
+        total = s.component.variance if s.component.pooled else np.tensordot(share, s.component.variance, 1)
+        total = total + (delta * share[:, None]).T @ delta
+        if self.shrinkage == "auto":
+            total = _ledoit_wolf(total, s.weight.sum(), self._fourth_moments[-1])
+        else:
+            total = _shrunk(total, self.shrinkage or 0.0)
+        values, vectors = eigh(total - within, within)
+        order = np.argsort(values)[::-1]
+        vectors = vectors[:, order]
+        coef = means @ vectors @ vectors.T
+        return {
+            "covariance_": within,
+            "explained_variance_ratio_": (values[order] / values.sum())[: self._max_components],
+            "scalings_": vectors,
+            "coef_": coef,
+            "intercept_": np.log(prior) - 0.5 * (means * coef).sum(axis=1),
+        }
+
+    def _svd(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
+        C, means = s.component.variance, s.component.mean
+        K, xbar = len(means), prior @ means
+        size = np.sqrt(np.diag(C))
+        size = np.where(size > 0, size, 1.0)
+        values, vectors = eigh(C / np.outer(size, size))
+        spread = np.sqrt(np.maximum(values[::-1], 0.0))
+        kept = spread > self.tol
+        scalings = vectors[:, ::-1][:, kept] / size[:, None] / spread[kept]
+        between = np.sqrt(s.weight.sum() * prior / max(K - 1, 1))[:, None] * (means - xbar) @ scalings
+        _, strength, rotation = svd(between, full_matrices=False)
+        kept = strength > self.tol * strength[0]
+        scalings = scalings @ rotation.T[:, kept]
+        coef = (means - xbar) @ scalings
+        fitted = {
+            "xbar_": xbar,
+            "explained_variance_ratio_": (strength**2 / (strength**2).sum())[: self._max_components],
+            "scalings_": scalings,
+            "coef_": coef @ scalings.T,
+            "intercept_": np.log(prior) - 0.5 * (coef**2).sum(axis=1) - xbar @ (coef @ scalings.T).T,
+        }
+        return fitted | ({"covariance_": C} if self.store_covariance else {})
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, c) of each row and class, up to a constant of the row."""
+        X = read_rows(self, X)
+        scores = X @ self.coef_.T + self.intercept_
+        if len(self.classes_) == 2:
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+        return scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        joint = self.predict_joint_log_proba(X)
+        return softmax(joint, axis=1)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Rows projected to where classes differ most."""
+        if self.solver == "lsqr":
+            raise ValueError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
+        X = read_rows(self, X)
+        if self.solver == "svd":
+            X = X - self.xbar_
+        return (X @ self.scalings_)[:, : self._max_components]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._max_components

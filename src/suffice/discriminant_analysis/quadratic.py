@@ -1,0 +1,127 @@
+"""Quadratic discriminant analysis: classes are normal, each with its own covariance.
+
+Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh
+
+from ..core.door import read_rows
+from ..core.partitions import Partitions
+from ..families import FullGaussian, Labelled
+from .linear import Discriminant
+
+
+class QuadraticDiscriminantAnalysis(Discriminant):
+    """Quadratic discriminant analysis.
+
+    Parameters
+    ----------
+    solver : {'svd', 'eigen'}, default='svd'
+        'svd' regularises by `reg_param`, 'eigen' by `shrinkage`.
+    shrinkage : float or 'auto', default=None
+        Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
+    priors : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    reg_param : float, default=0.0
+        With 'svd', weight of the identity in each covariance.
+    store_covariance : bool, default=False
+        Whether to keep `covariance_`.
+    tol : float, default=1e-4
+        A covariance with an eigenvalue below is refused.
+    covariance_estimator : None
+        Not supported: it would need the rows of a class at once.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities.
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    rotations_ : list of ndarray of shape (n_features, n_features)
+        Axes of each class.
+    scalings_ : list of ndarray of shape (n_features,)
+        Variances along them.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        Covariances, if stored.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The moments of the classes, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def _family(self, data: Partitions, K: int) -> FullGaussian:
+        if self.solver not in ("svd", "eigen"):
+            raise ValueError(f"solver={self.solver!r} is unknown: use 'svd' or 'eigen'.")
+        return FullGaussian.start(K, self.n_features_in_)
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        covariances = self._class_covariances(s)
+        scalings, rotations = [], []
+        for c, C, n in zip(model.classes, covariances, s.weight, strict=True):
+            if n <= 1:
+                raise ValueError(f"y has only 1 sample in class {c}, covariance is ill defined.")
+            values, vectors = eigh(C)
+            values, vectors = values[::-1], vectors[:, ::-1]
+            if self.solver == "svd":
+                values = (1.0 - self.reg_param) * np.maximum(values, 0.0) + self.reg_param
+            if (values <= self.tol).any():
+                name = "reg_param" if self.solver == "svd" else "shrinkage"
+                raise LinAlgError(
+                    f"The covariance matrix of class {c} is not full rank: it has {n:g} samples of "
+                    f"{len(C)} features. Raise `{name}`."
+                )
+            scalings.append(values)
+            rotations.append(vectors)
+        fitted = {
+            "classes_": model.classes,
+            "priors_": model.prior,
+            "means_": s.component.mean,
+            "scalings_": scalings,
+            "rotations_": rotations,
+        }
+        if self.store_covariance:
+            pairs = zip(rotations, scalings, strict=True)
+            fitted["covariance_"] = [(U * v) @ U.T for U, v in pairs]
+        return fitted
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, c) of each row and class, up to a constant."""
+        X = read_rows(self, X)
+        columns = []
+        for mean, U, v, prior in zip(self.means_, self.rotations_, self.scalings_, self.priors_, strict=True):
+            Z = (X - mean) @ (U / np.sqrt(v))
+            columns.append(np.log(prior) - 0.5 * ((Z**2).sum(axis=1) + np.log(v).sum()))
+        return np.stack(columns, axis=1)

@@ -1,0 +1,120 @@
+"""Threads of this process, over blocks in memory or read as they are needed."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..core.blocks import Rows, cut
+from ..core.partitions import Partitions, fold_blocks
+from ..core.statistics import tree_sum
+
+_threads: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Use `n` threads for the folds inside the block; the results are the same bits for any `n`.
+
+    >>> import suffice
+    >>> with suffice.threads(1):
+    ...     pass
+    """
+    token = _threads.set(n)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def n_threads() -> int:
+    return _threads.get() or len(os.sched_getaffinity(0))
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """Blocks are the parallel unit, and BLAS sums in another order on more threads."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@dataclass(frozen=True)
+class LocalPartitions(Partitions):
+    """Blocks of this process: a tuple of them, or anything that can be iterated again and again.
+
+    What is read anew in each pass is mapped anew in each pass: `steps` are the maps still to do.
+    """
+
+    blocks: Iterable[Any]
+    steps: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> LocalPartitions:
+        if isinstance(self.blocks, tuple):
+            return LocalPartitions(tuple(_in_order(lambda b: f(*shared, b), self.blocks)))
+        return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        def task(block: Any) -> Any:
+            for step, step_shared in self.steps:
+                block = step(*step_shared, block)
+            return fold_blocks(f, shared, [block])
+
+        return tree_sum(_in_order(task, self.blocks))
+
+
+def _in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+    """f of each block, by threads, in the order of the blocks, with few of them in flight."""
+    n = n_threads()
+    if isinstance(blocks, tuple):
+        n = min(n, len(blocks))
+    with one_blas_thread():
+        if n <= 1:
+            yield from map(f, blocks)
+            return
+        with ThreadPoolExecutor(n) as pool:
+            flying: deque[Future[Any]] = deque()
+            try:
+                for block in blocks:
+                    flying.append(pool.submit(f, block))
+                    if len(flying) > 2 * n:
+                        yield flying.popleft().result()
+                while flying:
+                    yield flying.popleft().result()
+            finally:
+                for future in flying:
+                    future.cancel()
+
+
+def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
+    """Arrays as partitions, to fold over by hand.
+
+    Examples
+    --------
+    >>> import numpy as np, suffice
+    >>> data = suffice.partition(np.arange(6.0).reshape(3, 2))
+    >>> data.fold(lambda rows: rows.X.sum(axis=0))
+    array([6., 9.])
+    """
+    return LocalPartitions(cut(Rows(np.asarray(X), y, weight)))
+
+
+def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """f of rows in memory, by threads and in pieces that fit the cache: how models predict."""
+
+    def of_block(block: Rows) -> np.ndarray:
+        return np.concatenate([f(piece.X) for piece in block.pieces(0)] or [f(block.piece(0, 0, 0).X)])
+
+    return np.concatenate(list(LocalPartitions(cut(Rows(X))).map(of_block).blocks))

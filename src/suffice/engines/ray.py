@@ -1,0 +1,143 @@
+"""Ray: the blocks lie in its object store, tasks fold runs of them, and what is lost is computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import ray
+import ray.data
+from ray.data.dataset import MaterializedDataset
+from ray.exceptions import RayTaskError
+
+from ..core.blocks import Rows, power_of_two
+from ..core.partitions import Partitions, fold_blocks
+from ..core.statistics import add, tree_sum
+from ..core.tables import Columns
+from ..core.values import nbytes
+from .local import one_blas_thread
+
+# A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
+RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
+RUN_BYTES = 1 << 26
+TASKS_A_CPU = 4
+# Sums up to this size, all together, come home to be added; larger ones are added where they are.
+HOME_BYTES = 1 << 28
+# A block of a long fit may be lost more than once. Each time, and where a worker dies, its task runs again.
+RETRIES = 16
+
+
+@dataclass(frozen=True)
+class RayPartitions(Partitions):
+    """Runs of blocks in the object store.
+
+    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one object: its
+    blocks lie on one node, and the task that folds them is sent there.
+    """
+
+    runs: tuple[Any, ...]  # ObjectRefs of tuples of blocks
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> RayPartitions:
+        call = ray.put((f, shared))
+        return RayPartitions(tuple(_map.remote(call, run) for run in self.runs))
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        call = ray.put((f, shared))
+        sums = [_fold.remote(call, run) for run in self.runs]
+        with _tasks(sums):
+            size = nbytes(ray.get(sums[0])) if sums else 0
+            if size * len(sums) > HOME_BYTES:
+                total = ray.get(tree_sum(sums, add=_add.remote))
+            else:
+                total = tree_sum(map(ray.get, sums))
+        # What Ray hands out is read-only and lies in its store, which the answer may outlive.
+        return deepcopy(total)
+
+
+@ray.remote(max_retries=RETRIES)
+def _open(columns: Columns, check: Any, empty: pa.Table, start: int, *tables: pa.Table) -> Any:
+    blocks = []
+    for number, table in enumerate(tables, start):
+        try:
+            blocks.append(columns.block(check, number, table if table.num_rows else empty))
+        except Exception as error:
+            error.add_note(f"In block {number} of the data, while reading it.")
+            raise
+    return tuple(blocks)
+
+
+@ray.remote(max_retries=RETRIES)
+def _map(call: Any, blocks: tuple[Any, ...]) -> tuple[Any, ...]:
+    f, shared = call
+    with one_blas_thread():
+        return tuple(f(*shared, block) for block in blocks)
+
+
+@ray.remote(max_retries=RETRIES)
+def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
+    with one_blas_thread():
+        return fold_blocks(*call, blocks)
+
+
+_add = ray.remote(max_retries=RETRIES)(add)
+
+
+@contextmanager
+def _tasks(refs: list[Any]) -> Iterator[None]:
+    """An error in a task is raised here as itself; and after one, or an interrupt, no task goes on."""
+    try:
+        yield
+    except BaseException as error:
+        for ref in refs:
+            ray.cancel(ref)
+        cause: Any = error
+        while isinstance(cause, RayTaskError):
+            cause = cause.cause
+        if cause is error:
+            raise
+        raise cause from error
+
+
+def column_names(source: ray.data.Dataset) -> list[str]:
+    names = source.columns()
+    if not names:
+        raise ValueError("The ray.data.Dataset is empty: it has no rows, and so no columns.")
+    return names
+
+
+def open_partitions(
+    source: ray.data.Dataset, columns: Columns, check: Callable[[Rows], Rows]
+) -> RayPartitions:
+    """Its blocks, converted once by tasks.
+
+    The boundaries are those of the Dataset. Where Ray reads files it chooses them by the files and,
+    beyond a hundred, by the CPUs: ``override_num_blocks=`` of the reader fixes them.
+    """
+    if not isinstance(source, MaterializedDataset):
+        # Other columns are not read, and what Ray caches of this one goes when we are done.
+        source = source.select_columns(columns.names())
+    tables = _blocks_in_order(source)
+    schema = source.schema()
+    empty = pa.schema(list(zip(schema.names, schema.types, strict=True))).empty_table()
+    n = RUN or _run_length(len(tables), source.size_bytes())
+    starts = range(0, len(tables), n)
+    return RayPartitions(tuple(_open.remote(columns, check, empty, i, *tables[i : i + n]) for i in starts))
+
+
+def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
+    """References to its blocks; unless told so, Ray Data orders them as they get ready."""
+    options = source.context.execution_options
+    given, options.preserve_order = options.preserve_order, True
+    try:
+        return source.to_arrow_refs()
+    finally:
+        options.preserve_order = given
+
+
+def _run_length(n_blocks: int, size: int) -> int:
+    cpus = max(1.0, ray.cluster_resources().get("CPU", 1.0))
+    return power_of_two(min(n_blocks / (TASKS_A_CPU * cpus), RUN_BYTES * n_blocks / max(1, size)), 1)

@@ -1,0 +1,38 @@
+"""K densities of one kind, and the models over them."""
+
+from ..core.model import Family
+from .discrete import Bernoulli, Categorical, Multinomial, Poisson
+from .gaussian import (
+    GAUSSIANS,
+    DiagonalGaussian,
+    FullGaussian,
+    Gaussian,
+    GaussianPrior,
+    SphericalGaussian,
+    TiedGaussian,
+)
+from .mixture import Labelled, Mixture
+from .priors import Beta, Dirichlet, InverseWishart, NormalPrior
+from .product import Product
+
+__all__ = [
+    "GAUSSIANS",
+    "Bernoulli",
+    "Beta",
+    "Categorical",
+    "DiagonalGaussian",
+    "Dirichlet",
+    "Family",
+    "FullGaussian",
+    "Gaussian",
+    "GaussianPrior",
+    "InverseWishart",
+    "Labelled",
+    "Mixture",
+    "Multinomial",
+    "NormalPrior",
+    "Poisson",
+    "Product",
+    "SphericalGaussian",
+    "TiedGaussian",
+]

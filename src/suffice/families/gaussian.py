@@ -1,0 +1,391 @@
+"""K Gaussian densities, with full, tied, diagonal or spherical covariance.
+
+Missing entries are summed out: Little and Rubin, "Statistical Analysis with Missing Data", ch. 11.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from ..core.model import Family
+from ..core.values import Value
+from ..statistics import Moments, grouped_moments
+
+LOG_2PI = np.log(2.0 * np.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPrior(Value):
+    """A normal prior for means and an inverse Wishart prior for covariances.
+
+    mean_k ~ N(mean, covariance_k / mean_precision), covariance_k ~ IW(degrees_of_freedom, scale).
+    Without degrees of freedom the covariance has no prior of its own.
+    """
+
+    mean: Any = 0.0  # number or (D,)
+    mean_precision: float = 0.0
+    scale: Any = 0.0  # number or (D, D)
+    degrees_of_freedom: float | None = None
+
+    def scale_matrix(self, D: int) -> np.ndarray:
+        return self.scale * np.eye(D) if np.ndim(self.scale) == 0 else np.asarray(self.scale)
+
+    def log_determinants(self, D: int) -> float:
+        """How often log det(covariance) / 2 is subtracted in the log prior."""
+        own = 0.0 if self.degrees_of_freedom is None else self.degrees_of_freedom + D + 1.0
+        return own + (1.0 if self.mean_precision > 0 else 0.0)
+
+    def update(self, s: Moments) -> Moments:
+        """The prior as observations: mode = scatter / weight of what this returns, by group."""
+        D = s.mean.shape[-1]
+        seen = s.mean * 0.0 + self.mean
+        if self.mean_precision > 0:
+            prior = s.replace(
+                weight=np.full_like(s.weight, self.mean_precision),
+                mean=seen,
+                scatter=np.zeros_like(s.scatter),
+            )
+            merged = prior + s
+        else:
+            merged = s
+        scale = self.scale_matrix(D)
+        if s.diagonal:
+            scale, D = np.diag(scale), 1
+        weight = s.weight + (self.log_determinants(D))
+        if s.pooled:  # one covariance, so one inverse Wishart, but a mean prior for each group
+            K = len(s.weight)
+            own = self.log_determinants(D) - (self.mean_precision > 0)
+            weight = s.weight + float(self.mean_precision > 0) + own / K
+        return merged.replace(weight=weight, scatter=merged.scatter + scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(Family):
+    """K Gaussian densities; the subclasses say what their covariances share."""
+
+    mean: np.ndarray  # (K, D)
+    covariance: np.ndarray  # full (K, D, D), tied (D, D), diagonal (K, D), spherical (K,)
+    reg: float = 0.0  # added to the diagonal of every covariance
+    prior: GaussianPrior | None = None
+    fixed: str | None = None  # "covariance" stays as it is
+
+    support: ClassVar[str] = "real"
+    kind: ClassVar[str]  # of moments
+
+    @classmethod
+    @abstractmethod
+    def start(cls, K: int, D: int, **options: Any) -> Self:
+        """K standard normal densities on D features: where there is nothing better."""
+
+    @abstractmethod
+    def _shared(self, s: Moments) -> np.ndarray:
+        """The covariance in the shape of this class, from moments."""
+
+    @staticmethod
+    @abstractmethod
+    def inverse(covariance: np.ndarray) -> np.ndarray:
+        """Precision from covariance in the shape of this class, or the other way."""
+
+    @property
+    @abstractmethod
+    def root_precision(self) -> np.ndarray:
+        """U with U U' = precision, in the shape of the covariance."""
+
+    @property
+    @abstractmethod
+    def covariances(self) -> np.ndarray:
+        """(K, D, D), whatever is shared."""
+
+    def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
+        return grouped_moments(X, R, self.kind)
+
+    def estimate(self, s: Moments) -> Self:
+        by_group = s.weight if s.diagonal else s.weight[:, None]
+        mean = s.mean
+        if self.prior is not None:
+            share = by_group / (by_group + self.prior.mean_precision + (by_group == 0))
+            mean = share * s.mean + (1.0 - share) * self.prior.mean
+            s = self.prior.update(s)
+        # A density that nobody claims stays where it was.
+        mean = np.where(by_group > 0, mean, self.mean)
+        covariance = self.covariance if self.fixed == "covariance" else self._shared(s)
+        return self.replace(mean=mean, covariance=covariance)
+
+    def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        root = np.linalg.cholesky(self.covariances)
+        noise = rng.standard_normal((len(k), self.mean.shape[1]))
+        return self.mean[k] + np.einsum("nij,nj->ni", root[k], noise)
+
+    @property
+    def n_parameters(self) -> int:
+        free = 0 if self.fixed == "covariance" else self._n_covariance_parameters
+        return self.mean.size + free
+
+    @property
+    @abstractmethod
+    def _n_covariance_parameters(self) -> int: ...
+
+    def log_prior(self) -> float:
+        if self.prior is None:
+            return 0.0
+        D, total = self.mean.shape[1], 0.0
+        shared = self.kind == "pooled"
+        own = self.prior.log_determinants(D if self.kind != "diagonal" else 1)
+        moving = float(self.prior.mean_precision > 0)
+        for k, (m, C) in enumerate(zip(self.mean, self.covariances, strict=True)):
+            factor = cho_factor(C, lower=True)
+            delta = m - self.prior.mean
+            total -= 0.5 * self.prior.mean_precision * delta @ cho_solve(factor, delta)
+            log_det = 2.0 * np.log(np.diag(factor[0])).sum()
+            times = moving + (own - moving if not shared or k == 0 else 0.0)
+            total -= 0.5 * times * log_det
+            if not shared or k == 0:
+                total -= 0.5 * np.trace(cho_solve(factor, self.prior.scale_matrix(D)))
+        return float(total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense(Gaussian):
+    """What full and tied covariances have in common: pairs of features."""
+
+    @cached_property
+    def whitening(self) -> np.ndarray:
+        """U with U U' = the inverse covariance, one a density: (x - mean) U is standard normal."""
+        return np.stack([_whitening(C) for C in self._different])
+
+    @staticmethod
+    def inverse(covariance: np.ndarray) -> np.ndarray:
+        return np.linalg.inv(covariance)
+
+    @property
+    def root_precision(self) -> np.ndarray:
+        return self.whitening.reshape(self.covariance.shape)
+
+    @property
+    @abstractmethod
+    def _different(self) -> np.ndarray:
+        """The covariances without repetition, (K or 1, D, D)."""
+
+    def log_density(self, X: np.ndarray) -> np.ndarray:
+        K = len(self.mean)
+        out = np.empty((len(X), K))
+        for rows, seen in _patterns(X):
+            part, mean, U = X[rows], self.mean, self.whitening
+            if seen is not None:
+                part, mean = part[:, seen], mean[:, seen]
+                U = np.stack([_whitening(C[np.ix_(seen, seen)]) for C in self._different])
+            log_det = np.log(np.diagonal(U, axis1=1, axis2=2)).sum(axis=1)
+            distance = np.empty((len(part), K))
+            for k in range(K):
+                Z = (part - mean[k]) @ U[k % len(U)]
+                distance[:, k] = np.einsum("nd,nd->n", Z, Z)
+            out[rows] = log_det - 0.5 * (mean.shape[1] * LOG_2PI + distance)
+        return out
+
+    def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
+        if not np.isnan(X.sum()):
+            return grouped_moments(X, R, self.kind)
+        parts = []
+        for k in range(len(self.mean)):
+            filled, extra = self._completed(X, R[:, k], self.mean[k], self.covariances[k])
+            s = grouped_moments(filled, R[:, [k]], "full")
+            parts.append(s.replace(scatter=s.scatter + extra))
+        weight, mean, scatter = (
+            np.concatenate([getattr(s, name) for s in parts]) for name in ("weight", "mean", "scatter")
+        )
+        return Moments(weight, mean, scatter.sum(axis=0) if self.kind == "pooled" else scatter)
+
+    def _completed(
+        self, X: np.ndarray, r: np.ndarray, mean: np.ndarray, C: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """X with missing entries at their expectation given the observed, and their scatter about it."""
+        filled, extra = X.copy(), np.zeros_like(C)
+        for rows, seen in _patterns(X):
+            if seen is None:
+                continue
+            lost = ~seen
+            regression = np.linalg.solve(C[np.ix_(seen, seen)], C[np.ix_(seen, lost)])
+            expected = mean[lost] + (X[rows][:, seen] - mean[seen]) @ regression
+            filled[np.ix_(rows, lost)] = expected
+            rest = C[np.ix_(lost, lost)] - C[np.ix_(lost, seen)] @ regression
+            extra[np.ix_(lost, lost)] += r[rows].sum() * rest
+        return filled, extra
+
+
+@dataclass(frozen=True, eq=False)
+class FullGaussian(_Dense):
+    """K Gaussian densities, each with its own covariance (K, D, D)."""
+
+    kind: ClassVar[str] = "full"
+
+    @classmethod
+    def start(cls, K: int, D: int, **options: Any) -> Self:
+        return cls(np.zeros((K, D)), np.tile(np.eye(D), (K, 1, 1)), **options)
+
+    def _shared(self, s: Moments) -> np.ndarray:
+        covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
+        return np.where(s.weight[:, None, None] > 0, covariance, self.covariance)
+
+    @property
+    def covariances(self) -> np.ndarray:
+        return self.covariance
+
+    _different = covariances
+
+    @property
+    def _n_covariance_parameters(self) -> int:
+        K, D = self.mean.shape
+        return K * D * (D + 1) // 2
+
+
+@dataclass(frozen=True, eq=False)
+class TiedGaussian(_Dense):
+    """K Gaussian densities with one covariance (D, D)."""
+
+    kind: ClassVar[str] = "pooled"
+
+    @classmethod
+    def start(cls, K: int, D: int, **options: Any) -> Self:
+        return cls(np.zeros((K, D)), np.eye(D), **options)
+
+    def _shared(self, s: Moments) -> np.ndarray:
+        return s.scatter / s.weight.sum() + self.reg * np.eye(self.mean.shape[1])
+
+    @property
+    def covariances(self) -> np.ndarray:
+        return np.broadcast_to(self.covariance, (len(self.mean), *self.covariance.shape))
+
+    @property
+    def _different(self) -> np.ndarray:
+        return self.covariance[None]
+
+    @property
+    def _n_covariance_parameters(self) -> int:
+        D = self.mean.shape[1]
+        return D * (D + 1) // 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Axes(Gaussian):
+    """What diagonal and spherical covariances have in common: features one by one."""
+
+    kind: ClassVar[str] = "diagonal"
+
+    @staticmethod
+    def inverse(covariance: np.ndarray) -> np.ndarray:
+        return 1.0 / covariance
+
+    @property
+    def root_precision(self) -> np.ndarray:
+        return 1.0 / np.sqrt(self.covariance)
+
+    @property
+    @abstractmethod
+    def variances(self) -> np.ndarray:
+        """(K, D)"""
+
+    @property
+    def covariances(self) -> np.ndarray:
+        return self.variances[:, :, None] * np.eye(self.mean.shape[1])
+
+    def log_density(self, X: np.ndarray) -> np.ndarray:
+        from ..loops.distances import weighted_distances
+
+        variance = self.variances
+        if not (variance > 0).all():
+            raise ValueError(_SINGULAR)
+        out = weighted_distances(X, self.mean, 1.0 / variance)
+        constant = np.log(variance) + LOG_2PI
+        if np.isnan(X.sum()):
+            out += (~np.isnan(X)).astype(np.float64) @ constant.T
+        else:
+            out += constant.sum(axis=1)
+        out *= -0.5
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalGaussian(_Axes):
+    """K Gaussian densities with independent features: variances (K, D)."""
+
+    smoothing: float = 0.0  # share of the largest variance of a feature, added to all
+
+    @classmethod
+    def start(cls, K: int, D: int, **options: Any) -> Self:
+        return cls(np.zeros((K, D)), np.ones((K, D)), **options)
+
+    def _shared(self, s: Moments) -> np.ndarray:
+        return np.where(s.weight > 0, s.variance + self.added(s), self.covariance)
+
+    def added(self, s: Moments) -> float:
+        """What is added to all variances."""
+        return self.reg + self.smoothing * float(s.total().variance.max(initial=0.0))
+
+    @property
+    def variances(self) -> np.ndarray:
+        return self.covariance
+
+    @property
+    def _n_covariance_parameters(self) -> int:
+        return self.mean.size
+
+
+@dataclass(frozen=True, eq=False)
+class SphericalGaussian(_Axes):
+    """K Gaussian densities that are round: one variance each, (K,)."""
+
+    @classmethod
+    def start(cls, K: int, D: int, **options: Any) -> Self:
+        return cls(np.zeros((K, D)), np.ones(K), **options)
+
+    def _shared(self, s: Moments) -> np.ndarray:
+        weight = s.weight.sum(axis=1)
+        variance = s.scatter.sum(axis=1) / np.where(weight > 0, weight, 1.0)
+        return np.where(weight > 0, variance + self.reg, self.covariance)
+
+    @property
+    def variances(self) -> np.ndarray:
+        return np.repeat(self.covariance[:, None], self.mean.shape[1], axis=1)
+
+    @property
+    def _n_covariance_parameters(self) -> int:
+        return len(self.mean)
+
+
+GAUSSIANS: dict[str, type[Gaussian]] = {
+    "full": FullGaussian,
+    "tied": TiedGaussian,
+    "diag": DiagonalGaussian,
+    "spherical": SphericalGaussian,
+}
+
+_SINGULAR = (
+    "A covariance is not positive definite: a density collapsed onto too few rows, or features are "
+    "constant or dependent. Ask for fewer components, or raise reg_covar."
+)
+
+
+def _whitening(covariance: np.ndarray) -> np.ndarray:
+    try:
+        root = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise ValueError(_SINGULAR) from None
+    return solve_triangular(root, np.eye(len(root)), lower=True).T
+
+
+def _patterns(X: np.ndarray) -> Iterator[tuple[Any, np.ndarray | None]]:
+    """Rows by the pattern of what is observed in them; None where all is."""
+    if not np.isnan(X.sum()):
+        yield slice(None), None
+        return
+    seen = ~np.isnan(X)
+    patterns, which = np.unique(seen, axis=0, return_inverse=True)
+    for n, pattern in enumerate(patterns):
+        yield np.flatnonzero(which == n), None if pattern.all() else pattern

@@ -1,0 +1,134 @@
+"""Models over a family: groups that are hidden, and groups that are known.
+
+Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm", 1977;
+Li ch. 9 (mixtures) and ch. 4 (labels known).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..core.model import Family, Model
+from ..core.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class GroupStatistics(Statistics):
+    """Of K groups: their weights, the statistics of their family, and the log-likelihood."""
+
+    log_likelihood: float
+    weight: np.ndarray  # (K,)
+    component: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Model):
+    """p(x) = sum_k weight_k p_k(x), with p_1 ... p_K of any one family.
+
+    >>> from suffice.families import FullGaussian
+    >>> model = Mixture(np.array([0.5, 0.5]), FullGaussian.start(2, 1))
+    >>> model.predict_proba(np.zeros((1, 1)))
+    array([[0.5, 0.5]])
+    """
+
+    weight: np.ndarray  # (K,)
+    component: Family
+    concentration: Any = 1.0  # of the Dirichlet prior of the weights: number or (K,); 1 is none
+
+    def log_joint(self, X: Any) -> np.ndarray:
+        """log p(x, k), (N, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weight) + self.component.log_density(X)
+
+    def log_density(self, X: Any) -> np.ndarray:
+        """log p(x), (N,)."""
+        return logsumexp(self.log_joint(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(k given x), (N, K): the responsibilities."""
+        return _responsibilities(self.log_joint(X))[1]
+
+    def summarize(self, block: Any) -> GroupStatistics:
+        log_px, R = _responsibilities(self.log_joint(block.X))
+        R *= block.weight[:, None]
+        return GroupStatistics(
+            float(block.weight @ log_px), R.sum(axis=0), self.component.summarize(block.X, R)
+        )
+
+    def summarize_as(self, R: np.ndarray, block: Any) -> GroupStatistics:
+        """Statistics of a block whose responsibilities are given, not inferred."""
+        R = R * block.weight[:, None]
+        return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
+
+    def estimate(self, s: GroupStatistics) -> Self:
+        weight = np.maximum(s.weight + (np.asarray(self.concentration) - 1.0), 0.0)
+        return self.replace(weight=weight / weight.sum(), component=self.component.estimate(s.component))
+
+    def objective(self, s: GroupStatistics) -> float:
+        """Mean log-likelihood (plus the log prior over the same weight) of what was summarized."""
+        return (s.log_likelihood + self.log_prior()) / s.weight.sum()
+
+    def log_prior(self) -> float:
+        more = np.asarray(self.concentration) - 1.0
+        of_weights = float((more * np.log(self.weight)).sum()) if np.any(more) else 0.0
+        return of_weights + self.component.log_prior()
+
+    @property
+    def n_parameters(self) -> int:
+        return self.component.n_parameters + len(self.weight) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(Model):
+    """p(x, c) = prior_c p_c(x), with the class c of every row known: the block of generative classifiers."""
+
+    classes: np.ndarray  # (K,), in order
+    prior: np.ndarray  # (K,)
+    component: Family
+    given_prior: np.ndarray | None = None  # (K,), if it is not to be estimated
+
+    def log_joint(self, X: Any) -> np.ndarray:
+        """log p(x, c), (N, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.prior) + self.component.log_density(X)
+
+    def summarize(self, block: Any) -> GroupStatistics:
+        R = np.zeros((len(block), len(self.classes)))
+        R[np.arange(len(block)), self.codes(block.y)] = block.weight
+        return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
+
+    def estimate(self, s: GroupStatistics) -> Self:
+        prior = s.weight / s.weight.sum() if self.given_prior is None else self.given_prior
+        return self.replace(prior=prior, component=self.component.estimate(s.component))
+
+    def codes(self, y: np.ndarray) -> np.ndarray:
+        return class_codes(self.classes, y)
+
+
+def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The number of the class of each label."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = classes[codes] != y
+    if np.any(strange):
+        raise ValueError(
+            f"The label {y[strange][0]!r} is none of the classes {classes.tolist()}: "
+            "name all classes in the first call, partial_fit(X, y, classes=...)."
+        )
+    return codes
+
+
+def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """log p(x), (N,), and p(k given x), (N, K); a row that no density can produce is shared evenly."""
+    most = log_joint.max(axis=1, keepdims=True)
+    impossible = most == -np.inf
+    if impossible.any():
+        log_joint = np.where(impossible, 0.0, log_joint)
+    R = log_joint - np.where(impossible, 0.0, most)
+    np.exp(R, out=R)
+    total = R.sum(axis=1)
+    R /= total[:, None]
+    return most[:, 0] + np.log(total), R

@@ -1,0 +1,52 @@
+"""Columns of several kinds, independent given k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ..core.model import Family
+from ..core.statistics import Parts
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Family):
+    """p(x given k) = product over parts of p_part(x[columns of the part] given k)."""
+
+    columns: tuple[np.ndarray, ...]  # of each part: indices into the row
+    parts: tuple[Family, ...]
+
+    support: ClassVar[str] = "mixed"
+
+    def log_density(self, X: np.ndarray) -> np.ndarray:
+        return sum(part.log_density(x) for part, x in self._each(X))  # type: ignore[return-value]
+
+    def summarize(self, X: np.ndarray, R: np.ndarray) -> Parts:
+        return Parts(tuple(part.summarize(x, R) for part, x in self._each(X)))
+
+    def _each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
+        """Each part with its columns: as numbers, unless they are categories."""
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            x = X[:, columns]
+            yield part, x if part.support == "category" else x.astype(np.float64)
+
+    def estimate(self, s: Parts) -> Self:
+        pairs = zip(self.parts, s.parts, strict=True)
+        return self.replace(parts=tuple(part.estimate(of_part) for part, of_part in pairs))
+
+    def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        X = np.empty((len(k), sum(map(len, self.columns))), dtype=object)
+        for c, part in zip(self.columns, self.parts, strict=True):
+            X[:, c] = part.sample(k, rng)
+        numbers = all(part.support != "category" for part in self.parts)
+        return X.astype(np.float64) if numbers else X
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(part.n_parameters for part in self.parts)
+
+    def log_prior(self) -> float:
+        return sum(part.log_prior() for part in self.parts)

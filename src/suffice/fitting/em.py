@@ -1,0 +1,101 @@
+"""Expectation maximisation: fold the statistics that the model expects, estimate, repeat.
+
+Dempster, Laird and Rubin 1977; Li ch. 9. Several starts share each pass over the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..core.statistics import Parts
+
+Settled = Callable[[Any, Any, tuple[float, ...]], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Together(Progress):
+    """Several runs over the same data. Those that are not finished share the next pass."""
+
+    runs: tuple[Progress, ...] = ()
+
+
+def em(
+    models: Any,
+    data: Partitions,
+    *,
+    tol: float,
+    max_iter: int,
+    settled: Settled | None = None,
+    mended: Callable[[Any, Any], Any] = lambda model, s: s,
+    watch: Watch | None = None,
+) -> Progress:
+    """Improve a model, or the best of several, until it settles.
+
+    Parameters
+    ----------
+    models : model or sequence of models
+        Where to start. A model has `summarize`, `estimate` and `objective`.
+    data : Partitions
+        The rows.
+    tol : float
+        A run has converged when the objective changes by less.
+    max_iter : int
+        Iterations at most.
+    settled : callable, optional
+        ``settled(old, new, trace)`` decides instead of `tol`.
+    mended : callable, optional
+        ``mended(model, s)`` is estimated from instead of `s`, where a model alone cannot go on.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Returns
+    -------
+    Progress
+        Of the best run: its `model`, and in `trace` the objective before each estimate.
+    """
+    starts = models if isinstance(models, Sequence) else (models,)
+    settled = settled or (lambda old, new, trace: len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol)
+
+    def step(together: Together) -> Together:
+        active = [run for run in together.runs if not run.stopped_because]
+        totals = iter(data.fold(summarize_each, tuple(run.model for run in active)).parts)
+        return _together(
+            [
+                run if run.stopped_because else _advance(run, next(totals), settled, mended)
+                for run in together.runs
+            ]
+        )
+
+    watch = (watch or Watch()).limited(max_iter)
+    together = watch.loop(step, Together(starts[0], runs=tuple(map(Progress, starts))))
+    best = _best(together.runs)
+    return best if best.stopped_because else best.replace(stopped_because=together.stopped_because)
+
+
+def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:
+    return Parts(tuple(model.summarize(block) for model in models))
+
+
+def _advance(run: Progress, s: Any, settled: Settled, mended: Callable[[Any, Any], Any]) -> Progress:
+    trace = (*run.trace, run.model.objective(s))
+    model = run.model.estimate(mended(run.model, s))
+    return Progress(model, trace, s, "tolerance" if settled(run.model, model, trace) else "")
+
+
+def _together(runs: list[Progress]) -> Together:
+    best = _best(runs)
+    longest = max(runs, key=lambda run: run.n_iter)
+    trace = (*longest.trace[:-1], best.trace[-1])
+    done = all(run.stopped_because for run in runs)
+    return Together(best.model, trace, best.statistics, best.stopped_because if done else "", tuple(runs))
+
+
+def _best(runs: Sequence[Progress]) -> Progress:
+    """The run with the largest objective that is a number."""
+    return max(runs, key=lambda run: np.nan_to_num(run.trace[-1], nan=-np.inf) if run.trace else 0.0)

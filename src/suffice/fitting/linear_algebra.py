@@ -1,0 +1,29 @@
+"""Solving symmetric systems that may have flat directions."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+
+
+def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A solution of A x = B for A symmetric and not negative; of several the shortest."""
+    # In units of their own size, only dependence is left to make columns singular.
+    size = np.sqrt(np.maximum(np.diag(A), 0.0))
+    if (size > 0).all():
+        try:
+            root = cholesky(A / np.outer(size, size), lower=True)
+            if np.diag(root).min() > 1e-5:
+                return (cho_solve((root, True), (B.T / size).T).T / size).T
+        except LinAlgError:
+            pass
+    _, inverse = roots(A)
+    return inverse @ (inverse.T @ B)
+
+
+def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R with R'R = A, and S with S S' the pseudo-inverse of A."""
+    values, vectors = eigh(A)
+    kept = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    values, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    return (vectors * values).T, vectors / values

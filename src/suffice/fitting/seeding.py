@@ -1,0 +1,162 @@
+"""Where to start: rows drawn as folds, by random numbers that come from the rows themselves.
+
+The random number of a row is a hash of its values and the seed. So the draw does not depend on the
+order of rows, on block boundaries or on workers; and a row of weight two is the row twice.
+
+Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007; Bahmani, Moseley,
+Vattani, Kumar and Vassilvitskii, "Scalable k-means++", 2012; Efraimidis and Spirakis, "Weighted random
+sampling with a reservoir", 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.blocks import Rows
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..engines.local import partition
+
+NOBODY = np.empty((0, 0))
+SPARE = 64  # drawn beyond what is asked for, so that weights can still change who is first
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Statistics):
+    """The different rows whose keys are smallest, with the weight that each has in all the data."""
+
+    size: int
+    key: np.ndarray  # (M,), in order, M <= size
+    hash: np.ndarray  # (M,), uint64: equal rows have equal hashes
+    row: np.ndarray  # (M, D)
+    weight: np.ndarray  # (M,)
+
+    def __add__(self, other: Any) -> Any:
+        return _smallest(
+            self.size,
+            *(
+                np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("key", "hash", "row", "weight")
+            ),
+        )
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(weight=self.weight * factor)
+
+    __rmul__ = __mul__
+
+    def first(self, count: int) -> np.ndarray:
+        """Rows in the order of an exponential race whose rates are the rates of the draw times weight."""
+        return self.row[np.argsort(self.key / self.weight, kind="stable")[:count]]
+
+
+def _smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Sample:
+    if len(key) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
+        near = key <= np.partition(key, 2 * size)[2 * size]
+        if len(np.unique(hash[near])) > size:
+            key, hash, row, weight = key[near], hash[near], row[near], weight[near]
+    _, first, group = np.unique(hash, return_index=True, return_inverse=True)
+    weight = np.bincount(group, weight, minlength=len(first))
+    order = np.argsort(key[first], kind="stable")[:size]
+    kept = first[order]
+    return Sample(size, key[kept], hash[kept], row[kept], weight[order])
+
+
+def farthest(size: int, nearest: Callable[..., Any], block: Any) -> Sample:
+    """The different rows farthest from their nearest centre."""
+    hashes, _ = row_hashes(block.X, 0, 0)
+    return _smallest(size, -nearest(block.X)[1], hashes, block.X, block.weight)
+
+
+def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
+    """Rows in proportion to their squared distance from the rows chosen; evenly if there are none."""
+    X = block.X
+    hashes, uniform = row_hashes(X, seed, turn)
+    rate = squared_distances(X, chosen).min(axis=1) if len(chosen) else np.ones(len(X))
+    possible = rate > 0
+    if not possible.all():
+        X, hashes, uniform, rate = X[possible], hashes[possible], uniform[possible], rate[possible]
+        return _smallest(size, -np.log(uniform) / rate, hashes, X, block.weight[possible])
+    return _smallest(size, -np.log(uniform) / rate, hashes, X, block.weight)
+
+
+def row_hashes(X: np.ndarray, seed: int, turn: int) -> tuple[np.ndarray, np.ndarray]:
+    """A 64-bit hash of each row, and a number in (0, 1) made of it."""
+    odd = np.random.default_rng([seed, turn]).integers(1 << 63, size=X.shape[1], dtype=np.uint64)
+    bits = (X + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
+    h = (bits * (2 * odd + 1)).sum(axis=1, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
+        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+    h ^= h >> np.uint64(31)
+    return h, ((h >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def squared_distances(X: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(N, K), about the mean of the points, since far from the origin squares cancel."""
+    shift = points.mean(axis=0)
+    X, points = X - shift, points - shift
+    square = (X**2).sum(axis=1)[:, None] + (points**2).sum(axis=1) - 2.0 * X @ points.T
+    return np.maximum(square, 0.0, out=square)
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials(Statistics):
+    """Sums of squared distances."""
+
+    value: np.ndarray
+
+
+def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
+    """For each candidate, the inertia that is left if it is chosen too."""
+    nearest = squared_distances(block.X, candidates)
+    if len(chosen):
+        now = squared_distances(block.X, chosen).min(axis=1, keepdims=True)
+        np.minimum(nearest, now, out=nearest)
+    return Potentials(block.weight @ nearest)
+
+
+def nearest_weights(points: np.ndarray, block: Rows) -> Potentials:
+    """The weight of the rows nearest to each point."""
+    labels = squared_distances(block.X, points).argmin(axis=1)
+    return Potentials(np.bincount(labels, block.weight, minlength=len(points)))
+
+
+def random_rows(data: Partitions, K: int, seed: int) -> np.ndarray:
+    """K different rows, drawn by weight."""
+    sample = data.fold(draw, K + SPARE, seed, 0, NOBODY)
+    return _enough(sample.first(K), K)
+
+
+def plus_plus(data: Partitions, K: int, seed: int) -> np.ndarray:
+    """Greedy k-means++: each next row is the best of a few drawn by squared distance from the others."""
+    trials = 2 + int(np.log(K))
+    chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
+    while len(chosen) < K:
+        candidates = data.fold(draw, trials + SPARE, seed, len(chosen), chosen).first(trials)
+        if not len(candidates):  # fewer different rows than clusters
+            break
+        left = data.fold(potentials, chosen, candidates).value
+        chosen = np.concatenate([chosen, candidates[[left.argmin()]]])
+    return _enough(chosen, K)
+
+
+def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray:
+    """k-means||: a few rounds that draw many rows at once, then k-means++ among those, by weight."""
+    many = 2 * K
+    chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
+    for turn in range(1, rounds + 1):
+        chosen = np.concatenate([chosen, data.fold(draw, many + SPARE, seed, turn, chosen).first(many)])
+    weight = data.fold(nearest_weights, chosen).value
+    return plus_plus(partition(chosen[weight > 0], weight=weight[weight > 0]), K, seed)
+
+
+def _enough(rows: np.ndarray, K: int) -> np.ndarray:
+    """Where the data has fewer different rows than are asked for, some start together."""
+    return rows[np.arange(K) % len(rows)]
+
+
+SEEDINGS = {"k-means++": plus_plus, "k-means||": parallel, "random": random_rows}

@@ -1,0 +1,330 @@
+"""Logistic regression, binomial and multinomial: a log-linear score of one node. Li ch. 6.
+
+Each pass sums the loss with its derivatives; the penalty is added at home.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..families.mixture import class_codes
+from ..fitting import newton, quasi_newton
+from ..statistics import Objective, distinct_targets
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear(Model):
+    """p(c given x) proportional to exp(coef_c x + intercept_c); for two classes, the first is at zero."""
+
+    theta: np.ndarray  # (K, D + 1), or (1, D + 1) for two classes: coefficients, then the intercept
+    classes: np.ndarray  # (K,)
+    class_weight: np.ndarray  # (K,)
+    fit_intercept: bool = True
+    curvature: bool = False  # whether to sum the Hessian
+
+    def scores(self, X: Any) -> np.ndarray:
+        """(N, K), or (N, 1) for two classes."""
+        scores = np.asarray(X @ np.ascontiguousarray(self.theta[:, :-1].T))
+        return scores + self.theta[:, -1]
+
+    def summarize(self, block: Any) -> Objective:
+        X, codes = block.X, class_codes(self.classes, block.y)
+        weight = block.weight * self.class_weight[codes] if (self.class_weight != 1).any() else block.weight
+        scores = self.scores(X)
+        loss, P = (_binomial if len(self.theta) == 1 else _multinomial)(scores, codes)
+        error = P.copy()
+        if len(self.theta) == 1:
+            error[:, 0] -= codes
+        else:
+            error[np.arange(len(codes)), codes] -= 1.0
+        error *= weight[:, None]
+        gradient = np.empty_like(self.theta)
+        gradient[:, :-1] = (X.T @ error).T
+        gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
+        hessian = self._hessian(X, P, weight) if self.curvature else 0.0
+        return Objective(float(weight.sum()), float(weight @ loss), gradient.ravel(), hessian)
+
+    def _hessian(self, X: Any, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Blocks sum_i w_i p_ij (delta_jk - p_ik) x_i x_i'."""
+        K, D = self.theta.shape
+        ones = np.full((len(P), 1), float(self.fit_intercept))
+        X = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
+        out = np.empty((K, D, K, D))
+        for j in range(K):
+            for k in range(j + 1):
+                curve = weight * P[:, j] * ((j == k) - P[:, k])
+                square = X.T @ (sp.diags_array(curve) @ X if sp.issparse(X) else curve[:, None] * X)
+                out[j, :, k] = square.toarray() if sp.issparse(square) else square
+                out[k, :, j] = out[j, :, k].T
+        return out.reshape(K * D, K * D)
+
+    def estimate(self, s: Objective) -> Self:
+        """One Newton step, without penalty: for the study of a single step."""
+        step = np.linalg.lstsq(s.hessian, s.gradient)[0]
+        return self.replace(theta=self.theta - step.reshape(self.theta.shape))
+
+
+def _binomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Loss (N,) and p(second class given x) (N, 1), without overflow."""
+    z = scores[:, 0]
+    e = np.abs(z)
+    np.negative(e, out=e)
+    np.exp(e, out=e)
+    loss = np.log1p(e)
+    loss += np.maximum(z, 0.0)
+    loss -= codes * z
+    p = np.where(z >= 0, 1.0, e)
+    e += 1.0
+    p /= e
+    return loss, p[:, None]
+
+
+def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Loss (N,) and p(c given x) (N, K), without overflow."""
+    P = scores - scores.max(axis=1, keepdims=True, initial=-np.inf)
+    own = P[np.arange(len(codes)), codes]
+    np.exp(P, out=P)
+    total = P.sum(axis=1)
+    P /= total[:, None]
+    return np.log(total) - own, P
+
+
+class LogisticRegression(ClassifierMixin, Iterative):
+    """Logistic regression with a squared penalty.
+
+    Parameters
+    ----------
+    penalty : {'l2', None}, default='deprecated'
+        As in scikit-learn, deprecated: None is ``C=np.inf``.
+    C : float, default=1.0
+        Inverse strength of the penalty; ``np.inf`` is none.
+    l1_ratio : float, default=0.0
+        Only 0, the squared penalty, so far.
+    dual : bool, default=False
+        Ignored.
+    tol : float, default=1e-4
+        Converged when no component of the gradient of the mean loss is larger.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
+        Ignored: the intercept is not penalised.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes; 'balanced' gives all the same total.
+    random_state : int, default=None
+        Ignored: nothing is random.
+    solver : {'lbfgs', 'newton', 'newton-cholesky', 'newton-cg'}, default='lbfgs'
+        Limited-memory BFGS, or Newton's method (iteratively reweighted least squares), by any of its names.
+    max_iter : int, default=100
+        Iterations at most.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    warm_start : bool, default=False
+        Whether `fit` starts from the last solution.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : ndarray of shape (1,)
+        Number of iterations.
+    trace_ : ndarray
+        Penalised mean loss by iteration.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : LogLinear
+        The fitted model; its `summarize` gives the loss and the gradient of a block.
+    statistics_ : Objective
+        The sums at the solution.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> model.predict([[0.5], [2.5]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        penalty: Any = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        minimise, curvature = self._minimiser()
+        data = open_rows(self, X, y, sample_weight)
+        model = self._start(data).replace(curvature=curvature)
+        shape, last = model.theta.shape, None
+
+        def objective(theta: np.ndarray) -> tuple[Any, ...]:
+            nonlocal last
+            at = model.replace(theta=theta.reshape(shape))
+            last = data.fold(LogLinear.summarize, at)
+            return self._penalised(at.theta, last)
+
+        progress = minimise(
+            objective,
+            model.theta.ravel(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(
+                self,
+                self.checkpoint,
+                as_model=lambda theta: model.replace(theta=theta.reshape(shape)),
+            ),
+        )
+        solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
+        self._publish(progress.replace(model=solution, statistics=last))
+        self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
+        return self
+
+    def _minimiser(self) -> tuple[Any, bool]:
+        if self.l1_ratio not in (0, 0.0, None):
+            raise ValueError(f"l1_ratio={self.l1_ratio} is not supported: only 0, the squared penalty.")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive.")
+        if self.solver == "lbfgs":
+            return quasi_newton, False
+        if self.solver in ("newton", "newton-cholesky", "newton-cg"):
+            return newton, True
+        raise ValueError(f"solver={self.solver!r} is unknown: use 'lbfgs' or 'newton'.")
+
+    def _start(self, data: Partitions) -> LogLinear:
+        classes = data.fold(distinct_targets).values[0]
+        K, D = len(classes), self.n_features_in_
+        if K < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data contains "
+                f"only one class: {classes.tolist()}."
+            )
+        theta = np.zeros((1 if K == 2 else K, D + 1))
+        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
+            theta = self.model_.theta
+        return LogLinear(theta, classes, self._class_weights(data, classes), self.fit_intercept)
+
+    def _class_weights(self, data: Partitions, classes: np.ndarray) -> np.ndarray:
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if self.class_weight == "balanced":
+            count = data.fold(_class_totals, classes)
+            return count.sum() / (len(classes) * count)
+        weights = {c: 1.0 for c in classes.tolist()} | dict(self.class_weight)
+        return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
+
+    def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
+        """Mean loss plus penalty, with its derivatives."""
+        strength = 0.0 if self.penalty is None else 1.0 / (self.C * s.weight)
+        shrunk = theta.copy()
+        shrunk[:, -1] = 0.0
+        value = s.loss / s.weight + 0.5 * strength * float((shrunk**2).sum())
+        gradient = s.gradient / s.weight + strength * shrunk.ravel()
+        if np.ndim(s.hessian) == 0:
+            return value, gradient
+        ridge = np.ones_like(theta)
+        ridge[:, -1] = 0.0
+        return value, gradient, s.hessian / s.weight + strength * np.diag(ridge.ravel())
+
+    def _fitted(self, model: LogLinear) -> dict[str, Any]:
+        return {
+            "classes_": model.classes,
+            "coef_": np.ascontiguousarray(model.theta[:, :-1]),
+            "intercept_": model.theta[:, -1].copy(),
+        }
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes; for two, of the second against the first."""
+        X = read_rows(self, X)
+        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.stack([np.zeros_like(scores), scores], axis=1)
+        return log_softmax(scores, axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
+    return np.bincount(class_codes(classes, block.y), block.weight, minlength=len(classes))

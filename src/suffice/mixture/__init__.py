@@ -1,0 +1,5 @@
+"""Mixtures: groups that are hidden."""
+
+from .gaussian import GaussianMixture
+
+__all__ = ["GaussianMixture"]

@@ -1,0 +1,164 @@
+"""What all mixtures share: how they start, run and predict, whatever their family. Li ch. 9."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..cluster.k_means import Centers, lloyd
+from ..core.blocks import Rows
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch
+from ..core.partitions import Partitions
+from ..engines.local import map_rows
+from ..families import Family, Mixture
+from ..fitting import em
+from ..fitting.seeding import SEEDINGS, row_hashes
+from ..statistics import Description, describe
+
+
+class BaseMixture(DensityMixin, Iterative):
+    """A mixture estimator is a family, the names of its parameters, and this."""
+
+    n_components: int
+    tol: float
+    max_iter: int
+    n_init: int
+    init_params: str
+    random_state: Any
+    checkpoint: Any
+
+    def _family(self, data: Partitions, found: Description) -> Family:
+        """K densities that know what to sum: those the mixture starts from."""
+        raise NotImplementedError
+
+    def _start(self, mixture: Mixture) -> Mixture:
+        """The start, with whatever the user has set of it."""
+        return mixture
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows by expectation maximisation.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows; NaN is not observed. See `suffice.rows` for tables that hold their weight.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, None, sample_weight)
+        found = data.fold(describe)
+        if found.rows < self.n_components:
+            raise ValueError(
+                f"Expected n_samples >= n_components but got n_components={self.n_components}, "
+                f"n_samples={found.rows:g}."
+            )
+        progress = em(
+            self._starts(data, found),
+            data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(self, self.checkpoint),
+        )
+        self._publish(progress)
+        self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
+        return self
+
+    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+        if getattr(self, "warm_start", False) and hasattr(self, "model_"):
+            return (self.model_,)
+        K = self.n_components
+        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found))
+        random = check_random_state(self.random_state)
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+        return tuple(self._start(self._seeded(mixture, data, found, int(seed))) for seed in seeds)
+
+    def _seeded(self, mixture: Mixture, data: Partitions, found: Description, seed: int) -> Mixture:
+        """The mixture estimated from a first division of the rows among its components."""
+        if self.init_params == "random":
+            return mixture.estimate(data.fold(_at_random, mixture, seed))
+        named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
+        if self.init_params not in named:
+            raise ValueError(
+                f"init_params={self.init_params!r} is unknown: use one of {sorted([*named, 'random'])}."
+            )
+        mean = found.features.mean
+        whole = data
+        if (found.features.weight < found.features.weight.max()).any():
+            whole = data.map(_filled, mean)
+        centers = Centers(SEEDINGS[named[self.init_params]](whole, self.n_components, seed))
+        if self.init_params == "kmeans":
+            tol = 1e-4 * float(found.features.variance.mean())
+            centers = lloyd((centers,), whole, tol, 300).model
+        return mixture.estimate(data.fold(_by_nearest, mixture, centers, mean))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(k given x) of each row and component."""
+        X = read_rows(self, X)
+        return map_rows(self.model_.predict_proba, X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable component of each row."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: self.model_.log_joint(rows).argmax(axis=1), X)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, then the most probable component of each row."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """log p(x) of each row."""
+        X = read_rows(self, X)
+        return map_rows(self.model_.log_density, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean of log p(x) over the rows."""
+        return float(np.average(self.score_samples(X), weights=sample_weight))
+
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion; the lower the better."""
+        return -2.0 * float(self.score_samples(X).sum()) + 2.0 * self.model_.n_parameters
+
+    def bic(self, X: Any) -> float:
+        """The Bayesian information criterion; the lower the better."""
+        log_density = self.score_samples(X)
+        return self.model_.n_parameters * np.log(len(log_density)) - 2.0 * float(log_density.sum())
+
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Rows drawn from the mixture, and the components that they came from."""
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples} must be at least 1.")
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        k = np.sort(rng.choice(len(self.model_.weight), size=n_samples, p=self.model_.weight))
+        return self.model_.component.sample(k, rng), k
+
+
+def _filled(mean: np.ndarray, block: Rows) -> Rows:
+    """The block with missing entries at the mean of their feature: only to find a start."""
+    return block.replace(X=np.where(np.isnan(block.X), mean, block.X))
+
+
+def _by_nearest(mixture: Mixture, centers: Centers, mean: np.ndarray, block: Rows) -> Any:
+    labels, _ = centers.nearest(_filled(mean, block).X)
+    return mixture.summarize_as(np.eye(len(mixture.weight))[labels], block)
+
+
+def _at_random(mixture: Mixture, seed: int, block: Rows) -> Any:
+    turns = range(len(mixture.weight))
+    R = np.stack([row_hashes(np.nan_to_num(block.X), seed, turn)[1] for turn in turns], axis=1)
+    return mixture.summarize_as(R / R.sum(axis=1, keepdims=True), block)

@@ -1,0 +1,198 @@
+"""Gaussian mixtures by expectation maximisation. Li ch. 9; Dempster, Laird and Rubin 1977."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
+from ..statistics import Description
+from .base import BaseMixture
+
+
+class GaussianMixture(BaseMixture):
+    """A mixture of Gaussian densities. NaN is not observed, and is summed out.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components.
+    covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
+        Whether each component has its own covariance, all share one, features are independent, or
+        components are round.
+    tol : float, default=1e-3
+        Converged when the mean log-likelihood changes by less.
+    reg_covar : float, default=1e-6
+        Added to the diagonal of covariances.
+    max_iter : int, default=100
+        Iterations at most.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; they share each pass over the data.
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
+        The first division of the rows: by k-means, by the nearest of rows drawn apart or evenly, or at
+        random.
+    weights_init : array of shape (n_components,), default=None
+        Weights to start from.
+    means_init : array of shape (n_components, n_features), default=None
+        Means to start from.
+    precisions_init : array, default=None
+        Inverse covariances to start from, in the shape of `covariances_`.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the last fit.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    verbose_interval : int, default=10
+        Ignored.
+    prior : GaussianPrior, default=None
+        Prior of means and covariances: the fit is then the mode of the posterior.
+    weight_concentration_prior : float or array of shape (n_components,), default=1.0
+        Concentration of the Dirichlet prior of the weights; one is none.
+    fixed : {'covariance', None}, default=None
+        What is not estimated but stays as `precisions_init` says.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Weights of the components.
+    means_ : ndarray of shape (n_components, n_features)
+        Their means.
+    covariances_ : ndarray
+        Their covariances: (n_components, n_features, n_features), (n_features, n_features),
+        (n_components, n_features) or (n_components,), by `covariance_type`.
+    precisions_ : ndarray
+        Inverses of the covariances, in the same shape.
+    precisions_cholesky_ : ndarray
+        Their roots, in the same shape.
+    lower_bound_ : float
+        Mean log-likelihood (plus log prior) at the last iteration.
+    lower_bounds_ : list of float
+        The same, by iteration.
+    n_iter_ : int
+        Number of iterations of the best start.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective by iteration.
+    model_ : Mixture
+        The fitted model.
+    statistics_ : GroupStatistics
+        The sums of the last pass.
+
+    Examples
+    --------
+    >>> from suffice.mixture import GaussianMixture
+    >>> model = GaussianMixture(2, random_state=0).fit([[0.0], [0.2], [0.4], [9.8], [10.0]])
+    >>> sorted(model.means_.ravel().round(3).tolist())
+    [0.2, 9.9]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+        prior: GaussianPrior | None = None,
+        weight_concentration_prior: Any = 1.0,
+        fixed: str | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.prior = prior
+        self.weight_concentration_prior = weight_concentration_prior
+        self.fixed = fixed
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _family(self, data: Partitions, found: Description) -> Gaussian:
+        if self.covariance_type not in GAUSSIANS:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
+            )
+        family = GAUSSIANS[self.covariance_type]
+        start = family.start(
+            self.n_components,
+            self.n_features_in_,
+            reg=self.reg_covar,
+            prior=self.prior,
+        )
+        # What is missing is first expected where its feature is.
+        start = start.replace(mean=start.mean + found.features.mean)
+        variance = np.where(found.features.variance > 0, found.features.variance, 1.0)
+        return start.replace(covariance=start.covariance * variance.mean())
+
+    def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
+        given = (self.weights_init, self.means_init, self.precisions_init)
+        return mixture if all(part is not None for part in given) else super()._seeded(mixture, *how)
+
+    def _start(self, mixture: Mixture) -> Mixture:
+        component: Any = mixture.component
+        if self.means_init is not None:
+            component = component.replace(mean=_shaped("means_init", self.means_init, component.mean))
+        if self.precisions_init is not None:
+            given = _shaped("precisions_init", self.precisions_init, component.covariance)
+            component = component.replace(covariance=component.inverse(given))
+        if self.weights_init is not None:
+            mixture = mixture.replace(weight=_shaped("weights_init", self.weights_init, mixture.weight))
+        return mixture.replace(
+            component=component.replace(fixed=self.fixed),
+            concentration=self.weight_concentration_prior,
+        )
+
+    def _fitted(self, model: Mixture) -> dict[str, Any]:
+        component: Any = model.component
+        return {
+            "weights_": model.weight,
+            "means_": component.mean,
+            "covariances_": component.covariance,
+            "precisions_": component.inverse(component.covariance),
+            "precisions_cholesky_": component.root_precision,
+        }
+
+    def _publish(self, progress: Any) -> Any:
+        super()._publish(progress)
+        self.lower_bounds_ = list(progress.trace)
+        return self
+
+
+def _shaped(name: str, given: Any, like: np.ndarray) -> np.ndarray:
+    array = np.array(given, dtype=np.float64)
+    if array.shape != like.shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {like.shape}.")
+    return array

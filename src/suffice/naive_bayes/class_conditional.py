@@ -1,0 +1,86 @@
+"""Classifiers that model the rows of each class: what all of them share."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin
+
+from ..core.door import read_rows
+from ..core.estimator import OnePass
+from ..core.partitions import Partitions
+from ..families import Family, Labelled
+from ..statistics import distinct, distinct_targets
+
+
+class GenerativeClassifier(ClassifierMixin, OnePass):
+    """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+
+    def _family(self, data: Partitions, K: int) -> Family:
+        """K densities, one a class, that know what to sum."""
+        raise NotImplementedError
+
+    def _prior(self) -> Any:
+        """Class probabilities that are given and not estimated, or None."""
+        return None
+
+    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
+        if classes is None:
+            classes = data.fold(distinct_targets).values[0]
+        classes = distinct(np.asarray(classes))
+        prior, K = self._prior(), len(classes)
+        if prior is not None:
+            prior = np.asarray(prior, dtype=np.float64)
+            if len(prior) != K:
+                raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
+            if not np.isclose(prior.sum(), 1.0):
+                raise ValueError("The sum of the priors should be 1.")
+            if (prior < 0).any():
+                raise ValueError("Priors must be non-negative.")
+        return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows: one pass to find the classes, one to sum.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those already seen; the result is that of one `fit` to all of them.
+
+        The first call names all classes if its rows do not have them all.
+        """
+        return self._add(X, y, sample_weight, classes)
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, c) of each row and class."""
+        X = read_rows(self, X)
+        return self.model_.log_joint(X)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        joint = self.predict_joint_log_proba(X)
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        best = self.predict_joint_log_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,73 @@
+"""Gaussian naive Bayes: features independent and normal given the class. Li ch. 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.partitions import Partitions
+from ..families import DiagonalGaussian, Labelled
+from .class_conditional import GenerativeClassifier
+
+
+class GaussianNB(GenerativeClassifier):
+    """Gaussian naive Bayes. NaN is not observed, in `fit` as in `predict`.
+
+    Parameters
+    ----------
+    priors : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    var_smoothing : float, default=1e-9
+        Share of the largest variance of a feature that is added to all variances.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class.
+    class_prior_ : ndarray of shape (n_classes,)
+        Probability of each class.
+    theta_ : ndarray of shape (n_classes, n_features)
+        Mean of each feature by class.
+    var_ : ndarray of shape (n_classes, n_features)
+        Variance of each feature by class.
+    epsilon_ : float
+        What was added to the variances.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The moments of the classes, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import GaussianNB
+    >>> model = GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"])
+    >>> model.predict([[2.0], [float("nan")]])
+    array(['a', 'a'], dtype='<U1')
+    """
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _prior(self) -> Any:
+        return self.priors
+
+    def _family(self, data: Partitions, K: int) -> DiagonalGaussian:
+        return DiagonalGaussian.start(K, self.n_features_in_, smoothing=self.var_smoothing)
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        gaussian: Any = model.component
+        return {
+            "classes_": model.classes,
+            "class_count_": s.weight,
+            "class_prior_": model.prior,
+            "theta_": gaussian.mean,
+            "var_": gaussian.covariance,
+            "epsilon_": gaussian.added(s.component),
+        }

@@ -1,0 +1,138 @@
+"""Naive Bayes on columns of several kinds. Li ch. 4; each column has the density of its kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..families import Bernoulli, Categorical, DiagonalGaussian, Labelled, Poisson, Product
+from .class_conditional import GenerativeClassifier
+
+KINDS: dict[str, Any] = {
+    "gaussian": DiagonalGaussian,
+    "categorical": Categorical,
+    "bernoulli": Bernoulli,
+    "poisson": Poisson,
+}
+
+
+class MixedNB(GenerativeClassifier):
+    """Naive Bayes for tables of mixed columns: numbers, categories, flags and counts.
+
+    NaN is not observed, in `fit` as in `predict`. A category that was never seen tells nothing. Categories
+    may be strings; those that `partial_fit` brings are added.
+
+    Parameters
+    ----------
+    kinds : str, sequence of str, or dict, default='gaussian'
+        Kind of the columns: 'gaussian', 'categorical', 'bernoulli' or 'poisson'. One for all, one for each,
+        or a dict from the name or number of a column to its kind, the others being Gaussian.
+    alpha : float, default=1.0
+        Smoothing of categories, flags and counts: each category, each value of a flag, and one event in
+        one row of counts were seen this often before.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    var_smoothing : float, default=1e-9
+        Share of the largest variance of a Gaussian column that is added to all their variances.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Log-probability of each class.
+    kinds_ : list of str
+        Kind of each column.
+    categories_ : dict
+        From the number of a categorical column to its categories, in order.
+    feature_log_prob_ : dict
+        From the number of a categorical column to log p(category given class), (n_classes, n_categories).
+    model_ : Labelled
+        The fitted model, over a product of families.
+    statistics_ : GroupStatistics
+        The sums, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.naive_bayes import MixedNB
+    >>> X = np.array([[1.0, "red"], [1.2, "red"], [3.1, "blue"], [2.9, None]], dtype=object)
+    >>> model = MixedNB(kinds=["gaussian", "categorical"]).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict(np.array([[1.1, "green"], [float("nan"), "blue"]], dtype=object))
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        kinds: Any = "gaussian",
+        *,
+        alpha: float = 1.0,
+        class_prior: Any = None,
+        var_smoothing: float = 1e-9,
+    ) -> None:
+        self.kinds = kinds
+        self.alpha = alpha
+        self.class_prior = class_prior
+        self.var_smoothing = var_smoothing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def _prior(self) -> Any:
+        return self.class_prior
+
+    def _family(self, data: Partitions, K: int) -> Product:
+        columns, parts = [], []
+        kinds = np.array(self._kinds())
+        for kind in KINDS:
+            of_kind = np.flatnonzero(kinds == kind)
+            if len(of_kind):
+                gaussian = kind == "gaussian"
+                how = {"smoothing": self.var_smoothing} if gaussian else {"alpha": self.alpha}
+                columns.append(of_kind)
+                parts.append(KINDS[kind].start(K, len(of_kind), **how))
+        return Product(tuple(columns), tuple(parts))
+
+    def _kinds(self) -> list[str]:
+        D, kinds = self.n_features_in_, self.kinds
+        if isinstance(kinds, str):
+            kinds = [kinds] * D
+        elif isinstance(kinds, dict):
+            names = list(getattr(self, "feature_names_in_", range(D)))
+            unknown = [name for name in kinds if name not in names and name not in range(D)]
+            if unknown:
+                raise ValueError(f"kinds names the columns {unknown}, but the columns are {names}.")
+            kinds = [kinds.get(name, kinds.get(d, "gaussian")) for d, name in enumerate(names)]
+        kinds = list(kinds)
+        if len(kinds) != D:
+            raise ValueError(f"kinds has {len(kinds)} entries, but X has {D} columns.")
+        if strange := set(kinds) - set(KINDS):
+            raise ValueError(f"kinds has {sorted(strange)}; a column is one of {list(KINDS)}.")
+        return kinds
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        product: Any = model.component
+        categories, log_prob = {}, {}
+        for columns, part in zip(product.columns, product.parts, strict=True):
+            if isinstance(part, Categorical):
+                for d, values, probability in zip(columns, part.values, part.probability, strict=True):
+                    categories[int(d)] = values
+                    with np.errstate(divide="ignore"):
+                        log_prob[int(d)] = np.log(probability)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(model.prior)
+        return {
+            "classes_": model.classes,
+            "class_count_": s.weight,
+            "class_log_prior_": log_prior,
+            "kinds_": self._kinds(),
+            "categories_": categories,
+            "feature_log_prob_": log_prob,
+        }

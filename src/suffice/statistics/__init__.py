@@ -1,0 +1,34 @@
+"""What many methods add up."""
+
+from .factor import Factor, factor
+from .moments import Description, Moments, describe, grouped_moments, moments
+from .objective import Objective
+from .sums import (
+    CategoryCounts,
+    Distinct,
+    Totals,
+    category_codes,
+    count_categories,
+    distinct,
+    distinct_targets,
+    totals,
+)
+
+__all__ = [
+    "CategoryCounts",
+    "Description",
+    "Distinct",
+    "Factor",
+    "Moments",
+    "Objective",
+    "Totals",
+    "category_codes",
+    "count_categories",
+    "describe",
+    "distinct",
+    "distinct_targets",
+    "factor",
+    "grouped_moments",
+    "moments",
+    "totals",
+]

@@ -1,0 +1,55 @@
+"""Factor: the triangular factor of centred rows, which keeps the digits that a scatter squares away.
+
+Two factors merge by factoring their rows again: Demmel, Grigori, Hoemmen and Langou,
+"Communication-optimal parallel and sequential QR and LU factorizations", 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.linalg import qr
+
+from ..core.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Factor(Statistics):
+    """Weight and mean of rows, and R with R'R their scatter about that mean."""
+
+    weight: float
+    mean: np.ndarray  # (D,)
+    R: np.ndarray  # (at most D, D)
+
+    def __add__(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        delta = other.mean - self.mean
+        between = np.sqrt(self.weight * share) * delta
+        rows = np.concatenate([self.R, other.R, between[None]])
+        return self.replace(weight=weight, mean=self.mean + share * delta, R=triangle(rows))
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(weight=self.weight * factor, R=self.R * np.sqrt(factor))
+
+    __rmul__ = __mul__
+
+    @property
+    def scatter(self) -> np.ndarray:
+        return self.R.T @ self.R
+
+
+def factor(X: np.ndarray, weight: np.ndarray) -> Factor:
+    """The factor of the rows of X."""
+    total = float(weight.sum())
+    mean = weight @ X / (total or 1.0)
+    return Factor(total, mean, triangle((X - mean) * np.sqrt(weight)[:, None]))
+
+
+def triangle(rows: np.ndarray) -> np.ndarray:
+    """The triangular factor, with no more rows than it needs."""
+    if len(rows) <= rows.shape[1]:
+        return rows
+    return qr(rows, mode="r", overwrite_a=True, check_finite=False)[0][: rows.shape[1]]

@@ -1,0 +1,144 @@
+"""Moments: weight, mean and centred scatter, with the merge written once.
+
+Raw sums of squares go negative far from the origin. Centred scatter does not, and two of them merge
+exactly: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.statistics import Statistics, tree_sum
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Statistics):
+    """Weight, mean and scatter about that mean, of one set of rows or of K at once.
+
+    The shapes say which scatter it is: of all pairs of features, of K sets pooled into one, or of each
+    feature alone. In the last case each feature has its own weight, so that a missing entry counts
+    in no sum.
+    """
+
+    weight: Any  # full (K,)       pooled (K,)     diagonal (K, D)    K may be absent
+    mean: np.ndarray  #        (K, D)            (K, D)            (K, D)
+    scatter: np.ndarray  #     (K, D, D)         (D, D)            (K, D)
+
+    @property
+    def diagonal(self) -> bool:
+        return self.weight.ndim == self.mean.ndim
+
+    @property
+    def pooled(self) -> bool:
+        return not self.diagonal and self.scatter.ndim == self.mean.ndim == 2
+
+    def _per_feature(self, weight: np.ndarray) -> np.ndarray:
+        return weight if self.diagonal else weight[..., None]
+
+    def squares(self, weight: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        """weight * delta delta', in the shape of the scatter."""
+        if self.diagonal:
+            return weight * delta * delta
+        if self.pooled:
+            return (delta * weight[:, None]).T @ delta
+        return (weight[..., None] * delta)[..., :, None] * delta[..., None, :]
+
+    def __add__(self, other: Self) -> Self:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        delta = other.mean - self.mean
+        return self.replace(
+            weight=weight,
+            mean=self.mean + self._per_feature(share) * delta,
+            scatter=self.scatter + other.scatter + self.squares(self.weight * share, delta),
+        )
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(weight=self.weight * factor, scatter=self.scatter * factor)
+
+    __rmul__ = __mul__
+
+    def total(self) -> Moments:
+        """The moments of all K groups together."""
+        groups = (Moments(*parts) for parts in zip(self.weight, self.mean, self.scatter, strict=True))
+        return tree_sum(groups)
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Scatter over weight: the maximum likelihood estimate, zero where nothing was seen."""
+        weight = self.weight
+        if self.pooled:
+            weight = weight.sum()
+        weight = np.asarray(weight)
+        if not self.diagonal and not self.pooled:
+            weight = weight[..., None, None]
+        return np.divide(self.scatter, weight, out=np.zeros_like(self.scatter), where=weight > 0)
+
+
+def moments(X: Any, weight: np.ndarray) -> Moments:
+    """Weight, mean and full scatter of the rows of X, dense or CSR."""
+    total = weight.sum()
+    if sp.issparse(X):
+        mean = np.asarray(X.T @ weight) / (total or 1.0)
+        # Centring would fill the zeros, and the zero of a sparse column is its origin.
+        square = X.T @ (sp.diags_array(weight) @ X)
+        return Moments(total, mean, square.toarray() - total * np.outer(mean, mean))
+    mean = weight @ X / (total or 1.0)
+    Y = X - mean
+    if not (weight == 1.0).all():
+        Y *= np.sqrt(weight)[:, None]
+    return Moments(total, mean, Y.T @ Y)
+
+
+def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
+    """Moments of K groups that share the rows of X by R (N, K): "full", "pooled" or "diagonal".
+
+    Where X has NaN only the diagonal kind is defined, and counts what is observed.
+    """
+    if kind == "diagonal":
+        return _diagonal(X, R)
+    K, D = R.shape[1], X.shape[1]
+    weight = R.sum(axis=0)
+    mean = R.T @ X / np.where(weight > 0, weight, 1.0)[:, None]
+    scatter = np.zeros((K, D, D) if kind == "full" else (D, D))
+    for k in range(K):
+        r, Y = R[:, k], X
+        rows = np.flatnonzero(r)
+        if 2 * len(rows) < len(r):  # labels, or groups far apart: most rows belong elsewhere
+            r, Y = r[rows], X[rows]
+        Y = Y - mean[k]
+        Y *= np.sqrt(r)[:, None]
+        if kind == "full":
+            scatter[k] = Y.T @ Y
+        else:
+            scatter += Y.T @ Y
+    return Moments(weight, mean, scatter)
+
+
+def _diagonal(X: np.ndarray, R: np.ndarray) -> Moments:
+    from ..loops.distances import squares_about
+
+    if np.isnan(X.sum()):
+        seen = ~np.isnan(X)
+        weight, total = R.T @ seen.astype(np.float64), R.T @ np.where(seen, X, 0.0)
+    else:
+        weight, total = np.repeat(R.sum(axis=0)[:, None], X.shape[1], axis=1), R.T @ X
+    mean = total / np.where(weight > 0, weight, 1.0)
+    return Moments(weight, mean, squares_about(X, R, mean))
+
+
+@dataclass(frozen=True, eq=False)
+class Description(Statistics):
+    """A first look at the rows: how many there are, and the moments of each feature."""
+
+    rows: float
+    features: Moments  # diagonal, (D,)
+
+
+def describe(block: Any) -> Description:
+    of_all = grouped_moments(block.X, block.weight[:, None], "diagonal")
+    return Description(float(len(block)), Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0]))

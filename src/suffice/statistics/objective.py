@@ -1,0 +1,19 @@
+"""Objective: a loss with its derivatives, summed over the examples; penalties are added at home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Objective(Statistics):
+    """Loss, gradient and, for Newton's method, Hessian; `weight` is the number of examples."""
+
+    weight: float
+    loss: float
+    gradient: np.ndarray
+    hessian: np.ndarray | float = 0.0

@@ -1,0 +1,124 @@
+"""Sums: weights and weighted totals, counts, distinct values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Totals(Statistics):
+    """Of K groups, for each feature: the weight of what was observed, and the weighted total of it."""
+
+    weight: np.ndarray  # (K, D)
+    total: np.ndarray  # (K, D)
+
+
+def totals(X: Any, R: np.ndarray) -> Totals:
+    """Totals of K groups that share the rows of X by R (N, K); NaN counts in no sum."""
+    if isinstance(X, np.ndarray) and np.isnan(X.sum()):
+        seen = ~np.isnan(X)
+        return Totals(R.T @ seen.astype(np.float64), R.T @ np.where(seen, X, 0.0))
+    weight = np.repeat(R.sum(axis=0)[:, None], X.shape[1], axis=1)
+    return Totals(weight, np.asarray((X.T @ R).T))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCounts(Statistics):
+    """Of K groups, for each column: the categories that were seen, in order, and the weight of each."""
+
+    values: tuple[np.ndarray, ...]  # of each column: (V_d,)
+    count: tuple[np.ndarray, ...]  # of each column: (K, V_d)
+
+    def __add__(self, other: Self) -> Self:
+        values = tuple(_union(*pair) for pair in zip(self.values, other.values, strict=True))
+        mine, yours = (
+            (_spread(v, old, c) for v, old, c in zip(values, s.values, s.count, strict=True))
+            for s in (self, other)
+        )
+        return self.replace(values=values, count=tuple(a + b for a, b in zip(mine, yours, strict=True)))
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(count=tuple(count * factor for count in self.count))
+
+    __rmul__ = __mul__
+
+
+def _spread(values: np.ndarray, old: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Counts of the old categories, in the places that they have among all."""
+    if len(old) == len(values):
+        return count
+    out = np.zeros((len(count), len(values)))
+    out[:, np.searchsorted(values, old)] = count
+    return out
+
+
+def category_codes(values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each category among the values, and whether it is one of them; zero if not."""
+    if not len(values):
+        return np.zeros(len(x), np.int64), np.zeros(len(x), bool)
+    if x.dtype == object:
+        seen = np.array([v is not None and v == v for v in x], dtype=bool)
+        x = np.where(seen, x, values[0])
+        code = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        known = seen & np.array([a == b for a, b in zip(values[code], x, strict=True)], dtype=bool)
+    else:
+        code = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        known = values[code] == x  # false for NaN
+    return np.where(known, code, 0), known
+
+
+def count_categories(values: np.ndarray, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The categories of a column, at least those given, and the weight of each in K groups."""
+    code, known = category_codes(values, x)
+    if not known.all():  # missing, or new
+        values = _union(values, distinct(x))
+        code, known = category_codes(values, x)
+    shape = (R.shape[1], len(values))
+    if not len(values):
+        return values, np.zeros(shape)
+    count = [np.bincount(code[known], r[known], minlength=len(values)) for r in R.T]
+    return values, np.stack(count)
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct(Statistics):
+    """The different values of each column, in order: a sum that is a union."""
+
+    values: tuple[np.ndarray, ...]
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.values, other.values, strict=True)
+        return self.replace(values=tuple(_union(*pair) for pair in pairs))
+
+    def __mul__(self, factor: float) -> Self:
+        return self
+
+    __rmul__ = __mul__
+
+
+def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if len(a) == len(b) and (a == b).all():
+        return a
+    return np.unique(np.concatenate([a, b])) if len(a) and len(b) else a if len(a) else b
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """The different values of an array in order, NaN and None left out."""
+    if values.dtype == object:
+        return np.array(sorted({v for v in values if v is not None and v == v}), dtype=object)
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 4096:  # counting is linear where sorting is not
+            return (np.flatnonzero(np.bincount(values - low)) + low).astype(values.dtype)
+    found = np.unique(values)
+    return found[~np.isnan(found)] if found.dtype.kind == "f" else found
+
+
+def distinct_targets(rows: Any) -> Distinct:
+    """The classes of labelled rows."""
+    return Distinct((distinct(rows.y),))
