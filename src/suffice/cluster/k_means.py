@@ -47,9 +47,11 @@ class Centers(Model):
         return nearest(X, self.center)
 
     def summarize(self, block: Any) -> ClusterSums:
+        return self.sums(block, *self.nearest(block.X))
+
+    def sums(self, block: Any, labels: np.ndarray, distance: np.ndarray) -> ClusterSums:
         from ..loops.distances import sums_by_label
 
-        labels, distance = self.nearest(block.X)
         weight, offset = sums_by_label(block.X, block.weight, labels, self.center)
         return ClusterSums(float(block.weight @ distance), weight, offset)
 
@@ -60,6 +62,22 @@ class Centers(Model):
 
     def objective(self, s: ClusterSums) -> float:
         return -s.inertia
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Statistics):
+    """The sums, and the labels of rows that are in memory: they follow each other as the blocks do."""
+
+    sums: ClusterSums
+    labels: np.ndarray  # (N,)
+
+    @classmethod
+    def of(cls, model: Centers, block: Any) -> Answer:
+        labels, distance = model.nearest(block.X)
+        return cls(model.sums(block, labels, distance), labels.astype(np.int32))
+
+    def __add__(self, other: Any) -> Any:
+        return Answer(self.sums + other.sums, np.concatenate([self.labels, other.labels]))
 
 
 def lloyd(
@@ -194,9 +212,13 @@ default='k-means++'
         watch = Watch(self, self.checkpoint)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
-        self.inertia_ = data.fold(Centers.summarize, self.model_).inertia
-        if in_memory(X):
-            self.labels_ = self.predict(X)
+        if in_memory(X) and (sample_weight is None or np.asarray(sample_weight).all()):
+            answer = data.fold(Answer.of, self.model_)
+            self.inertia_, self.labels_ = answer.sums.inertia, answer.labels
+        else:
+            self.inertia_ = data.fold(Centers.summarize, self.model_).inertia
+            if in_memory(X):
+                self.labels_ = self.predict(X)
         return self
 
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
@@ -236,7 +258,7 @@ default='k-means++'
     def _squares(self, X: np.ndarray) -> np.ndarray:
         from ..loops.distances import weighted_distances
 
-        return weighted_distances(X, self.model_.center, np.ones_like(self.model_.center))
+        return weighted_distances(X, self.model_.center, np.ones_like(self.model_.center)).T
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances to the nearest centre."""

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from .values import Value
 
-# A piece of a megabyte of float64 stays in the cache while it is summarized.
-PIECE_BYTES = 1 << 20
+# A piece of two megabytes of float64 stays near the cache while it is summarized.
+PIECE_BYTES = 1 << 21
 # In memory, a block is what one thread takes at a time.
 BLOCK_BYTES = 1 << 22
 

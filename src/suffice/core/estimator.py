@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from .door import open_rows
-from .loop import Progress
+from .loop import Progress, one_task
 from .model import Model
 from .partitions import Partitions
 from .storage import StorageError, import_everything, load_value, save_value
@@ -123,6 +123,7 @@ class OnePass(Estimator):
         """The fitted attributes that scikit-learn's users know, from the model and the sum."""
         raise NotImplementedError
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows: one pass over the data.
 
@@ -139,22 +140,27 @@ class OnePass(Estimator):
         -------
         self
         """
+        with one_task(self):
+            self._open(X, y, sample_weight)
+        return self
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight)
-        start = self._start(data)
-        return self._publish(start, data.fold(type(start).summarize, start))
+        start = self._start(data, classes)
+        self._publish(start, data.fold(type(start).summarize, start))
 
     def _publish(self, start: Any, s: Any) -> Self:
-        self.model_ = start.estimate(s)
-        self.statistics_ = s
-        self.__dict__.update(self._fitted(self.model_, s))
+        model = start.estimate(s)
+        fitted = self._fitted(model, s)  # may refuse, and what was seen before is then kept
+        self.model_, self.statistics_ = model, s
+        self.__dict__.update(fitted)
         return self
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """`partial_fit`: the sum so far plus the sum over these rows."""
         if not hasattr(self, "statistics_"):
-            data = open_rows(self, X, y, sample_weight)
-            start = self._start(data, classes)
-            return self._publish(start, data.fold(type(start).summarize, start))
+            self._open(X, y, sample_weight, classes)
+            return self
         data = open_rows(self, X, y, sample_weight, reset=False)
         s = data.fold(type(self.model_).summarize, self.model_)
         return self._publish(self.model_, self.statistics_ + s)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -103,6 +104,15 @@ class Watch:
                 "name another file."
             )
         return found.progress  # type: ignore[return-value]
+
+
+@contextmanager
+def one_task(estimator: Any) -> Iterator[None]:
+    """The callbacks of a fit that has no iterations."""
+    context = estimator._init_callback_context()
+    context.call_on_fit_task_begin(estimator=estimator)
+    yield
+    context.call_on_fit_task_end(estimator=estimator)
 
 
 def _finite(progress: P) -> P:

@@ -15,10 +15,12 @@ from scipy.special import gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..fitting.linear_algebra import signs
 from ..statistics import Factor, Moments, factor, moments
 
 
@@ -64,22 +66,16 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
     Nothing in the data says which these are: they are taken from the axes of the features, so that
     they do not depend on rounding.
     """
-    axes = axes[:most] * _signs(axes[:most])[:, None]
+    axes = axes[:most] * signs(axes[:most])[:, None]
     if len(axes) < most:
         beyond = np.eye(axes.shape[1]) - axes.T @ axes
         more = qr(beyond, mode="economic", pivoting=True)[0].T[: most - len(axes)]
-        axes = np.concatenate([axes, more * _signs(more)[:, None]])
+        axes = np.concatenate([axes, more * signs(more)[:, None]])
     return axes
 
 
 def _padded(values: np.ndarray, most: int) -> np.ndarray:
     return np.concatenate([values[:most], np.zeros(max(0, most - len(values)))])
-
-
-def _signs(axes: np.ndarray) -> np.ndarray:
-    """Signs that make the largest entry of each axis positive, as scikit-learn does."""
-    largest = np.abs(axes).argmax(axis=1)
-    return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
@@ -192,6 +188,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         solvers = ("auto", "full", "covariance_eigh", "arpack", "randomized")
         if self.svd_solver not in solvers:
             raise ValueError(f"svd_solver={self.svd_solver!r} is unknown: use one of {solvers}.")
+        afford(
+            D**2, f"the moments of {D} features", "use sklearn.decomposition.TruncatedSVD on data in memory."
+        )
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
         return PrincipalAxes(np.zeros(D), np.eye(D), np.ones(D), np.ones(D), rows)
 

@@ -19,6 +19,7 @@ from ..core.door import open_rows, read_rows
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
+from ..fitting.linear_algebra import signs
 from ..naive_bayes.class_conditional import GenerativeClassifier
 from ..statistics import Moments
 
@@ -41,28 +42,13 @@ class Discriminant(GenerativeClassifier):
             raise ValueError("shrinkage is not supported with solver='svd': use solver='eigen'.")
         return self.priors
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit to labelled rows: one pass to find the classes, one to sum.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
-        y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
-        sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
-
-        Returns
-        -------
-        self
-        """
+    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight)
-        start = self._start(data)
+        start = self._start(data, classes)
         s = data.fold(Labelled.summarize, start)
         if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
             self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
-        return self._publish(start, s)
+        self._publish(start, s)
 
     def _publish(self, start: Labelled, s: Any) -> Any:
         if len(start.classes) < 2:
@@ -209,7 +195,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError(f"n_components={count} cannot be above min(n_features, n_classes - 1)={most}.")
         self._max_components = count
         fitted = {"classes_": model.classes, "priors_": model.prior, "means_": s.component.mean}
-        fitted |= getattr(self, f"_{self.solver}")(model.prior, s)
+        with np.errstate(divide="ignore"):  # a class that was named, and not seen yet
+            fitted |= getattr(self, f"_{self.solver}")(model.prior, s)
         if K == 2:
             fitted["coef_"] = np.diff(fitted["coef_"], axis=0)
             fitted["intercept_"] = np.diff(fitted["intercept_"])
@@ -238,7 +225,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             total = _shrunk(total, self.shrinkage or 0.0)
         values, vectors = eigh(total - within, within)
         order = np.argsort(values)[::-1]
-        vectors = vectors[:, order]
+        vectors = vectors[:, order] * signs(vectors[:, order].T)
         coef = means @ vectors @ vectors.T
         return {
             "covariance_": within,
@@ -261,10 +248,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         _, strength, rotation = svd(between, full_matrices=False)
         kept = strength > self.tol * strength[0]
         scalings = scalings @ rotation.T[:, kept]
+        scalings = scalings * signs(scalings.T)
         coef = (means - xbar) @ scalings
         fitted = {
             "xbar_": xbar,
-            "explained_variance_ratio_": (strength**2 / (strength**2).sum())[: self._max_components],
+            "explained_variance_ratio_": (strength**2 / ((strength**2).sum() or 1.0))[: self._max_components],
             "scalings_": scalings,
             "coef_": coef @ scalings.T,
             "intercept_": np.log(prior) - 0.5 * (coef**2).sum(axis=1) - xbar @ (coef @ scalings.T).T,

@@ -13,6 +13,7 @@ from scipy.linalg import LinAlgError, eigh
 from ..core.door import read_rows
 from ..core.partitions import Partitions
 from ..families import FullGaussian, Labelled
+from ..fitting.linear_algebra import signs
 from .linear import Discriminant
 
 
@@ -104,7 +105,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                     f"{len(C)} features. Raise `{name}`."
                 )
             scalings.append(values)
-            rotations.append(vectors)
+            rotations.append(vectors * signs(vectors.T))
         fitted = {
             "classes_": model.classes,
             "priors_": model.prior,

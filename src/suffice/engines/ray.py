@@ -79,11 +79,12 @@ def _map(call: Any, blocks: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @ray.remote(max_retries=RETRIES)
 def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
+    f, shared = call
     with one_blas_thread():
-        return fold_blocks(*call, blocks)
+        return fold_blocks(f, shared, blocks)
 
 
-_add = ray.remote(max_retries=RETRIES)(add)
+_add: Any = ray.remote(max_retries=RETRIES)(add)
 
 
 @contextmanager

@@ -14,9 +14,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from ..core.cost import afford
 from ..core.model import Family
 from ..core.values import Value
 from ..statistics import Moments, grouped_moments
+from ..statistics.moments import FEW_FEATURES
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -175,17 +177,14 @@ class _Dense(Gaussian):
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
         K = len(self.mean)
-        out = np.empty((len(X), K))
+        out = np.empty((K, len(X))).T  # each density contiguous
         for rows, seen in _patterns(X):
             part, mean, U = X[rows], self.mean, self.whitening
             if seen is not None:
                 part, mean = part[:, seen], mean[:, seen]
                 U = np.stack([_whitening(C[np.ix_(seen, seen)]) for C in self._different])
             log_det = np.log(np.diagonal(U, axis1=1, axis2=2)).sum(axis=1)
-            distance = np.empty((len(part), K))
-            for k in range(K):
-                Z = (part - mean[k]) @ U[k % len(U)]
-                distance[:, k] = np.einsum("nd,nd->n", Z, Z)
+            distance = _distances(part, mean, np.broadcast_to(U, (K, *U.shape[1:])))
             out[rows] = log_det - 0.5 * (mean.shape[1] * LOG_2PI + distance)
         return out
 
@@ -227,6 +226,7 @@ class FullGaussian(_Dense):
 
     @classmethod
     def start(cls, K: int, D: int, **options: Any) -> Self:
+        afford(K * D**2, f"{K} covariances of {D} features", "use diagonal ones, or fewer features.")
         return cls(np.zeros((K, D)), np.tile(np.eye(D), (K, 1, 1)), **options)
 
     def _shared(self, s: Moments) -> np.ndarray:
@@ -256,7 +256,8 @@ class TiedGaussian(_Dense):
         return cls(np.zeros((K, D)), np.eye(D), **options)
 
     def _shared(self, s: Moments) -> np.ndarray:
-        return s.scatter / s.weight.sum() + self.reg * np.eye(self.mean.shape[1])
+        covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
+        return covariance if s.weight.any() else self.covariance
 
     @property
     def covariances(self) -> np.ndarray:
@@ -301,7 +302,7 @@ class _Axes(Gaussian):
         variance = self.variances
         if not (variance > 0).all():
             raise ValueError(_SINGULAR)
-        out = weighted_distances(X, self.mean, 1.0 / variance)
+        out = weighted_distances(X, self.mean, 1.0 / variance).T
         constant = np.log(variance) + LOG_2PI
         if np.isnan(X.sum()):
             out += (~np.isnan(X)).astype(np.float64) @ constant.T
@@ -378,6 +379,16 @@ def _whitening(covariance: np.ndarray) -> np.ndarray:
     except np.linalg.LinAlgError:
         raise ValueError(_SINGULAR) from None
     return solve_triangular(root, np.eye(len(root)), lower=True).T
+
+
+def _distances(X: np.ndarray, mean: np.ndarray, U: np.ndarray) -> np.ndarray:
+    """|(x - mean_k) U_k|^2, (N, K)."""
+    from ..loops.distances import mahalanobis
+
+    if X.shape[1] <= FEW_FEATURES:
+        return mahalanobis(np.ascontiguousarray(X), mean, np.ascontiguousarray(U)).T
+    whitened = ((X - m) @ root for m, root in zip(mean, U, strict=True))
+    return np.stack([np.einsum("nd,nd->n", Z, Z) for Z in whitened]).T
 
 
 def _patterns(X: np.ndarray) -> Iterator[tuple[Any, np.ndarray | None]]:

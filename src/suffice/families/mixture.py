@@ -97,7 +97,7 @@ class Labelled(Model):
             return np.log(self.prior) + self.component.log_density(X)
 
     def summarize(self, block: Any) -> GroupStatistics:
-        R = np.zeros((len(block), len(self.classes)))
+        R = np.zeros((len(self.classes), len(block))).T
         R[np.arange(len(block)), self.codes(block.y)] = block.weight
         return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
 

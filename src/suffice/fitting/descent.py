@@ -81,8 +81,12 @@ def quasi_newton(
             length, *_ = line_search(
                 lambda z: at(z)[0], lambda z: at(z)[1], x, direction, gradient, value, maxiter=30
             )
+        if length is None and not _at_rest(here, direction):
+            # No step has the slope that was asked for: one that descends will do.
+            length = _descending(lambda z: at(z)[0], x, direction, float(gradient @ direction), value)
         if length is None:
-            return here.replace(trace=(*here.trace, value), stopped_because=_at_rest(here, at, direction))
+            why = "tolerance" if _at_rest(here, direction) else "line search"
+            return here.replace(trace=(*here.trace, value), stopped_because=why)
         new = x + length * direction
         new_value, new_gradient = at(new)
         seen.clear()
@@ -99,10 +103,22 @@ def quasi_newton(
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
 
 
-def _at_rest(here: Descent, at: Callable[..., Any], direction: np.ndarray) -> str:
-    """No step was found: at the limit of rounding that is the optimum, anywhere else a failure."""
+def _descending(
+    fun: Callable[[np.ndarray], float], x: np.ndarray, direction: np.ndarray, slope: float, value: float
+) -> float | None:
+    """The first of 1, 1/2, 1/4, ... that descends enough: Nocedal and Wright, algorithm 3.1."""
+    length = 1.0
+    while length > 1e-10:
+        if fun(x + length * direction) < value + 1e-4 * length * slope:
+            return length
+        length /= 2.0
+    return None
+
+
+def _at_rest(here: Descent, direction: np.ndarray) -> bool:
+    """Whether a step could gain no more than rounding: where none is found, that is the optimum."""
     promised = abs(float(here.gradient @ direction))
-    return "tolerance" if promised <= 1e3 * ROUNDING * max(1.0, abs(here.value)) else "line search"
+    return promised <= 1e3 * ROUNDING * max(1.0, abs(here.value))
 
 
 def _inverse_hessian_times(
@@ -161,6 +177,8 @@ def newton(
             value, gradient, hessian = fun(here.model)
         else:
             value, gradient, hessian = here.value, here.gradient, here.hessian
+        if not np.isfinite(value):
+            return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
         direction = -solve_positive(hessian, gradient)
         slope, length = float(gradient @ direction), 1.0
         while True:

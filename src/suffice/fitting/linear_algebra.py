@@ -27,3 +27,9 @@ def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kept = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
     values, vectors = np.sqrt(values[kept]), vectors[:, kept]
     return (vectors * values).T, vectors / values
+
+
+def signs(axes: np.ndarray) -> np.ndarray:
+    """Signs that make the largest entry of each axis (row) positive: rounding shall not choose them."""
+    largest = np.abs(axes).argmax(axis=1)
+    return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)

@@ -14,6 +14,7 @@ from scipy.linalg import eigvalsh
 from scipy.optimize import nnls
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from ..core.cost import afford
 from ..core.door import has_flat_target, read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
@@ -80,6 +81,7 @@ class _LeastSquares(MultiOutputMixin, RegressorMixin, OnePass):
 
     def _start(self, data: Partitions, classes: Any = None) -> LinearModel:
         D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
         return LinearModel(np.zeros((1, D)), np.zeros(1), self._alpha(), self.fit_intercept, self.positive)
 
     def _alpha(self) -> Any:

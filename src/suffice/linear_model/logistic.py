@@ -226,13 +226,14 @@ class LogisticRegression(ClassifierMixin, Iterative):
         minimise, curvature = self._minimiser()
         data = open_rows(self, X, y, sample_weight)
         model = self._start(data).replace(curvature=curvature)
-        shape, last = model.theta.shape, None
+        shape = model.theta.shape
+        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
             nonlocal last
             at = model.replace(theta=theta.reshape(shape))
-            last = data.fold(LogLinear.summarize, at)
-            return self._penalised(at.theta, last)
+            last = at.theta, data.fold(LogLinear.summarize, at)
+            return self._penalised(*last)
 
         progress = minimise(
             objective,
@@ -246,7 +247,9 @@ class LogisticRegression(ClassifierMixin, Iterative):
             ),
         )
         solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
-        self._publish(progress.replace(model=solution, statistics=last))
+        if not np.array_equal(last[0], solution.theta):  # the last step was tried, and not taken
+            objective(progress.model)
+        self._publish(progress.replace(model=solution, statistics=last[1]))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
         return self
 

@@ -1,7 +1,7 @@
-"""Weighted squared distances from rows to K points, and sums of them.
+"""Distances from rows to K points, and moments of rows about K points.
 
-Rows are taken in tiles of which each feature is contiguous, so that the innermost loop runs over rows
-and the compiler vectorises it without reordering any sum. A NaN entry counts in no sum.
+Rows are taken in tiles of which each feature is contiguous, so that the innermost loop runs over rows and
+is vectorised whatever K and D are. Responsibilities come as (K, N). A NaN entry counts in no sum.
 """
 
 from __future__ import annotations
@@ -9,102 +9,52 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-TILE = 128
+TILE = 128  # rows; sixteen features of them are 16 KiB
 
-jit = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+# Products may be fused with sums, and sums over rows taken in lanes. Neither changes what NaN does, and the
+# order is fixed by the compiled code.
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
 
 
 @jit
 def _tile(X, start, tile):
-    """Features of the rows from `start` on, contiguous; what is beyond the last row stays as it was."""
-    stop = min(start + tile.shape[1], len(X))
-    for i in range(start, stop):
+    """Features of the rows from `start` on, contiguous; what is beyond the last row is left as it was."""
+    count = min(tile.shape[1], len(X) - start)
+    for i in range(count):
         for d in range(X.shape[1]):
-            tile[d, i - start] = X[i, d]
-    return stop - start
-
-
-@jit
-def _distances(tile, point, scale, out):
-    """out[i] = sum_d scale[d] (tile[d, i] - point[d])^2"""
-    out[:] = 0.0
-    for d in range(len(point)):
-        x, p, a = tile[d], point[d], scale[d]
-        for i in range(len(out)):
-            y = x[i] - p
-            square = a * y * y
-            out[i] += square if square == square else 0.0
-
-
-@jit
-def weighted_distances(X, points, scales):
-    """out[i, k] = sum_d scales[k, d] (X[i, d] - points[k, d])^2"""
-    N, K = len(X), len(points)
-    out = np.empty((N, K))
-    tile, distance = np.zeros((X.shape[1], TILE)), np.empty(TILE)
-    for start in range(0, N, TILE):
-        count = _tile(X, start, tile)
-        for k in range(K):
-            _distances(tile, points[k], scales[k], distance)
-            for i in range(count):
-                out[start + i, k] = distance[i]
-    return out
-
-
-@jit
-def squares_about(X, R, points):
-    """out[k, d] = sum_i R[i, k] (X[i, d] - points[k, d])^2"""
-    K, D = points.shape
-    out = np.zeros((K, D))
-    for i in range(len(X)):
-        for k in range(K):
-            r = R[i, k]
-            if r > 0.0:
-                for d in range(D):
-                    y = X[i, d] - points[k, d]
-                    square = r * y * y
-                    out[k, d] += square if square == square else 0.0
-    return out
-
-
-@jit
-def _plain_distances(tile, point, out):
-    """out[i] = sum_d (tile[d, i] - point[d])^2, four features at a time to touch `out` less often."""
-    out[:] = 0.0
-    D = len(point)
-    for d in range(0, D - D % 4, 4):
-        x0, x1, x2, x3 = tile[d], tile[d + 1], tile[d + 2], tile[d + 3]
-        p0, p1, p2, p3 = point[d], point[d + 1], point[d + 2], point[d + 3]
-        for i in range(len(out)):
-            y0, y1, y2, y3 = x0[i] - p0, x1[i] - p1, x2[i] - p2, x3[i] - p3
-            out[i] += (y0 * y0 + y1 * y1) + (y2 * y2 + y3 * y3)
-    for d in range(D - D % 4, D):
-        x, p = tile[d], point[d]
-        for i in range(len(out)):
-            y = x[i] - p
-            out[i] += y * y
+            tile[d, i] = X[start + i, d]
+    return count
 
 
 @jit
 def nearest(X, points):
     """The nearest point of each row, and its squared distance."""
-    N, K = len(X), len(points)
-    labels, best = np.zeros(N, np.int64), np.empty(N)
-    tile, distance = np.zeros((X.shape[1], TILE)), np.empty(TILE)
+    N, K, D = len(X), len(points), X.shape[1]
+    labels, best = np.empty(N, np.int64), np.empty(N)
+    tile, distance = np.zeros((D, TILE)), np.empty(TILE)
     least, label = np.empty(TILE), np.empty(TILE, np.int64)
     for start in range(0, N, TILE):
         count = _tile(X, start, tile)
         least[:] = np.inf
         label[:] = 0
         for k in range(K):
-            _plain_distances(tile, points[k], distance)
+            distance[:] = 0.0
+            for d in range(0, D - D % 4, 4):  # four features at a time touch `distance` less often
+                x0, x1, x2, x3 = tile[d], tile[d + 1], tile[d + 2], tile[d + 3]
+                p0, p1, p2, p3 = points[k, d], points[k, d + 1], points[k, d + 2], points[k, d + 3]
+                for i in range(TILE):
+                    y0, y1, y2, y3 = x0[i] - p0, x1[i] - p1, x2[i] - p2, x3[i] - p3
+                    distance[i] += (y0 * y0 + y1 * y1) + (y2 * y2 + y3 * y3)
+            for d in range(D - D % 4, D):
+                x, p = tile[d], points[k, d]
+                for i in range(TILE):
+                    distance[i] += (x[i] - p) * (x[i] - p)
             for i in range(TILE):
                 closer = distance[i] < least[i]
                 least[i] = distance[i] if closer else least[i]
                 label[i] = k if closer else label[i]
-        for i in range(count):
-            labels[start + i] = label[i]
-            best[start + i] = least[i]
+        labels[start : start + count] = label[:count]
+        best[start : start + count] = least[:count]
     return labels, best
 
 
@@ -119,3 +69,114 @@ def sums_by_label(X, weight, labels, points):
         for d in range(D):
             offset[k, d] += w * (X[i, d] - points[k, d])
     return total, offset
+
+
+@jit
+def weighted_distances(X, points, scales):
+    """out[k, i] = sum_d scales[k, d] (X[i, d] - points[k, d])^2"""
+    N, K, D = len(X), len(points), X.shape[1]
+    out = np.empty((K, N))
+    tile, distance = np.zeros((D, TILE)), np.empty(TILE)
+    for start in range(0, N, TILE):
+        count = _tile(X, start, tile)
+        for k in range(K):
+            distance[:] = 0.0
+            for d in range(D):
+                x, p, a = tile[d], points[k, d], scales[k, d]
+                for i in range(TILE):
+                    square = a * (x[i] - p) * (x[i] - p)
+                    distance[i] += square if square == square else 0.0
+            out[k, start : start + count] = distance[:count]
+    return out
+
+
+@jit
+def squares_about(X, R, points):
+    """out[k, d] = sum_i R[k, i] (X[i, d] - points[k, d])^2"""
+    K, D = points.shape
+    out = np.zeros((K, D))
+    tile, r = np.zeros((D, TILE)), np.zeros(TILE)
+    for start in range(0, len(X), TILE):
+        count = _tile(X, start, tile)
+        r[count:] = 0.0
+        for k in range(K):
+            r[:count] = R[k, start : start + count]
+            for d in range(D):
+                x, p, total = tile[d], points[k, d], 0.0
+                for i in range(TILE):
+                    square = r[i] * (x[i] - p) * (x[i] - p)
+                    total += square if square == square else 0.0
+                out[k, d] += total
+    return out
+
+
+@jit
+def mahalanobis(X, points, U):
+    """out[k, i] = |(X[i] - points[k]) U[k]|^2, with U[k] upper triangular."""
+    N, K, D = len(X), len(points), X.shape[1]
+    wide = (D + 3) // 4 * 4  # features are taken by four; those beyond D are zero
+    out = np.empty((K, N))
+    tile, Y = np.zeros((D, TILE)), np.zeros((wide, TILE))
+    z, distance, column = np.empty(TILE), np.empty(TILE), np.zeros(wide)
+    for start in range(0, N, TILE):
+        count = _tile(X, start, tile)
+        for k in range(K):
+            for d in range(D):
+                x, y, p = tile[d], Y[d], points[k, d]
+                for i in range(TILE):
+                    y[i] = x[i] - p
+            distance[:] = 0.0
+            for e in range(D):
+                for d in range(D):
+                    column[d] = U[k, d, e] if d <= e else 0.0
+                z[:] = 0.0
+                for d in range(0, e + 1, 4):
+                    y0, y1, y2, y3 = Y[d], Y[d + 1], Y[d + 2], Y[d + 3]
+                    u0, u1, u2, u3 = column[d], column[d + 1], column[d + 2], column[d + 3]
+                    for i in range(TILE):
+                        z[i] += (y0[i] * u0 + y1[i] * u1) + (y2[i] * u2 + y3[i] * u3)
+                for i in range(TILE):
+                    distance[i] += z[i] * z[i]
+            out[k, start : start + count] = distance[:count]
+    return out
+
+
+@jit
+def scatters_about(X, R, points):
+    """out[k] = sum_i R[k, i] (X[i] - points[k]) (X[i] - points[k])'"""
+    K, D = points.shape
+    wide = (D + 3) // 4 * 4
+    out = np.zeros((K, wide, wide))
+    tile, Y = np.zeros((D, TILE)), np.zeros((wide, TILE))
+    ry = np.empty(TILE)
+    r = np.zeros(TILE)
+    for start in range(0, len(X), TILE):
+        count = _tile(X, start, tile)
+        r[count:] = 0.0
+        for k in range(K):
+            r[:count] = R[k, start : start + count]
+            for d in range(D):
+                x, y, p = tile[d], Y[d], points[k, d]
+                for i in range(TILE):
+                    y[i] = x[i] - p
+            for d in range(D):
+                y = Y[d]
+                for i in range(TILE):
+                    ry[i] = r[i] * y[i]
+                for e in range(0, d + 1, 4):
+                    y0, y1, y2, y3 = Y[e], Y[e + 1], Y[e + 2], Y[e + 3]
+                    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+                    for i in range(TILE):
+                        s0 += ry[i] * y0[i]
+                        s1 += ry[i] * y1[i]
+                        s2 += ry[i] * y2[i]
+                        s3 += ry[i] * y3[i]
+                    out[k, d, e] += s0
+                    out[k, d, e + 1] += s1
+                    out[k, d, e + 2] += s2
+                    out[k, d, e + 3] += s3
+    for k in range(K):
+        for d in range(D):
+            for e in range(d):
+                out[k, e, d] = out[k, d, e]
+    return out[:, :D, :D].copy()

@@ -1,5 +1,7 @@
 """Mixtures: groups that are hidden."""
 
 from .gaussian import GaussianMixture
+from .latent_class import LatentClass
+from .poisson import PoissonMixture
 
-__all__ = ["GaussianMixture"]
+__all__ = ["GaussianMixture", "LatentClass", "PoissonMixture"]

@@ -94,41 +94,40 @@ def moments(X: Any, weight: np.ndarray) -> Moments:
     return Moments(total, mean, Y.T @ Y)
 
 
+# Up to this many features a fused loop is faster than BLAS on pieces of this size.
+FEW_FEATURES = 32
+
+
 def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
     """Moments of K groups that share the rows of X by R (N, K): "full", "pooled" or "diagonal".
 
     Where X has NaN only the diagonal kind is defined, and counts what is observed.
     """
+    from ..loops.distances import scatters_about, squares_about
+
+    shares = np.ascontiguousarray(R.T)  # (K, N)
+    weight = shares.sum(axis=1)
     if kind == "diagonal":
-        return _diagonal(X, R)
-    K, D = R.shape[1], X.shape[1]
-    weight = R.sum(axis=0)
-    mean = R.T @ X / np.where(weight > 0, weight, 1.0)[:, None]
-    scatter = np.zeros((K, D, D) if kind == "full" else (D, D))
-    for k in range(K):
-        r, Y = R[:, k], X
-        rows = np.flatnonzero(r)
-        if 2 * len(rows) < len(r):  # labels, or groups far apart: most rows belong elsewhere
-            r, Y = r[rows], X[rows]
-        Y = Y - mean[k]
-        Y *= np.sqrt(r)[:, None]
-        if kind == "full":
-            scatter[k] = Y.T @ Y
-        else:
-            scatter += Y.T @ Y
-    return Moments(weight, mean, scatter)
-
-
-def _diagonal(X: np.ndarray, R: np.ndarray) -> Moments:
-    from ..loops.distances import squares_about
-
-    if np.isnan(X.sum()):
-        seen = ~np.isnan(X)
-        weight, total = R.T @ seen.astype(np.float64), R.T @ np.where(seen, X, 0.0)
+        seen = ~np.isnan(X) if np.isnan(X.sum()) else None
+        weight = np.repeat(weight[:, None], X.shape[1], axis=1) if seen is None else shares @ seen
+        total = shares @ (X if seen is None else np.where(seen, X, 0.0))
+        mean = total / np.where(weight > 0, weight, 1.0)
+        return Moments(weight, mean, squares_about(X, shares, mean))
+    mean = shares @ X / np.where(weight > 0, weight, 1.0)[:, None]
+    if X.shape[1] <= FEW_FEATURES and 2 * np.count_nonzero(shares) >= shares.size:
+        scatter = scatters_about(X, shares, mean)
     else:
-        weight, total = np.repeat(R.sum(axis=0)[:, None], X.shape[1], axis=1), R.T @ X
-    mean = total / np.where(weight > 0, weight, 1.0)
-    return Moments(weight, mean, squares_about(X, R, mean))
+        scatter = np.stack([_scatter_about(X, r, m) for r, m in zip(shares, mean, strict=True)])
+    return Moments(weight, mean, scatter.sum(axis=0) if kind == "pooled" else scatter)
+
+
+def _scatter_about(X: np.ndarray, r: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    rows = np.flatnonzero(r)
+    if 2 * len(rows) < len(r):  # labels, or groups far apart: most rows belong elsewhere
+        X, r = X[rows], r[rows]
+    Y = X - mean
+    Y *= np.sqrt(r)[:, None]
+    return Y.T @ Y
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,99 @@
+"""Latent class analysis: mixtures of independent categorical columns.
+
+Lazarsfeld and Henry, "Latent Structure Analysis", 1968; Li ch. 9 (the three coins) and ch. 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.partitions import Partitions
+from ..families import Categorical, Mixture
+from ..statistics import Description
+from .base import BaseMixture
+
+
+class LatentClass(BaseMixture):
+    """A mixture of independent categorical columns. NaN is not observed, and is summed out.
+
+    Categories are numbers, as `sklearn.preprocessing.OrdinalEncoder` gives them; a category that was never
+    seen tells nothing.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components.
+    alpha : float, default=1e-3
+        Smoothing: each category was seen this often before, in each component.
+    tol : float, default=1e-3
+        Converged when the mean log-likelihood changes by less.
+    max_iter : int, default=100
+        Iterations at most.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; they share each pass over the data.
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='k-means++'
+        The first division of the rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Weights of the components.
+    categories_ : list of ndarray
+        The categories of each column, in order.
+    probabilities_ : list of ndarray of shape (n_components, n_categories)
+        Of each column: p(category given component).
+    lower_bound_ : float
+        Mean log-likelihood (plus log prior) at the last iteration.
+    model_ : Mixture
+        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
+        was fitted.
+
+    Examples
+    --------
+    >>> from suffice.mixture import LatentClass
+    >>> X = [[0, 0, 0]] * 6 + [[1, 1, 1]] * 3
+    >>> model = LatentClass(2, random_state=0).fit(X)
+    >>> sorted(model.weights_.round(3).tolist())
+    [0.333, 0.667]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        alpha: float = 1e-3,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "k-means++",
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _family(self, data: Partitions, found: Description) -> Categorical:
+        return Categorical.start(self.n_components, self.n_features_in_, alpha=self.alpha)
+
+    def _fitted(self, model: Mixture) -> dict[str, Any]:
+        family: Any = model.component
+        return {
+            "weights_": model.weight,
+            "categories_": list(family.values),
+            "probabilities_": list(family.probability),
+        }

@@ -1,0 +1,86 @@
+"""Mixtures of Poisson densities, for counts. Li ch. 9, with another family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.partitions import Partitions
+from ..families import Mixture, Poisson
+from ..statistics import Description
+from .base import BaseMixture
+
+
+class PoissonMixture(BaseMixture):
+    """A mixture of independent Poisson columns. NaN is not observed, and is summed out.
+
+    Parameters
+    ----------
+    n_components : int, default=1
+        Number of components.
+    alpha : float, default=1e-3
+        Smoothing: this many events in as many rows of each component were seen before.
+    tol : float, default=1e-3
+        Converged when the mean log-likelihood changes by less.
+    max_iter : int, default=100
+        Iterations at most.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; they share each pass over the data.
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
+        The first division of the rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Weights of the components.
+    rates_ : ndarray of shape (n_components, n_features)
+        Their mean counts.
+    lower_bound_ : float
+        Mean log-likelihood (plus log prior) at the last iteration.
+    model_ : Mixture
+        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
+        was fitted.
+
+    Examples
+    --------
+    >>> from suffice.mixture import PoissonMixture
+    >>> model = PoissonMixture(2, random_state=0).fit([[0], [1], [1], [19], [21]])
+    >>> sorted(model.rates_.ravel().round(1).tolist())
+    [0.7, 20.0]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        alpha: float = 1e-3,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init_params: str = "kmeans",
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _family(self, data: Partitions, found: Description) -> Poisson:
+        return Poisson.start(self.n_components, self.n_features_in_, alpha=self.alpha)
+
+    def _fitted(self, model: Mixture) -> dict[str, Any]:
+        return {"weights_": model.weight, "rates_": model.component.rate}  # type: ignore[attr-defined]
