@@ -209,7 +209,7 @@ default='k-means++'
         if found.rows < self.n_clusters:
             raise ValueError(f"n_samples={found.rows:g} should be >= n_clusters={self.n_clusters}.")
         tol = self.tol * float(found.features.variance.mean())
-        watch = Watch(self, self.checkpoint)
+        watch = Watch(self, self.checkpoint, data)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
         if in_memory(X) and (sample_weight is None or np.asarray(sample_weight).all()):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import Rows, cut
 from .partitions import Partitions
-from .tables import Columns, Table, rows
+from .tables import MISSING_LABEL, Columns, Table, rows
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
 # imported cannot have come.
@@ -128,7 +128,7 @@ class Check:
         return checked
 
     def values(self, X: Any) -> None:
-        if self.positive and X.shape[0] and (X.min() if sp.issparse(X) else np.nanmin(X)) < 0:
+        if self.positive and ((X.data if sp.issparse(X) else X) < 0).any():
             raise ValueError(f"Negative values in data passed to {self.name}: it counts.")
 
     def __call__(self, block: Rows) -> Rows:
@@ -137,23 +137,34 @@ class Check:
         if X.dtype == object and not self.strings:
             raise ValueError(f"{self.name} expects columns of numbers, but some hold other things.")
         if X.dtype != object:
-            finite = np.isfinite(X.sum()) or (np.isfinite(X).all())
+            with np.errstate(over="ignore", invalid="ignore"):
+                finite = np.isfinite(X.sum()) or np.isfinite(X).all()
             if not finite and (not self.nan or np.isinf(X).any()):
                 raise ValueError(
                     f"Input X contains {'infinity' if self.nan else 'NaN or infinity'}, "
                     f"which {self.name} does not accept."
                 )
             self.values(X)
-        if self.target == "number" and y is not None and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity.")
+        if y is not None and self.target is not None:
+            self.targets(y)
         return self.kept(block)
+
+    def targets(self, y: np.ndarray) -> None:
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if self.target == "label" and y.dtype.kind == "f" and (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous. A classifier expects classes, not numbers.")
+        if self.target == "number" and y.dtype.kind not in "fiub":
+            raise ValueError(f"{self.name} expects a target of numbers, but it holds other things.")
 
     def kept(self, block: Rows) -> Rows:
         """Weights are not negative, and a weight of zero is the absence of the row."""
         weight = block.weight
         if weight is None:
             return block
-        if not (weight >= 0).all():
+        if not np.isfinite(weight).all():
+            raise ValueError("Input sample_weight contains NaN or infinity.")
+        if (weight < 0).any():
             raise ValueError("Negative values in data passed to `sample_weight`.")
         present = weight > 0
         if present.all():
@@ -196,6 +207,10 @@ def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Rows
         return columns.block(check, 0, source)
     columns = table.columns(list(source.columns))
     target = columns.target if isinstance(columns.target, str) else list(columns.target or ())
+    if check.target == "label" and isinstance(target, str):
+        part = source[target]
+        if (part.is_null() if hasattr(part, "is_null") else part.isnull()).any():
+            raise ValueError(MISSING_LABEL.format(target))
     y = None if columns.target is None else np.asarray(source[target])
     weight = None if columns.weight is None else np.asarray(source[columns.weight])
     return _from_arrays(estimator, check, source[list(columns.features)], y, weight, reset)

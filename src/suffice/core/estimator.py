@@ -81,7 +81,10 @@ def load(path: Any) -> Any:
         import_everything()
     if stored.estimator not in Estimator.known:
         raise StorageError(f"{path} holds a {stored.estimator}, which this version does not have.")
-    estimator = Estimator.known[stored.estimator](**stored.params)
+    cls: Any = Estimator.known[stored.estimator]
+    if strange := set(stored.params) - set(cls._get_param_names()):
+        raise StorageError(f"{path}: {cls.__name__} has no parameters {sorted(strange)} in this version.")
+    estimator = cls(**stored.params)
     estimator.__dict__.update(stored.fitted)
     return estimator
 
@@ -150,6 +153,8 @@ class OnePass(Estimator):
         self._publish(start, data.fold(type(start).summarize, start))
 
     def _publish(self, start: Any, s: Any) -> Self:
+        if not np.any(s.weight):
+            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
         model = start.estimate(s)
         fitted = self._fitted(model, s)  # may refuse, and what was seen before is then kept
         self.model_, self.statistics_ = model, s

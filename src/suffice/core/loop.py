@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .storage import StorageError, load_value, save_value
+from .blocks import fingerprint
+from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
 
 
@@ -49,6 +50,7 @@ class Watch:
 
     estimator: Any = None  # with scikit-learn's callbacks
     checkpoint: Any = None  # a path
+    data: Any = None  # Partitions: a checkpoint belongs to them
     max_iter: int = 0
     as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
 
@@ -57,7 +59,8 @@ class Watch:
 
     def loop(self, step: Callable[[P], P], progress: P) -> P:
         """Repeat `progress = step(progress)` until it says why it stopped, or `max_iter` times."""
-        progress = self._resumed(progress)
+        fit = self._fit()
+        progress = self._resumed(progress, fit)
         context = None
         if self.estimator is not None:
             context = self.estimator._init_callback_context(max_subtasks=self.max_iter)
@@ -65,7 +68,7 @@ class Watch:
         while not progress.stopped_because and progress.n_iter < self.max_iter:
             progress = self._iteration(step, progress, context)
             if self.checkpoint is not None:
-                save_value(Checkpoint(self._fit(), progress), self.checkpoint)
+                save_value(Checkpoint(fit, progress), self.checkpoint)
         if context is not None:
             context.call_on_fit_task_end(estimator=self.estimator)
         if self.checkpoint is not None:
@@ -88,17 +91,18 @@ class Watch:
 
     def _fit(self) -> str:
         """What identifies the fit: a checkpoint of another one must not be continued."""
-        if self.estimator is None:
+        if self.checkpoint is None or self.estimator is None:
             return ""
         params = self.estimator.get_params(deep=False)
-        kept = {k: repr(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
-        return f"{type(self.estimator).__name__} {self.estimator.n_features_in_} {kept}"
+        kept = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
+        rows = None if self.data is None else self.data.fold(fingerprint)
+        return f"{type(self.estimator).__name__} {digest_of((kept, rows))}"
 
-    def _resumed(self, start: P) -> P:
+    def _resumed(self, start: P, fit: str) -> P:
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return start
         found = load_value(self.checkpoint)
-        if not isinstance(found, Checkpoint) or found.fit != self._fit():
+        if not isinstance(found, Checkpoint) or found.fit != fit:
             raise StorageError(
                 f"{self.checkpoint} holds another fit than this one: remove it to start anew, or "
                 "name another file."

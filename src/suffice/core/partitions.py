@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from .statistics import Statistics, tree_sum
+from .statistics import tree_sum
 from .values import nbytes
 
 
@@ -36,11 +37,15 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
 def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
     if not len(block):
         return zero
-    try:
+    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
+
+
+@contextmanager
+def in_block(number: int, doing: str) -> Iterator[None]:
+    """An error inside says in which block it was."""
+    try:
+        yield
     except Exception as error:
-        error.add_note(f"In block {block.index[0]} of the data, while computing {f.__qualname__}.")
+        error.add_note(f"In block {number} of the data, while {doing}.")
         raise
-
-
-__all__ = ["Partitions", "Statistics", "fold_blocks"]

@@ -45,11 +45,11 @@ def load_value(path: Any) -> Any:
     content = Path(path).read_bytes()
     try:
         text, arrays = _read(content)
+        return _decode(json.loads(text), arrays)
     except StorageError as error:
         raise StorageError(f"{path}: {error}") from None
     except Exception as error:
         raise StorageError(f"{path} is not a file of suffice, or it is damaged: {error}") from error
-    return _decode(json.loads(text), arrays)
 
 
 def _read(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
@@ -81,15 +81,25 @@ def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
+def digest_of(value: Any) -> str:
+    """A digest of what would be stored; what cannot be is told apart by its name."""
+    arrays: dict[str, np.ndarray] = {}
+    if isinstance(value, np.random.RandomState):
+        value = value.get_state()
+    try:
+        text = json.dumps(_encode(value, arrays, "value"), sort_keys=True)
+    except TypeError:
+        text = getattr(value, "__qualname__", type(value).__qualname__)
+    return _digest(text, arrays)
+
+
 def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     def inside(part: Any, name: Any) -> Any:
         return _encode(part, arrays, f"{where}.{name}")
 
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic):  # before the types of Python, of which some of these are
         return {"scalar": value.dtype.str, "value": _encode(value.item(), arrays, where)}
-    if isinstance(value, int | float):
+    if value is None or isinstance(value, bool | str | int | float):
         return value
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "OU":
@@ -98,7 +108,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
                 "dtype": value.dtype.str,
                 "shape": list(value.shape),
             }
-        arrays[where] = np.ascontiguousarray(value)
+        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+            raise TypeError(f"{where} is an array of {value.dtype}, which cannot be stored.")
+        arrays[where] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
         # safetensors keeps no zero-dimensional shape apart from (1,) on every reader.
         return {"array": where, "shape": list(value.shape)}
     if isinstance(value, tuple | list):

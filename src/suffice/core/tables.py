@@ -10,6 +10,8 @@ import numpy as np
 
 from .blocks import Rows
 
+MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
+
 
 @dataclass(frozen=True)
 class Table:
@@ -88,6 +90,8 @@ class Columns:
         y = None
         if isinstance(self.target, str):
             y = _column(batch, self.target)
+            if y.dtype == object and batch.column(self.target).null_count:
+                raise ValueError(MISSING_LABEL.format(self.target))
         elif self.target is not None:
             y = np.column_stack([_column(batch, name) for name in self.target])
         weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)

@@ -7,6 +7,7 @@ covariance matrix", 2004.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,18 @@ def _ledoit_wolf(C: np.ndarray, n: float, fourth: float) -> np.ndarray:
     distance = ((S - np.trace(S) / D * np.eye(D)) ** 2).sum() / D
     error = min((fourth / n - (S**2).sum()) / (n * D), distance)
     return _shrunk(S, error / distance if error else 0.0) * units
+
+
+def _scores(prior: np.ndarray, means: np.ndarray, solve: Callable[..., np.ndarray]) -> dict[str, Any]:
+    """Coefficients of log p(x, c) by x, and by x less the mean, which keep their digits anywhere."""
+    mean = prior @ means
+    coef, common = solve(means - mean), solve(mean[None])[0]
+    intercept = np.log(prior) - 0.5 * ((means - mean) * coef).sum(axis=1)
+    return {
+        "_about_mean": (mean, coef, intercept),
+        "coef_": coef + common,
+        "intercept_": intercept - coef @ mean - 0.5 * mean @ common,
+    }
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
@@ -210,9 +223,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _lsqr(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
         within, means = self._within(prior, s), s.component.mean
-        coef = lstsq(within, means.T)[0].T
-        intercept = np.log(prior) - 0.5 * (means * coef).sum(axis=1)
-        return {"covariance_": within, "coef_": coef, "intercept_": intercept}
+        return {"covariance_": within} | _scores(prior, means, lambda Y: lstsq(within, Y.T)[0].T)
 
     def _eigen(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
         within, means, share = self._within(prior, s), s.component.mean, s.weight / s.weight.sum()
@@ -226,14 +237,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         values, vectors = eigh(total - within, within)
         order = np.argsort(values)[::-1]
         vectors = vectors[:, order] * signs(vectors[:, order].T)
-        coef = means @ vectors @ vectors.T
-        return {
+        fitted = {
             "covariance_": within,
             "explained_variance_ratio_": (values[order] / values.sum())[: self._max_components],
             "scalings_": vectors,
-            "coef_": coef,
-            "intercept_": np.log(prior) - 0.5 * (means * coef).sum(axis=1),
         }
+        return fitted | _scores(prior, means, lambda Y: Y @ vectors @ vectors.T)
 
     def _svd(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
         C, means = s.component.variance, s.component.mean
@@ -249,23 +258,28 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         kept = strength > self.tol * strength[0]
         scalings = scalings @ rotation.T[:, kept]
         scalings = scalings * signs(scalings.T)
-        coef = (means - xbar) @ scalings
+        coef = (means - xbar) @ scalings @ scalings.T
+        intercept = np.log(prior) - 0.5 * ((means - xbar) * coef).sum(axis=1)
         fitted = {
             "xbar_": xbar,
+            "_about_mean": (xbar, coef, intercept),
             "explained_variance_ratio_": (strength**2 / ((strength**2).sum() or 1.0))[: self._max_components],
             "scalings_": scalings,
-            "coef_": coef @ scalings.T,
-            "intercept_": np.log(prior) - 0.5 * (coef**2).sum(axis=1) - xbar @ (coef @ scalings.T).T,
+            "coef_": coef,
+            "intercept_": intercept - coef @ xbar,
         }
         return fitted | ({"covariance_": C} if self.store_covariance else {})
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log p(x, c) of each row and class, up to a constant of the row."""
-        X = read_rows(self, X)
-        scores = X @ self.coef_.T + self.intercept_
+        mean, coef, intercept = self._about_mean
+        return (read_rows(self, X) - mean) @ coef.T + intercept
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores by `coef_` and `intercept_`; for two classes, how much the second leads."""
         if len(self.classes_) == 2:
-            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
-        return scores
+            return super().decision_function(X)
+        return read_rows(self, X) @ self.coef_.T + self.intercept_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """p(c given x) of each row and class."""

@@ -89,7 +89,7 @@ def _in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
             try:
                 for block in blocks:
                     flying.append(pool.submit(f, block))
-                    if len(flying) > 2 * n:
+                    if len(flying) > n:
                         yield flying.popleft().result()
                 while flying:
                     yield flying.popleft().result()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
-from ..core.partitions import Partitions
+from ..core.partitions import Partitions, in_block
 from ..core.tables import Columns
 from .local import LocalPartitions
 
@@ -35,6 +35,9 @@ class Batches:
         number = 0
         for path in self.files:
             with pq.ParquetFile(path, pre_buffer=False) as file:
+                missing = [name for name in self.columns if name not in file.schema_arrow.names]
+                if missing:
+                    raise ValueError(f"{path} has no column {missing}, but files before it do.")
                 for group in range(file.num_row_groups):
                     for batch in file.iter_batches(size, [group], list(self.columns)):
                         yield number, batch
@@ -87,4 +90,5 @@ def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows],
 
 
 def _block(columns: Columns, check: Callable[[Rows], Rows], numbered: tuple[int, Any]) -> Rows:
-    return columns.block(check, *numbered)
+    with in_block(numbered[0], "reading it"):
+        return columns.block(check, *numbered)

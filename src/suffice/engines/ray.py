@@ -15,7 +15,7 @@ from ray.data.dataset import MaterializedDataset
 from ray.exceptions import RayTaskError
 
 from ..core.blocks import Rows, power_of_two
-from ..core.partitions import Partitions, fold_blocks
+from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns
 from ..core.values import nbytes
@@ -48,7 +48,7 @@ class RayPartitions(Partitions):
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         call = ray.put((f, shared))
         sums = [_fold.remote(call, run) for run in self.runs]
-        with _tasks(sums):
+        with _errors_as_raised():
             size = nbytes(ray.get(sums[0])) if sums else 0
             if size * len(sums) > HOME_BYTES:
                 total = ray.get(tree_sum(sums, add=_add.remote))
@@ -62,11 +62,8 @@ class RayPartitions(Partitions):
 def _open(columns: Columns, check: Any, empty: pa.Table, start: int, *tables: pa.Table) -> Any:
     blocks = []
     for number, table in enumerate(tables, start):
-        try:
+        with in_block(number, "reading it"):
             blocks.append(columns.block(check, number, table if table.num_rows else empty))
-        except Exception as error:
-            error.add_note(f"In block {number} of the data, while reading it.")
-            raise
     return tuple(blocks)
 
 
@@ -88,18 +85,15 @@ _add: Any = ray.remote(max_retries=RETRIES)(add)
 
 
 @contextmanager
-def _tasks(refs: list[Any]) -> Iterator[None]:
-    """An error in a task is raised here as itself; and after one, or an interrupt, no task goes on."""
+def _errors_as_raised() -> Iterator[None]:
+    """What was raised in a task is raised here as itself. (The other tasks end by themselves: cancelling
+    a task that is about to end crashes this process, in Ray up to 2.60 at least.)"""
     try:
         yield
-    except BaseException as error:
-        for ref in refs:
-            ray.cancel(ref)
+    except RayTaskError as error:
         cause: Any = error
         while isinstance(cause, RayTaskError):
             cause = cause.cause
-        if cause is error:
-            raise
         raise cause from error
 
 

@@ -74,7 +74,10 @@ class Mixture(Model):
 
     def log_prior(self) -> float:
         more = np.asarray(self.concentration) - 1.0
-        of_weights = float((more * np.log(self.weight)).sum()) if np.any(more) else 0.0
+        # A component that has vanished has no say.
+        of_weights = float(
+            (more * np.log(self.weight, where=self.weight > 0, out=np.zeros_like(self.weight))).sum()
+        )
         return of_weights + self.component.log_prior()
 
     @property

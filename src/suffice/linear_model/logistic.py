@@ -21,6 +21,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..families.mixture import class_codes
 from ..fitting import newton, quasi_newton
+from ..fitting.linear_algebra import solve_positive
 from ..statistics import Objective, distinct_targets
 
 
@@ -72,7 +73,9 @@ class LogLinear(Model):
 
     def estimate(self, s: Objective) -> Self:
         """One Newton step, without penalty: for the study of a single step."""
-        step = np.linalg.lstsq(s.hessian, s.gradient)[0]
+        if np.ndim(s.hessian) == 0:
+            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
+        step = solve_positive(s.hessian, s.gradient)
         return self.replace(theta=self.theta - step.reshape(self.theta.shape))
 
 
@@ -243,10 +246,13 @@ class LogisticRegression(ClassifierMixin, Iterative):
             watch=Watch(
                 self,
                 self.checkpoint,
+                data,
                 as_model=lambda theta: model.replace(theta=theta.reshape(shape)),
             ),
         )
         solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
+        if last is None:  # the fit had ended when it was killed
+            last = data.fold(LogLinear.summarize, solution)
         if not np.array_equal(last[0], solution.theta):  # the last step was tried, and not taken
             objective(progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))

@@ -71,7 +71,7 @@ class BaseMixture(DensityMixin, Iterative):
             data,
             tol=self.tol,
             max_iter=self.max_iter,
-            watch=Watch(self, self.checkpoint),
+            watch=Watch(self, self.checkpoint, data),
         )
         self._publish(progress)
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
@@ -81,7 +81,8 @@ class BaseMixture(DensityMixin, Iterative):
         if getattr(self, "warm_start", False) and hasattr(self, "model_"):
             return (self.model_,)
         K = self.n_components
-        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found))
+        prior = getattr(self, "weight_concentration_prior", 1.0)
+        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(self._start(self._seeded(mixture, data, found, int(seed))) for seed in seeds)

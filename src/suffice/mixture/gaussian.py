@@ -170,10 +170,7 @@ class GaussianMixture(BaseMixture):
             component = component.replace(covariance=component.inverse(given))
         if self.weights_init is not None:
             mixture = mixture.replace(weight=_shaped("weights_init", self.weights_init, mixture.weight))
-        return mixture.replace(
-            component=component.replace(fixed=self.fixed),
-            concentration=self.weight_concentration_prior,
-        )
+        return mixture.replace(component=component.replace(fixed=self.fixed))
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:
         component: Any = model.component

@@ -31,6 +31,8 @@ class GenerativeClassifier(ClassifierMixin, OnePass):
             classes = data.fold(distinct_targets).values[0]
         classes = distinct(np.asarray(classes))
         prior, K = self._prior(), len(classes)
+        if not K:
+            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
         if prior is not None:
             prior = np.asarray(prior, dtype=np.float64)
             if len(prior) != K:
