@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -73,23 +72,3 @@ def cut(rows: Rows) -> tuple[Rows, ...]:
     size = power_of_two(BLOCK_BYTES / max(rows.row_bytes, 8.0), 256)
     starts = range(0, len(rows), size) if len(rows) else range(1)
     return tuple(rows[start : start + size].replace(index=(n,)) for n, start in enumerate(starts))
-
-
-def fingerprint(block: Any) -> np.ndarray:
-    """A number made of the rows, to tell data sets apart; blocks and the order of rows do not change it."""
-    y = [] if block.y is None else np.atleast_2d(block.y.T)
-    if sp.issparse(block.X):
-        X = block.X.tocoo()
-        return _mixed(X.data, X.coords[1]) + _mixed(*y, block.weight)
-    return _mixed(*block.X.T, *y, block.weight)
-
-
-def _mixed(*columns: np.ndarray) -> np.ndarray:
-    total = np.full(len(columns[0]), 1, np.uint64)
-    for column in columns:
-        if column.dtype.kind in "biuf":
-            bits = (column.astype(np.float64) + 0.0).view(np.uint64)
-        else:
-            bits = np.array([zlib.crc32(str(value).encode()) for value in column], np.uint64)
-        total = (total ^ (bits + (total >> np.uint64(29)))) * np.uint64(0x9E3779B97F4A7C15)
-    return (total ^ (total >> np.uint64(32))).sum(keepdims=True, dtype=np.uint64)

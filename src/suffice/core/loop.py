@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .blocks import fingerprint
+from .hashing import fingerprint
 from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
 

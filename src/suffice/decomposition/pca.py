@@ -68,7 +68,10 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
     """
     axes = axes[:most] * signs(axes[:most])[:, None]
     if len(axes) < most:
-        beyond = np.eye(axes.shape[1]) - axes.T @ axes
+        # The unit vectors that the axes reach least, each less its part in them: enough to choose from.
+        few = np.argsort((axes**2).sum(axis=0), kind="stable")[:most]
+        beyond = -axes.T @ axes[:, few]
+        beyond[few, np.arange(len(few))] += 1.0
         more = qr(beyond, mode="economic", pivoting=True)[0].T[: most - len(axes)]
         axes = np.concatenate([axes, more * signs(more)[:, None]])
     return axes
@@ -192,7 +195,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             D**2, f"the moments of {D} features", "use sklearn.decomposition.TruncatedSVD on data in memory."
         )
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
-        return PrincipalAxes(np.zeros(D), np.eye(D), np.ones(D), np.ones(D), rows)
+        return PrincipalAxes(np.zeros(D), np.zeros((0, D)), np.zeros(0), np.zeros(D), rows)
 
     def _fitted(self, model: PrincipalAxes, s: Moments | Factor) -> dict[str, Any]:
         variance, total = model.variance, model.spread.sum()

@@ -118,7 +118,7 @@ def _descending(
 def _at_rest(here: Descent, direction: np.ndarray) -> bool:
     """Whether a step could gain no more than rounding: where none is found, that is the optimum."""
     promised = abs(float(here.gradient @ direction))
-    return promised <= 1e3 * ROUNDING * max(1.0, abs(here.value))
+    return bool(promised <= 1e3 * ROUNDING * max(1.0, abs(here.value)))
 
 
 def _inverse_hessian_times(

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.blocks import Rows
+from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..engines.local import partition
@@ -68,31 +69,16 @@ def _smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, wei
 
 def farthest(size: int, nearest: Callable[..., Any], block: Any) -> Sample:
     """The different rows farthest from their nearest centre."""
-    hashes, _ = row_hashes(block.X, 0, 0)
-    return _smallest(size, -nearest(block.X)[1], hashes, block.X, block.weight)
+    return _smallest(size, -nearest(block.X)[1], row_hashes(block.X, 0), block.X, block.weight)
 
 
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
     """Rows in proportion to their squared distance from the rows chosen; evenly if there are none."""
-    X = block.X
-    hashes, uniform = row_hashes(X, seed, turn)
-    rate = squared_distances(X, chosen).min(axis=1) if len(chosen) else np.ones(len(X))
-    possible = rate > 0
-    if not possible.all():
-        X, hashes, uniform, rate = X[possible], hashes[possible], uniform[possible], rate[possible]
-        return _smallest(size, -np.log(uniform) / rate, hashes, X, block.weight[possible])
-    return _smallest(size, -np.log(uniform) / rate, hashes, X, block.weight)
-
-
-def row_hashes(X: np.ndarray, seed: int, turn: int) -> tuple[np.ndarray, np.ndarray]:
-    """A 64-bit hash of each row, and a number in (0, 1) made of it."""
-    odd = np.random.default_rng([seed, turn]).integers(1 << 63, size=X.shape[1], dtype=np.uint64)
-    bits = (X + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
-    h = (bits * (2 * odd + 1)).sum(axis=1, dtype=np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-    h ^= h >> np.uint64(31)
-    return h, ((h >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    hashes = row_hashes(block.X, seed, turn)
+    rate = squared_distances(block.X, chosen).min(axis=1) if len(chosen) else np.ones(len(block))
+    key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
+    able = np.isfinite(key)
+    return _smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
 
 
 def squared_distances(X: np.ndarray, points: np.ndarray) -> np.ndarray:

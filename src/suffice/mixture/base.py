@@ -14,12 +14,13 @@ from ..cluster.k_means import Centers, lloyd
 from ..core.blocks import Rows
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
+from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..engines.local import map_rows
 from ..families import Family, Mixture
 from ..fitting import em
-from ..fitting.seeding import SEEDINGS, row_hashes
+from ..fitting.seeding import SEEDINGS
 from ..statistics import Description, describe
 
 
@@ -161,5 +162,6 @@ def _by_nearest(mixture: Mixture, centers: Centers, mean: np.ndarray, block: Row
 
 def _at_random(mixture: Mixture, seed: int, block: Rows) -> Any:
     turns = range(len(mixture.weight))
-    R = np.stack([row_hashes(np.nan_to_num(block.X), seed, turn)[1] for turn in turns], axis=1)
+    X = np.nan_to_num(block.X)
+    R = np.stack([uniforms(row_hashes(X, seed, turn)) for turn in turns], axis=1)
     return mixture.summarize_as(R / R.sum(axis=1, keepdims=True), block)

@@ -139,5 +139,6 @@ class Description(Statistics):
 
 
 def describe(block: Any) -> Description:
+    """A first look at the rows of a block, as far as they are observed."""
     of_all = grouped_moments(block.X, block.weight[:, None], "diagonal")
     return Description(float(len(block)), Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,4 +17,4 @@ class Objective(Statistics):
     weight: float
     loss: float
     gradient: np.ndarray
-    hessian: np.ndarray | float = 0.0
+    hessian: Any = 0.0  # (D, D), or zero if it was not asked for
