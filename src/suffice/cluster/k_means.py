@@ -276,7 +276,7 @@ def _mended(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:
     empty = np.flatnonzero(s.weight == 0)
     if not len(empty):
         return s
-    far = data.fold(farthest, len(empty), model.nearest)
+    far = data.fold(farthest, len(empty), model.center)
     weight, offset = s.weight.copy(), s.offset.copy()
     labels, distance = model.nearest(far.row)
     for k, label, row, w, d in zip(empty, labels, far.row, far.weight, distance, strict=False):

@@ -29,8 +29,8 @@ class PrincipalAxes(Model):
     """The directions in which rows vary most, and how much, in order."""
 
     mean: np.ndarray  # (D,)
-    axes: np.ndarray  # (min(N, D), D), orthonormal rows
-    variance: np.ndarray  # (min(N, D),)
+    axes: np.ndarray  # (rank, D), orthonormal rows
+    variance: np.ndarray  # (rank,)
     spread: np.ndarray  # (D,), variance of each feature
     rows: bool = False  # whether the triangular factor is kept, or its square
 
@@ -40,7 +40,6 @@ class PrincipalAxes(Model):
     def estimate(self, s: Moments | Factor) -> Self:
         if not s.weight > 1.0:
             raise ValueError(f"PCA needs more than one row, but n_samples={s.weight:g}.")
-        most = min(int(np.ceil(s.weight)), len(s.mean))
         if isinstance(s, Factor):
             _, singular, axes = svd(s.R, full_matrices=False)
             values, axes, spread = singular**2, axes, (s.R**2).sum(axis=0)
@@ -53,20 +52,21 @@ class PrincipalAxes(Model):
             )
         least = len(s.mean) * np.finfo(np.float64).eps  # of a singular value, or of its square
         seen = values > (least**2 if isinstance(s, Factor) else least) * values[0]
-        axes, values = _completed(axes[: len(values)][seen], most), np.where(seen, values, 0.0)
-        free = s.weight - 1.0
+        axes, free = axes[: len(values)][seen], s.weight - 1.0
         return self.replace(
-            mean=s.mean, axes=axes, variance=_padded(values, most) / free, spread=spread / free
+            mean=s.mean,
+            axes=axes * signs(axes)[:, None],
+            variance=values[seen] / free,
+            spread=spread / free,
         )
 
 
 def _completed(axes: np.ndarray, most: int) -> np.ndarray:
-    """Axes along which rows vary, signs settled, and as many more as are asked for, orthogonal to them.
+    """Axes along which rows vary, and as many more as are asked for, orthogonal to them.
 
     Nothing in the data says which these are: they are taken from the axes of the features, so that
     they do not depend on rounding.
     """
-    axes = axes[:most] * signs(axes[:most])[:, None]
     if len(axes) < most:
         # The unit vectors that the axes reach least, each less its part in them: enough to choose from.
         few = np.argsort((axes**2).sum(axis=0), kind="stable")[:most]
@@ -74,7 +74,7 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
         beyond[few, np.arange(len(few))] += 1.0
         more = qr(beyond, mode="economic", pivoting=True)[0].T[: most - len(axes)]
         axes = np.concatenate([axes, more * signs(more)[:, None]])
-    return axes
+    return axes[:most]
 
 
 def _padded(values: np.ndarray, most: int) -> np.ndarray:
@@ -198,26 +198,27 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         return PrincipalAxes(np.zeros(D), np.zeros((0, D)), np.zeros(0), np.zeros(D), rows)
 
     def _fitted(self, model: PrincipalAxes, s: Moments | Factor) -> dict[str, Any]:
-        variance, total = model.variance, model.spread.sum()
-        K = self._count(model, float(s.weight))
-        rest = variance[K:].sum() / (len(model.mean) - K) if len(model.mean) > K else 0.0
+        K, total = self._count(model, float(s.weight)), model.spread.sum()
+        axes, variance = _completed(model.axes, K), _padded(model.variance, K)
+        left = min(int(np.ceil(s.weight)), len(model.mean)) - K
+        noise = model.variance[K:].sum() / left if left > 0 else 0.0
         size = np.where(model.spread > 0, model.spread, 1.0)
-        loadings = model.axes[:K] * np.sqrt(variance[:K, None] / size)
+        loadings = axes * np.sqrt(variance[:, None] / size)
         return {
-            "components_": model.axes[:K],
-            "explained_variance_": variance[:K],
-            "explained_variance_ratio_": variance[:K] / (total or 1.0),
-            "singular_values_": np.sqrt(variance[:K] * (s.weight - 1.0)),
+            "components_": axes,
+            "explained_variance_": variance,
+            "explained_variance_ratio_": variance / (total or 1.0),
+            "singular_values_": np.sqrt(variance * (s.weight - 1.0)),
             "mean_": model.mean,
             "n_components_": K,
             "n_samples_": float(s.weight),
-            "noise_variance_": float(rest),
+            "noise_variance_": float(noise),
             "loadings_": loadings,
             "variable_contributions_": (loadings**2).sum(axis=0),
         }
 
     def _count(self, model: PrincipalAxes, weight: float) -> int:
-        asked, most = self.n_components, len(model.variance)
+        asked, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
         if asked is None:
             return most
         if isinstance(asked, str):
@@ -225,10 +226,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
                 raise ValueError(f"n_components={asked!r} is unknown: use a number, 'mle' or None.")
             if weight < len(model.mean):
                 raise ValueError("n_components='mle' needs more rows than features.")
-            return _minka(model.variance, weight)
+            return _minka(_padded(model.variance, len(model.mean)), weight)
         if 0 < asked < 1:
             share = np.cumsum(model.variance) / model.spread.sum()
-            return int(np.searchsorted(share, asked, side="right") + 1)
+            return min(int(np.searchsorted(share, asked, side="right")) + 1, most)
         if not 0 <= asked <= most or int(asked) != asked:
             raise ValueError(
                 f"n_components={asked} must be a whole number between 0 and "

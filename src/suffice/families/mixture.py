@@ -74,10 +74,8 @@ class Mixture(Model):
 
     def log_prior(self) -> float:
         more = np.asarray(self.concentration) - 1.0
-        # A component that has vanished has no say.
-        of_weights = float(
-            (more * np.log(self.weight, where=self.weight > 0, out=np.zeros_like(self.weight))).sum()
-        )
+        here = self.weight > 0  # a component that has vanished has no say
+        of_weights = float((np.broadcast_to(more, here.shape)[here] * np.log(self.weight[here])).sum())
         return of_weights + self.component.log_prior()
 
     @property

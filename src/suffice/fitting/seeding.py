@@ -10,7 +10,6 @@ sampling with a reservoir", 2006.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -67,26 +66,28 @@ def _smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, wei
     return Sample(size, key[kept], hash[kept], row[kept], weight[order])
 
 
-def farthest(size: int, nearest: Callable[..., Any], block: Any) -> Sample:
+def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
     """The different rows farthest from their nearest centre."""
-    return _smallest(size, -nearest(block.X)[1], row_hashes(block.X, 0), block.X, block.weight)
+    return _smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
 
 
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
     """Rows in proportion to their squared distance from the rows chosen; evenly if there are none."""
     hashes = row_hashes(block.X, seed, turn)
-    rate = squared_distances(block.X, chosen).min(axis=1) if len(chosen) else np.ones(len(block))
+    rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
     able = np.isfinite(key)
     return _smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
 
 
-def squared_distances(X: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """(N, K), about the mean of the points, since far from the origin squares cancel."""
-    shift = points.mean(axis=0)
-    X, points = X - shift, points - shift
-    square = (X**2).sum(axis=1)[:, None] + (points**2).sum(axis=1) - 2.0 * X @ points.T
-    return np.maximum(square, 0.0, out=square)
+def nearest(X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest point of each row, and its squared distance.
+
+    By differences, so that a chosen row is at zero exactly, and blocks and the order of rows change no bit.
+    """
+    from ..loops.distances import nearest
+
+    return nearest(X, points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +99,17 @@ class Potentials(Statistics):
 
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
     """For each candidate, the inertia that is left if it is chosen too."""
-    nearest = squared_distances(block.X, candidates)
+    from ..loops.distances import weighted_distances
+
+    left = weighted_distances(block.X, candidates, np.ones_like(candidates))
     if len(chosen):
-        now = squared_distances(block.X, chosen).min(axis=1, keepdims=True)
-        np.minimum(nearest, now, out=nearest)
-    return Potentials(block.weight @ nearest)
+        np.minimum(left, nearest(block.X, chosen)[1], out=left)
+    return Potentials(left @ block.weight)
 
 
 def nearest_weights(points: np.ndarray, block: Rows) -> Potentials:
     """The weight of the rows nearest to each point."""
-    labels = squared_distances(block.X, points).argmin(axis=1)
+    labels, _ = nearest(block.X, points)
     return Potentials(np.bincount(labels, block.weight, minlength=len(points)))
 
 
