@@ -133,13 +133,15 @@ def plus_plus(data: Partitions, K: int, seed: int) -> np.ndarray:
 
 
 def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray:
-    """k-means||: a few rounds that draw many rows at once, then k-means++ among those, by weight."""
+    """k-means||: a few rounds that draw many rows at once, then the best of a few k-means++ among those."""
     many = 2 * K
     chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
     for turn in range(1, rounds + 1):
         chosen = np.concatenate([chosen, data.fold(draw, many + SPARE, seed, turn, chosen).first(many)])
     weight = data.fold(nearest_weights, chosen).value
-    return plus_plus(partition(chosen[weight > 0], weight=weight[weight > 0]), K, seed)
+    home = partition(chosen[weight > 0], weight=weight[weight > 0])
+    starts = [plus_plus(home, K, seed + n) for n in range(8)]
+    return min(starts, key=lambda rows: home.fold(potentials, rows[1:], rows[:1]).value[0])
 
 
 def _enough(rows: np.ndarray, K: int) -> np.ndarray:
