@@ -1,0 +1,113 @@
+"""The documentation: python -m sphinx -W --keep-going -b html docs docs/_build/html"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import reference_pages  # noqa: E402
+
+import suffice  # noqa: E402
+
+reference_pages.write(HERE / "reference" / "generated")
+
+project = "suffice"
+author = "The suffice developers"
+copyright = f"{author}, BSD-3-Clause"
+version = release = suffice.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "guides/benchmarks_table.md", "gallery/*.py.md5", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+add_module_names = False
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "pydata_sphinx_theme"
+html_title = "suffice"
+html_logo = html_favicon = "_static/logo.svg"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "suffice"},
+    "navbar_end": ["theme-switcher"],
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "doc_module": ("suffice",),
+    "reference_url": {"suffice": None},
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+
+def ours_only(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Members that scikit-learn defines are in scikit-learn's reference."""
+    function = (
+        getattr(thing, "fget", None) or getattr(thing, "func", None) or getattr(thing, "__func__", thing)
+    )
+    home = getattr(function, "__module__", None) or ""
+    return None if home.startswith("suffice") else True
+
+
+FIELD = re.compile(r"^    (\w+): ([^=#]+?)(?: = [^#]+?)?(?:  # *(.+))?$")
+
+
+def shapes(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In "trace_ : ndarray of shape (n_iter_,)" the last name is no link."""
+    for n, line in enumerate(lines):
+        if re.match(r"\w+ : [^`]*$", line):
+            first, colon, kind = line.partition(" : ")
+            lines[n] = first + colon + re.sub(r"_\b", r"\\_", kind)
+
+
+def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """The fields of values are documented by the comments beside them; put them where readers look."""
+    if what != "class" or not dataclasses.is_dataclass(thing) or "Attributes" in lines:
+        return
+    found: dict[str, tuple[str, str]] = {}
+    for cls in reversed(thing.__mro__):
+        if cls.__module__.startswith("suffice"):
+            matches = map(FIELD.match, inspect.getsource(cls).splitlines())
+            found |= {m[1]: (m[2], " ".join((m[3] or "").split())) for m in matches if m}
+    lines += ["", "Attributes", "----------"]
+    for field in dataclasses.fields(thing):
+        kind, comment = found.get(field.name, ("", ""))
+        lines += [f"{field.name} : {kind}", *([f"    {comment}"] if comment else [])]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", ours_only)
+    for change in (fields, shapes):
+        app.connect("autodoc-process-docstring", change, priority=100)  # before numpydoc reads them

@@ -1,0 +1,101 @@
+"""Every line of Python in the pages and in README is run, and prints what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from suffice.core.estimator import Estimator
+from suffice.core.values import Value
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    page
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    if not {"_build", "gallery", "generated"} & set(page.relative_to(ROOT).parts)
+)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^```(.*)$")
+
+
+def blocks(text: str) -> list[tuple[str, int, str]]:
+    """The fenced blocks of a page: language, number of the first line, content."""
+    found, inside, start, language = [], [], 0, None
+    for number, line in enumerate(text.splitlines(), 1):
+        fence = FENCE.match(line)
+        if fence and language is None:
+            language, start, inside = fence[1].strip(), number, []
+        elif fence:
+            found.append((language, start, "\n".join(inside) + "\n"))
+            language = None
+        elif language is not None:
+            inside.append(line)
+    assert language is None, f"the block of line {start} is not closed"
+    return found
+
+
+def run(page: Path, text: str, names: dict) -> None:
+    """Run the Python of a page from top to bottom, in one namespace: sessions (>>>) and scripts."""
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for language, line, code in blocks(text):
+        if language != "python":
+            continue
+        if not code.startswith(">>> "):
+            exec(compile("\n" * line + code, str(page), "exec", dont_inherit=True), names)
+            continue
+        session = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+        session.globs = names  # not a copy: what a block defines, functions of earlier blocks must see
+        report: list[str] = []
+        runner.run(session, out=report.append, clear_globs=False)
+        assert not report, "".join(report)
+
+
+@pytest.fixture(scope="module")
+def ray_here():
+    """A small Ray, quiet; the pages then use it as they would use a cluster."""
+    ray = pytest.importorskip("ray")
+    started = not ray.is_initialized()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray's own, on its way up
+        if started:
+            how = {"object_store_memory": 100 << 20, "logging_level": "ERROR", "log_to_driver": False}
+            ray.init(num_cpus=1, include_dashboard=False, **how)
+        pytest.importorskip("ray.data").DataContext.get_current().enable_progress_bars = False
+    yield
+    if started:
+        ray.shutdown()
+
+
+@pytest.fixture
+def forgotten():
+    """Classes that a page defines are not found by other tests."""
+    yield
+    for known in (Value.known, Estimator.known):
+        for name in [name for name in known if name.startswith("page.")]:
+            del known[name]
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.timeout(300, method="thread")  # what a signal raises is lost inside ray.get
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:ray", "ignore::UserWarning:ray", "ignore::FutureWarning:ray"
+)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page, request, tmp_path, monkeypatch):
+    text = page.read_text(encoding="utf-8")
+    if re.search(r"^(>>> )?import ray", text, re.MULTILINE):
+        request.getfixturevalue("ray_here")
+    monkeypatch.chdir(tmp_path)
+    run(page, text, {"__name__": "page"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_code_escapes(page):
+    """What is Python is called so, or it would not be run."""
+    for language, line, code in blocks(page.read_text(encoding="utf-8")):
+        assert language in ("python", "bash", "text") or language.startswith("{"), (page, line, language)
+        assert language == "python" or ">>> " not in code, (page, line)

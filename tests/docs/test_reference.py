@@ -1,0 +1,63 @@
+"""The reference has every public name, and every public name says what it is."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import suffice
+
+DOCS = Path(__file__).parents[2] / "docs"
+INTERNAL = {"engines", "loops"}
+
+
+def _generator():
+    spec = importlib.util.spec_from_file_location("reference_pages", DOCS / "reference_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGES = _generator()
+PUBLIC = [(module, name) for module, names in PAGES.public_names().items() for name in names]
+
+
+def test_every_module_has_a_page(tmp_path):
+    PAGES.write(tmp_path)
+    pages = {page.stem for page in (tmp_path / "modules").iterdir()}
+    packages = {m.name for m in pkgutil.iter_modules(suffice.__path__) if m.ispkg} - INTERNAL - {"core"}
+    assert {f"suffice.{package}" for package in packages} | {"suffice"} <= pages
+
+
+def test_every_public_name_is_in_the_reference(tmp_path):
+    PAGES.write(tmp_path)
+    for package in pkgutil.iter_modules(suffice.__path__):
+        module = import_module(f"suffice.{package.name}")
+        for name in getattr(module, "__all__", ()):
+            words = (tmp_path / "modules" / f"{module.__name__}.rst").read_text().split()
+            assert name in words, f"{module.__name__}.{name}"
+    words = (tmp_path / "modules" / "suffice.rst").read_text().split()
+    assert {"load", "partition", "rows", "scan_parquet", "threads"} <= set(words)
+
+
+def test_pages_of_what_is_no_more_are_removed(tmp_path):
+    (tmp_path / "modules").mkdir()
+    for old in (tmp_path / "modules" / "suffice.old.rst", tmp_path / "suffice.old.Old.rst"):
+        old.touch()
+    PAGES.write(tmp_path)
+    assert not list(tmp_path.rglob("*old*"))
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=lambda part: part)
+def test_every_public_name_says_what_it_is(module, name):
+    thing = getattr(import_module(module), name)
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)) or module.startswith("suffice.core."):
+        return
+    doc = inspect.getdoc(thing) or ""
+    generated = inspect.isclass(thing) and doc.startswith(f"{name}(")  # what dataclasses write
+    assert doc and not generated, f"{module}.{name} has no docstring"
