@@ -90,7 +90,7 @@ def table(rows: int = 65536, repeat: int = 31) -> list[str]:
     mine, bare = np.median(times, axis=0)
     low, middle, high = np.quantile(times[:, 0] / times[:, 1], [0.25, 0.5, 0.75])
     lines = [
-        f"One fold over {BLOCKS} blocks of {rows:,} x {COLUMNS}, {RUN} to a task, median of {repeat} in turns.",
+        f"A fold over {BLOCKS} blocks of {rows:,} x {COLUMNS}, {RUN} to a task; median of {repeat} in turns.",
         "",
         "| suffice on Ray, ms | bare Ray tasks, ms | ratio | quartiles | aim |",
         "|---|---|---|---|---|",

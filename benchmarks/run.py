@@ -6,6 +6,7 @@ python benchmarks/run.py            # a quarter of an hour; --quick for a look
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 from pathlib import Path
 
@@ -32,9 +33,7 @@ def main() -> None:
         "On Ray": ray_overhead.table(8192 if quick else 65536),
         "Import": imports.table(3 if quick else 9),
     }
-    lines = [
-        f"{platform.processor() or platform.machine()}, 2 cores; Python {platform.python_version()}, {versions}."
-    ]
+    lines = [f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."]
     for title, part in parts.items():
         lines += ["", f"## {title}", "", *part]
     if not quick:

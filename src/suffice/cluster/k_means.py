@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from ..core.door import in_memory, open_rows, read_rows
+from ..core.door import in_memory, must_be_in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -78,6 +78,11 @@ class Answer(Statistics):
 
     def __add__(self, other: Any) -> Any:
         return Answer(self.sums + other.sums, np.concatenate([self.labels, other.labels]))
+
+    def __mul__(self, factor: float) -> Answer:
+        return Answer(self.sums * factor, self.labels)
+
+    __rmul__ = __mul__
 
 
 def lloyd(
@@ -244,6 +249,11 @@ default='k-means++'
 
     def _fitted(self, model: Centers) -> dict[str, Any]:
         return {"cluster_centers_": model.center}
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, then the cluster of each row."""
+        must_be_in_memory(self, X)
+        return self.fit(X, y, sample_weight).labels_
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster of each row."""

@@ -23,19 +23,30 @@ class Rows(Value):
 
     X: Any  # (N, D), ndarray or csr_array
     y: np.ndarray | None = None  # (N,) or (N, T)
-    weight: np.ndarray | None = None  # (N,), float64; None until a piece is taken: ones
+    weight: Any = None  # (N,), float64; ones if none are given, which take no memory
     index: tuple[int, ...] = (0,)  # position of the block in its partitions, of the piece in its block
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            object.__setattr__(self, "weight", np.broadcast_to(1.0, self.X.shape[:1]))
+
+    @property
+    def unweighted(self) -> bool:
+        return self.weight.strides == (0,)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.fields(), "weight": None if self.unweighted else self.weight}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def __len__(self) -> int:
         return self.X.shape[0]
 
     def __getitem__(self, rows: slice) -> Rows:
-        return Rows(
-            self.X[rows],
-            None if self.y is None else self.y[rows],
-            None if self.weight is None else self.weight[rows],
-            self.index,
-        )
+        y = None if self.y is None else self.y[rows]
+        return Rows(self.X[rows], y, None if self.unweighted else self.weight[rows], self.index)
 
     @property
     def row_bytes(self) -> float:
@@ -45,14 +56,14 @@ class Rows(Value):
         return 8.0 * self.X.shape[1]
 
     def piece(self, start: int, stop: int, number: int) -> Rows:
-        """Rows start to stop as `summarize` sees them: contiguous float64, weights present."""
+        """Rows start to stop as a fold hands them to `summarize`: contiguous float64."""
         part = self[start:stop]
         X = part.X
         if sp.issparse(X):
             X = X.astype(np.float64, copy=False)
         elif X.dtype != object:
             X = np.ascontiguousarray(X, dtype=np.float64)
-        weight = np.ones(len(part)) if part.weight is None else part.weight
+        weight = np.ones(len(part)) if part.unweighted else part.weight
         return Rows(X, part.y, weight, (*self.index, number))
 
     def pieces(self, statistic_bytes: int) -> Iterator[Rows]:

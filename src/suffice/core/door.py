@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -61,13 +61,14 @@ def read_rows(estimator: Any, X: Any) -> Any:
     check_is_fitted(estimator)
     check = Check.of(estimator)
     source = X.source if isinstance(X, Table) else X
-    if _engine(source):
-        raise TypeError(
-            f"{check.name} predicts from rows in memory, and {type(source).__name__} is elsewhere: "
-            "predict by batches, e.g. ray_dataset.map_batches or pyarrow's iter_batches."
-        )
+    must_be_in_memory(estimator, X)
     if _is_arrow(source):
-        columns = Columns(tuple(estimator.feature_names_in_))
+        names = tuple(getattr(estimator, "feature_names_in_", source.schema.names))
+        columns = rows(source, features=names).columns(source.schema.names)
+        if len(names) != estimator.n_features_in_:
+            raise ValueError(
+                f"X has {len(names)} features, but {check.name} is expecting {estimator.n_features_in_}."
+            )
         block = columns.block(check, 0, source)
     else:
         if isinstance(X, Table):
@@ -79,6 +80,14 @@ def read_rows(estimator: Any, X: Any) -> Any:
 def in_memory(X: Any) -> bool:
     """Whether the rows are here, so that an answer for each of them can be kept."""
     return _engine(X.source if isinstance(X, Table) else X) is None
+
+
+def must_be_in_memory(estimator: Any, X: Any) -> None:
+    if not in_memory(X):
+        raise TypeError(
+            f"{type(estimator).__name__} predicts from rows in memory, and these are elsewhere: predict by "
+            "batches, e.g. with ray_dataset.map_batches or pyarrow's iter_batches."
+        )
 
 
 def has_flat_target(X: Any, y: Any) -> bool:
@@ -116,15 +125,24 @@ class Check:
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
             "ensure_all_finite": "allow-nan" if self.nan else True,
-            "reset": reset,
         }
-        if isinstance(y, str) and y == "no_validation":
-            checked = X = validate_data(estimator, X, **how)
+        number = self.target == "number"
+        alone = isinstance(y, str) and y == "no_validation"
+        if self.strings and hasattr(X, "columns"):  # kinds of columns are mixed, and holes have many names
+            validate_data(estimator, X, skip_check_array=True, reset=reset)
+            X = _objects(X)
+            checked = (
+                check_array(X, **how)
+                if alone
+                else check_X_y(X, y, y_numeric=number, multi_output=number, **how)
+            )
+        elif alone:
+            checked = validate_data(estimator, X, reset=reset, **how)
         else:
-            number = self.target == "number"
-            checked = validate_data(estimator, X, y, y_numeric=number, multi_output=number, **how)
-            X = checked[0]
-        self.values(X)
+            checked = validate_data(
+                estimator, X, y, reset=reset, y_numeric=number, multi_output=number, **how
+            )
+        self.values(checked if alone else checked[0])
         return checked
 
     def values(self, X: Any) -> None:
@@ -135,7 +153,9 @@ class Check:
         """Check a block that came from a table."""
         X, y = block.X, block.y
         if X.dtype == object and not self.strings:
-            raise ValueError(f"{self.name} expects columns of numbers, but some hold other things.")
+            raise ValueError(
+                f"{self.name} expects numbers, but some columns hold strings: encode them first."
+            )
         if X.dtype != object:
             with np.errstate(over="ignore", invalid="ignore"):
                 finite = np.isfinite(X.sum()) or np.isfinite(X).all()
@@ -160,21 +180,14 @@ class Check:
     def kept(self, block: Rows) -> Rows:
         """Weights are not negative, and a weight of zero is the absence of the row."""
         weight = block.weight
-        if weight is None:
+        if block.unweighted:
             return block
         if not np.isfinite(weight).all():
             raise ValueError("Input sample_weight contains NaN or infinity.")
         if (weight < 0).any():
             raise ValueError("Negative values in data passed to `sample_weight`.")
         present = weight > 0
-        if present.all():
-            return block
-        return Rows(
-            block.X[present],
-            None if block.y is None else block.y[present],
-            weight[present],
-            block.index,
-        )
+        return block if present.all() else block[present]
 
 
 def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: Any, reset: bool) -> Rows:
@@ -232,6 +245,18 @@ def _engine(source: Any) -> Any:
         if isinstance(source, getattr(sys.modules.get(module), name, ())):
             return import_module(engine)
     return None
+
+
+def _objects(table: Any) -> np.ndarray:
+    """The cells of a pandas or polars table: numbers if all are, else objects with None for holes."""
+    X = np.asarray(table)
+    if X.dtype.kind in "biuf":
+        return X
+    X = np.array(table, dtype=object)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        X[pandas.isna(X)] = None
+    return X
 
 
 def _is_arrow(source: Any) -> bool:

@@ -23,6 +23,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators: `save`, and documentation links."""
 
     _doc_link_module = "suffice"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        module = ".".join(type(self).__module__.split(".")[:2])
+        return {"estimator_module": module, "estimator_name": type(self).__name__}
+
     _doc_link_template = (
         "https://suffice.readthedocs.io/reference/generated/{estimator_module}.{estimator_name}.html"
     )

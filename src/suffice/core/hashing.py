@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 def row_hashes(X: np.ndarray, *seed: int) -> np.ndarray:
     """A 64-bit number for each row, equal for equal rows."""
-    odd = np.random.default_rng(seed).integers(1 << 63, size=X.shape[1], dtype=np.uint64)
+    random = np.random.default_rng(seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
     bits = (X + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
-    h = (bits * (2 * odd + 1)).sum(axis=1, dtype=np.uint64)
+    bits = bits ^ (bits >> np.uint64(32))  # of small whole numbers only the highest bits are set
+    h = (bits * (2 * random[:-1] + 1)).sum(axis=1, dtype=np.uint64) + random[-1]
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
     return h ^ (h >> np.uint64(31))

@@ -59,6 +59,8 @@ class Watch:
 
     def loop(self, step: Callable[[P], P], progress: P) -> P:
         """Repeat `progress = step(progress)` until it says why it stopped, or `max_iter` times."""
+        if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
+            raise FileNotFoundError(f"There is no folder for the checkpoint {self.checkpoint}.")
         fit = self._fit()
         progress = self._resumed(progress, fit)
         context = None
@@ -83,11 +85,16 @@ class Watch:
         progress = _finite(step(progress))
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,
-            reconstruction_attributes=lambda: self.estimator._fitted(self.as_model(progress.model)),
+            reconstruction_attributes=lambda: self._fitted(progress),
         )
         if stop and not progress.stopped_because:
             progress = progress.replace(stopped_because="callback")
         return progress
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        """What makes an estimator that predicts, as if the fit had stopped here."""
+        model = self.as_model(progress.model)
+        return {**self.estimator._fitted(model), "model_": model}
 
     def _fit(self) -> str:
         """What identifies the fit: a checkpoint of another one must not be continued."""

@@ -66,7 +66,7 @@ def tree_sum(terms: Iterable[T], add: Callable[[T, T], T] = add) -> T:
             n, term = n >> 1, add(partial.pop(), term)
         partial.append(term)
     if not partial:
-        raise ValueError("There is nothing to sum: the data has no block.")
+        raise ValueError("There is nothing to sum: the data has no rows.")
     while len(partial) > 1:
         last = partial.pop()
         partial.append(add(partial.pop(), last))

@@ -62,6 +62,11 @@ def rows(
     >>> model.coef_.round(6), round(float(model.intercept_), 6)
     (array([2.]), 1.0)
     """
+    if not (hasattr(table, "columns") or hasattr(table, "schema")):
+        raise TypeError(
+            f"suffice.rows describes tables by the names of their columns, and {type(table).__name__} has "
+            "none: pass arrays to fit(X, y, sample_weight=...)."
+        )
     return Table(
         table,
         None if features is None else tuple(features),
@@ -103,7 +108,17 @@ def _names(part: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 def _column(batch: Any, name: str) -> np.ndarray:
+    import pyarrow.types as types
+
     column = batch.column(name)
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not any(kind(column.type) for kind in kinds):
+        raise ValueError(
+            f"The column {name!r} holds {column.type}, and a column holds numbers, flags or strings: "
+            "cast it first."
+        )
     if column.null_count:
         import pyarrow as pa
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 
 from ..core.door import open_rows, read_rows
 from ..core.partitions import Partitions
@@ -119,6 +120,12 @@ def _scores(prior: np.ndarray, means: np.ndarray, solve: Callable[..., np.ndarra
         "coef_": coef + common,
         "intercept_": intercept - coef @ mean - 0.5 * mean @ common,
     }
+
+
+def _projects(estimator: Any) -> bool:
+    if estimator.solver == "lsqr":
+        raise AttributeError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
+    return True
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
@@ -272,24 +279,25 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log p(x, c) of each row and class, up to a constant of the row."""
+        X = read_rows(self, X)
         mean, coef, intercept = self._about_mean
-        return (read_rows(self, X) - mean) @ coef.T + intercept
+        return (X - mean) @ coef.T + intercept
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores by `coef_` and `intercept_`; for two classes, how much the second leads."""
+        X = read_rows(self, X)
         if len(self.classes_) == 2:
             return super().decision_function(X)
-        return read_rows(self, X) @ self.coef_.T + self.intercept_
+        return X @ self.coef_.T + self.intercept_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """p(c given x) of each row and class."""
         joint = self.predict_joint_log_proba(X)
         return softmax(joint, axis=1)
 
+    @available_if(_projects)
     def transform(self, X: Any) -> np.ndarray:
         """Rows projected to where classes differ most."""
-        if self.solver == "lsqr":
-            raise ValueError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
         X = read_rows(self, X)
         if self.solver == "svd":
             X = X - self.xbar_

@@ -30,6 +30,8 @@ def threads(n: int) -> Iterator[None]:
     >>> with suffice.threads(1):
     ...     pass
     """
+    if n < 1:
+        raise ValueError(f"threads({n}): there must be one at least.")
     token = _threads.set(n)
     try:
         yield

@@ -67,6 +67,11 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan
     import pyarrow.parquet as pq
 
     given = [path] if isinstance(path, str | Path) else list(path)
+    if elsewhere := [str(part) for part in given if "://" in str(part)]:
+        raise ValueError(
+            f"scan_parquet reads files of this machine, and {elsewhere} are elsewhere: "
+            "fit(ray.data.read_parquet(...)) reads them where they are."
+        )
     files = tuple(
         str(file)
         for part in map(Path, given)

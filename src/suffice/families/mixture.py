@@ -116,7 +116,7 @@ def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     strange = classes[codes] != y
     if np.any(strange):
         raise ValueError(
-            f"The label {y[strange][0]!r} is none of the classes {classes.tolist()}: "
+            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}: "
             "name all classes in the first call, partial_fit(X, y, classes=...)."
         )
     return codes

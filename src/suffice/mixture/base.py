@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd
 from ..core.blocks import Rows
-from ..core.door import open_rows, read_rows
+from ..core.door import must_be_in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
@@ -76,6 +76,7 @@ class BaseMixture(DensityMixin, Iterative):
         )
         self._publish(progress)
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
+        self.lower_bounds_ = list(progress.trace)
         return self
 
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
@@ -99,7 +100,7 @@ class BaseMixture(DensityMixin, Iterative):
             )
         mean = found.features.mean
         whole = data
-        if (found.features.weight < found.features.weight.max()).any():
+        if (found.features.weight < found.weight).any():  # there are holes
             whole = data.map(_filled, mean)
         centers = Centers(SEEDINGS[named[self.init_params]](whole, self.n_components, seed))
         if self.init_params == "kmeans":
@@ -119,6 +120,7 @@ class BaseMixture(DensityMixin, Iterative):
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then the most probable component of each row."""
+        must_be_in_memory(self, X)
         return self.fit(X, y, sample_weight).predict(X)
 
     def score_samples(self, X: Any) -> np.ndarray:

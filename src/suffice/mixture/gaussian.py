@@ -182,11 +182,6 @@ class GaussianMixture(BaseMixture):
             "precisions_cholesky_": component.root_precision,
         }
 
-    def _publish(self, progress: Any) -> Any:
-        super()._publish(progress)
-        self.lower_bounds_ = list(progress.trace)
-        return self
-
 
 def _shaped(name: str, given: Any, like: np.ndarray) -> np.ndarray:
     array = np.array(given, dtype=np.float64)

@@ -135,10 +135,15 @@ class Description(Statistics):
     """A first look at the rows: how many there are, and the moments of each feature."""
 
     rows: float
+    weight: float
     features: Moments  # diagonal, (D,)
 
 
 def describe(block: Any) -> Description:
     """A first look at the rows of a block, as far as they are observed."""
     of_all = grouped_moments(block.X, block.weight[:, None], "diagonal")
-    return Description(float(len(block)), Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0]))
+    return Description(
+        float(len(block)),
+        float(block.weight.sum()),
+        Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0]),
+    )
