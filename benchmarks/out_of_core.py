@@ -49,27 +49,32 @@ def make(folder: Path, rows: int, group: int = 1 << 20) -> None:
 def batches(folder: Path) -> Iterator[np.ndarray]:
     for path in sorted(folder.glob("*.parquet")):
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(1 << 16):
-                yield np.stack([column.to_numpy() for column in batch.columns], axis=1).astype(np.float64)
+            for batch in file.iter_batches(1 << 15):
+                X = np.empty((batch.num_rows, D))
+                for d, column in enumerate(batch.columns):
+                    X[:, d] = column
+                yield X
 
 
 def bare_spread(folder: Path) -> np.ndarray:
     count, total, square = 0, np.zeros(D), np.zeros(D)
     for X in batches(folder):
-        count, total, square = count + len(X), total + X.sum(axis=0), square + (X * X).sum(axis=0)
+        ones = np.ones(len(X))
+        count, total, square = count + len(X), total + ones @ X, square + ones @ (X * X)
     return square / count - (total / count) ** 2
 
 
 def bare_assign(folder: Path, center: np.ndarray) -> tuple[np.ndarray, float]:
+    """Distances and sums as products of matrices: the fastest that NumPy offers."""
     total, weight, inertia = np.zeros((K, D)), np.zeros(K), 0.0
     for X in batches(folder):
-        distance = (center**2).sum(axis=1) - 2.0 * X @ center.T
+        distance = X @ (-2.0 * center.T)
+        distance += (center**2).sum(axis=1)
         label = distance.argmin(axis=1)
-        inertia += distance[np.arange(len(X)), label].sum() + (X * X).sum()
-        hot = np.zeros((len(X), K))
-        hot[np.arange(len(X)), label] = 1.0
+        inertia += distance[np.arange(len(X)), label].sum() + X.ravel() @ X.ravel()
+        hot = np.eye(K)[label]
         total += hot.T @ X
-        weight += hot.sum(axis=0)
+        weight += np.bincount(label, minlength=K)
     return total / weight[:, None], inertia
 
 
@@ -87,16 +92,18 @@ def bare_mixture(folder: Path) -> np.ndarray:
     weight, mean, variance = np.full(K, 1.0 / K), CENTERS, np.ones((K, D))
     for _ in range(2):
         first, second, total = np.zeros((K, D)), np.zeros((K, D)), np.zeros(K)
-        constant = np.log(weight) - 0.5 * np.log(2.0 * np.pi * variance).sum(axis=1)
+        constant = np.log(weight) - 0.5 * (np.log(2.0 * np.pi * variance) + mean**2 / variance).sum(axis=1)
         for X in batches(folder):
-            log_joint = np.empty((len(X), K))
-            for k in range(K):
-                log_joint[:, k] = constant[k] - 0.5 * ((X - mean[k]) ** 2) @ (1.0 / variance[k])
-            R = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+            square = X * X
+            R = square @ (-0.5 / variance).T
+            R += X @ (mean / variance).T
+            R += constant
+            R -= R.max(axis=1, keepdims=True)
+            np.exp(R, out=R)
             R /= R.sum(axis=1, keepdims=True)
             total += R.sum(axis=0)
             first += R.T @ X
-            second += R.T @ (X * X)
+            second += R.T @ square
         weight, mean = total / total.sum(), first / total[:, None]
         variance = second / total[:, None] - mean**2
     return mean
@@ -169,9 +176,9 @@ def table(rows: int, folder: str | None = None) -> list[str]:
             ("k-means, 3 iterations", k_means, bare_k_means),
             ("diagonal Gaussian mixture, 2 iterations", mixture, bare_mixture),
         ):
-            ours(Path(small))  # compiles
             grown: list[float] = []
             with growth(grown):
+                ours(Path(small))  # compiles
                 mine, answer = seconds(ours, Path(full))
             theirs, expected = seconds(bare, Path(full))
             np.testing.assert_allclose(answer, expected, rtol=1e-5, atol=1e-5)

@@ -16,9 +16,7 @@ def _(_given):
         for line in page.splitlines()
         if line.startswith("|")
     ]
-    return {
-        row[0]: row[1:4] for row in table if len(row) >= 4 and row[2].endswith(("supervised", "?"))
-    }
+    return {row[0]: row[1:4] for row in table if len(row) >= 4 and row[2].endswith(("supervised", "?"))}
 
 
 @example("cs181/learning-rate-sums")

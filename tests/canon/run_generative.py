@@ -143,9 +143,7 @@ def _(case):
     return (
         np.allclose(model.priors_, [len(p) / len(X) for p in parts], atol=1e-7)
         and np.allclose(model.means_, [p.mean(axis=0) for p in parts], atol=1e-7)
-        and np.allclose(
-            model.covariance_, [np.cov(p, rowvar=False, bias=True) for p in parts], atol=1e-7
-        )
+        and np.allclose(model.covariance_, [np.cov(p, rowvar=False, bias=True) for p in parts], atol=1e-7)
     )
 
 
@@ -201,25 +199,21 @@ def _(_given):
     X, y = rng.integers(3, size=(40, 2)), rng.integers(2, size=40)
     model = MixedNB("categorical").fit(X, y)
     every = np.array([[a, b] for a in range(3) for b in range(3)])
-    product = model.class_log_prior_ + sum(
-        model.feature_log_prob_[j].T[every[:, j]] for j in (0, 1)
-    )
+    product = model.class_log_prior_ + sum(model.feature_log_prob_[j].T[every[:, j]] for j in (0, 1))
     return np.allclose(model.predict_joint_log_proba(every), product, rtol=0, atol=1e-12)
 
 
 @example("stats601-and-slides/naive-bayes-compound")
 def _(given):
     rows, y, weight = [], [], []
-    parameters = zip(
-        given["gaussian_mean"], given["gaussian_sd"], given["P(level a|k)"], strict=True
-    )
+    parameters = zip(given["gaussian_mean"], given["gaussian_sd"], given["P(level a|k)"], strict=True)
     for k, (mean, sd, p) in enumerate(parameters):
         for x in (mean - sd, mean + sd):
             rows += [[x, "a"], [x, "b"]]
             weight += [p, 1 - p]
             y += [k, k]
-    model = MixedNB(
-        ["gaussian", "categorical"], alpha=0, var_smoothing=0, class_prior=given["pi"]
-    ).fit(np.array(rows, dtype=object), y, sample_weight=weight)
+    model = MixedNB(["gaussian", "categorical"], alpha=0, var_smoothing=0, class_prior=given["pi"]).fit(
+        np.array(rows, dtype=object), y, sample_weight=weight
+    )
     x = np.array([[given["x_continuous"], given["x_discrete"]]], dtype=object)
     return {"posterior": model.predict_proba(x)[0]}

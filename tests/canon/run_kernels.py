@@ -177,8 +177,7 @@ def _(_given):
     Y = np.random.default_rng(0).normal(size=(12, 3))
     machines = [KernelPCA(3, kernel=k).fit(Y) for k in ("linear", "rbf", "poly", "cosine")]
     return all(
-        np.allclose(m.transform(Y), m.eigenvectors_ * np.sqrt(m.eigenvalues_), atol=1e-8)
-        for m in machines
+        np.allclose(m.transform(Y), m.eigenvectors_ * np.sqrt(m.eigenvalues_), atol=1e-8) for m in machines
     )
 
 

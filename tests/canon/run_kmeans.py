@@ -12,9 +12,7 @@ from ._numeric import column, groups, stopped
 
 def at(centers):
     """k-means with these centres: fitted to nothing but them."""
-    return KMeans(len(centers), init=np.array(centers, float), n_init=1).fit(
-        np.array(centers, float)
-    )
+    return KMeans(len(centers), init=np.array(centers, float), n_init=1).fit(np.array(centers, float))
 
 
 def after(n, X, centers, **options):

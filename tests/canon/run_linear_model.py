@@ -259,9 +259,7 @@ def _(_given):
 def _(given):
     f = np.array(given["f"])
     # Classes seen this often, and a column that says nothing: the intercepts must tell.
-    fit = LogisticRegression(C=np.inf, tol=1e-12).fit(
-        np.zeros((3, 1)), [0, 1, 2], sample_weight=softmax(f)
-    )
+    fit = LogisticRegression(C=np.inf, tol=1e-12).fit(np.zeros((3, 1)), [0, 1, 2], sample_weight=softmax(f))
     intercept = fit.intercept_
     return {
         "probabilities": fit.predict_proba([[0.0]])[0],

@@ -168,9 +168,7 @@ def _(given):
     def d(metric, **options):
         return cdist([given["u"]], [given["v"]], metric, **options).item()
 
-    plain = (
-        "braycurtis canberra chebyshev cityblock correlation cosine euclidean hamming sqeuclidean"
-    )
+    plain = "braycurtis canberra chebyshev cityblock correlation cosine euclidean hamming sqeuclidean"
     return {name: d(name) for name in plain.split()} | {
         "minkowski_p3": d("minkowski", p=3),
         "seuclidean_V_1_2_3_4": d("seuclidean", V=w),

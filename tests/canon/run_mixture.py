@@ -157,9 +157,7 @@ def _(given):
 
 def gaussians(weight, mean, variance):
     """A mixture of densities on the line."""
-    return Mixture(
-        np.array(weight), FullGaussian(column(mean), np.array(variance, float)[:, None, None])
-    )
+    return Mixture(np.array(weight), FullGaussian(column(mean), np.array(variance, float)[:, None, None]))
 
 
 def gaussian_mixture(weight, mean, variance, max_iter):
@@ -186,9 +184,7 @@ def _(given):
 
     best = fitted(500)
     return parameters(best) | {
-        "start_log_likelihood": log_likelihood(
-            gaussians(start["alpha"], start["mu"], start["sigma2"]), y
-        ),
+        "start_log_likelihood": log_likelihood(gaussians(start["alpha"], start["mu"], start["sigma2"]), y),
         "after_one_step": parameters(fitted(1)),
         "sigma": np.sqrt(best.covariances_).ravel(),
         "log_likelihood": best.score(y) * len(y),

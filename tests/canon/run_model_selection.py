@@ -95,9 +95,7 @@ def _(_given):
     }
 
     def search(kernel, seed):
-        train, test = train_test_split(
-            np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed
-        )
+        train, test = train_test_split(np.arange(len(y)), test_size=0.2, stratify=y, random_state=seed)
         best = GridSearchCV(SVC(kernel=kernel), grids[kernel], cv=5).fit(X[train], y[train])
         return best.best_params_, best.best_score_, best.score(X[test], y[test])
 

@@ -80,12 +80,8 @@ def test_matrix_identities(rng):
     def differential(f):
         return np.array([gradient(lambda t, i=i: f(t).ravel()[i], 0.0) for i in range(16)])
 
-    assert_allclose(
-        differential(lambda t: (A + t * dA) @ (B + t * dB)), (dA @ B + A @ dB).ravel(), rtol=1e-7
-    )
-    assert_allclose(
-        differential(lambda t: inv(A + t * dA)), (-inv(A) @ dA @ inv(A)).ravel(), rtol=1e-7
-    )
+    assert_allclose(differential(lambda t: (A + t * dA) @ (B + t * dB)), (dA @ B + A @ dB).ravel(), rtol=1e-7)
+    assert_allclose(differential(lambda t: inv(A + t * dA)), (-inv(A) @ dA @ inv(A)).ravel(), rtol=1e-7)
     log_det = gradient(lambda t: np.linalg.slogdet(A + t * dA)[1], 0.0)
     assert_allclose(log_det, np.trace(inv(A) @ dA), rtol=1e-7)
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.metaestimators import available_if
 
 from ..core.door import open_rows, read_rows
 from ..core.partitions import Partitions
@@ -52,6 +51,15 @@ class Discriminant(GenerativeClassifier):
             self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
         self._publish(start, s)
 
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those already seen; the result is that of one `fit` to all of them.
+
+        The first call names all classes if its rows do not have them all.
+        """
+        if self.shrinkage == "auto":
+            raise ValueError("shrinkage='auto' reads the data twice, so partial_fit cannot use it.")
+        return super().partial_fit(X, y, classes, sample_weight)
+
     def _publish(self, start: Labelled, s: Any) -> Any:
         if len(start.classes) < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class.")
@@ -64,8 +72,6 @@ class Discriminant(GenerativeClassifier):
             return covariances
         if shrinkage != "auto":
             return np.stack([_shrunk(C, shrinkage) for C in covariances])
-        if not hasattr(self, "_fourth_moments"):
-            raise ValueError("shrinkage='auto' reads the data twice, so partial_fit cannot use it.")
         of_classes = zip(covariances, s.weight, self._fourth_moments[:-1], strict=True)
         return np.stack([_ledoit_wolf(*of_class) for of_class in of_classes])
 
@@ -120,12 +126,6 @@ def _scores(prior: np.ndarray, means: np.ndarray, solve: Callable[..., np.ndarra
         "coef_": coef + common,
         "intercept_": intercept - coef @ mean - 0.5 * mean @ common,
     }
-
-
-def _projects(estimator: Any) -> bool:
-    if estimator.solver == "lsqr":
-        raise AttributeError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
-    return True
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
@@ -204,7 +204,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver not in ("svd", "lsqr", "eigen"):
             raise ValueError(f"solver={self.solver!r} is unknown: use 'svd', 'lsqr' or 'eigen'.")
         # Classes that do not count as often as they occur, or shrink apart, are summed apart.
-        apart = self.solver != "svd" and (self.priors is not None or self.shrinkage == "auto")
+        stored = self.solver != "svd" or self.store_covariance
+        apart = stored and (self.priors is not None or self.shrinkage == "auto")
         return (FullGaussian if apart else TiedGaussian).start(K, self.n_features_in_)
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
@@ -252,7 +253,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return fitted | _scores(prior, means, lambda Y: Y @ vectors @ vectors.T)
 
     def _svd(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
-        C, means = s.component.variance, s.component.mean
+        C, means, share = s.component.variance, s.component.mean, s.weight / s.weight.sum()
+        C = C if s.component.pooled else np.tensordot(share, C, axes=1)
         K, xbar = len(means), prior @ means
         size = np.sqrt(np.diag(C))
         size = np.where(size > 0, size, 1.0)
@@ -275,7 +277,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             "coef_": coef,
             "intercept_": intercept - coef @ xbar,
         }
-        return fitted | ({"covariance_": C} if self.store_covariance else {})
+        return fitted | ({"covariance_": self._within(prior, s)} if self.store_covariance else {})
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log p(x, c) of each row and class, up to a constant of the row."""
@@ -295,9 +297,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         joint = self.predict_joint_log_proba(X)
         return softmax(joint, axis=1)
 
-    @available_if(_projects)
     def transform(self, X: Any) -> np.ndarray:
         """Rows projected to where classes differ most."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
         X = read_rows(self, X)
         if self.solver == "svd":
             X = X - self.xbar_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -47,13 +48,14 @@ class RayPartitions(Partitions):
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         call = ray.put((f, shared))
-        sums = [_fold.remote(call, run) for run in self.runs]
+        sums = deque(_fold.remote(call, run) for run in self.runs)
         with _errors_as_raised():
-            size = nbytes(ray.get(sums[0])) if sums else 0
-            if size * len(sums) > HOME_BYTES:
-                total = ray.get(tree_sum(sums, add=_add.remote))
+            size = len(sums) * nbytes(ray.get(sums[0])) if sums else 0
+            terms = (sums.popleft() for _ in range(len(sums)))  # let go of, to be freed when added
+            if size > HOME_BYTES:
+                total = ray.get(tree_sum(terms, add=_add.remote))
             else:
-                total = tree_sum(map(ray.get, sums))
+                total = tree_sum(map(ray.get, terms))
         # What Ray hands out is read-only and lies in its store, which the answer may outlive.
         return deepcopy(total)
 
@@ -98,10 +100,14 @@ def _errors_as_raised() -> Iterator[None]:
 
 
 def column_names(source: ray.data.Dataset) -> list[str]:
-    names = source.columns()
-    if not names:
+    return list(_types(source))
+
+
+def _types(source: ray.data.Dataset) -> dict[str, Any]:
+    schema = source.schema()
+    if schema is None:
         raise ValueError("The ray.data.Dataset is empty: it has no rows, and so no columns.")
-    return names
+    return dict(zip(schema.names, schema.types, strict=True))
 
 
 def open_partitions(
@@ -116,8 +122,8 @@ def open_partitions(
         # Other columns are not read, and what Ray caches of this one goes when we are done.
         source = source.select_columns(columns.names())
     tables = _blocks_in_order(source)
-    schema = source.schema()
-    empty = pa.schema(list(zip(schema.names, schema.types, strict=True))).empty_table()
+    types = _types(source)
+    empty = pa.schema({name: types[name] for name in columns.names()}).empty_table()
     n = RUN or _run_length(len(tables), source.size_bytes())
     starts = range(0, len(tables), n)
     return RayPartitions(tuple(_open.remote(columns, check, empty, i, *tables[i : i + n]) for i in starts))

@@ -98,7 +98,7 @@ class BaseMixture(DensityMixin, Iterative):
             raise ValueError(
                 f"init_params={self.init_params!r} is unknown: use one of {sorted([*named, 'random'])}."
             )
-        mean = found.features.mean
+        mean = _on_grid(found.features.mean, found.features.variance)
         whole = data
         if (found.features.weight < found.weight).any():  # there are holes
             whole = data.map(_filled, mean)
@@ -150,6 +150,12 @@ class BaseMixture(DensityMixin, Iterative):
         rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
         k = np.sort(rng.choice(len(self.model_.weight), size=n_samples, p=self.model_.weight))
         return self.model_.component.sample(k, rng), k
+
+
+def _on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The mean to a few bits of the spread: draws are hashes of rows, and rounding must not make new rows."""
+    step = np.exp2(np.floor(0.5 * np.log2(np.where(variance > 0, variance, 1.0))) - 10.0)
+    return np.round(mean / step) * step
 
 
 def _filled(mean: np.ndarray, block: Rows) -> Rows:

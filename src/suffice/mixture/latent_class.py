@@ -48,8 +48,8 @@ class LatentClass(BaseMixture):
     lower_bound_ : float
         Mean log-likelihood (plus log prior) at the last iteration.
     model_ : Mixture
-        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
-        was fitted.
+        The fitted model; `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
+        `stopped_because_` tell how it was fitted.
 
     Examples
     --------

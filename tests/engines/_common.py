@@ -1,0 +1,99 @@
+"""What the tests of engines share: a table in blocks, every public estimator, and equality to the bit."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sklearn.utils import get_tags
+
+import suffice
+from suffice.core.estimator import Estimator
+from suffice.core.storage import import_everything
+from suffice.core.values import Value
+
+# Eleven blocks: no power of two, of uneven sizes, and one of more than one piece.
+SIZES = (300, 700, 40_000, 1, 512, 900, 333, 256, 1000, 77, 640)
+FEATURES = ["a", "b", "c"]
+
+
+def tables(kind: str = "real") -> list[pa.Table]:
+    """Blocks of three groups of rows, with labels, a number to predict, and weights."""
+    rng = np.random.default_rng(7)
+    centers = rng.normal(scale=3.0, size=(3, len(FEATURES)))
+    out = []
+    for size in SIZES:
+        label = rng.integers(0, 3, size)
+        X = centers[label] + rng.normal(size=(size, len(FEATURES))) @ rng.normal(size=(3, 3))
+        if kind != "real":
+            X = np.minimum(np.abs(np.round(X)), 5.0)
+        y = X @ [1.0, -2.0, 0.5] + rng.normal(size=size)
+        parts = dict(zip(FEATURES, X.T, strict=True))
+        parts["b"] = parts["b"].astype(np.float32)
+        out.append(pa.table({**parts, "label": label, "y": y, "w": rng.gamma(2.0, size=size)}))
+    return out
+
+
+def write(folder: Any, blocks: list[pa.Table]) -> Any:
+    """A Parquet folder whose files are the blocks."""
+    for n, table in enumerate(blocks):
+        pq.write_table(table, folder / f"part-{n:03}.parquet")
+    return folder
+
+
+def public_estimators() -> list[type]:
+    import_everything()
+    return [
+        cls
+        for name, cls in sorted(Estimator.known.items())
+        if cls.__name__ in import_module(name.rsplit(".", 2)[0]).__dict__.get("__all__", ())
+    ]
+
+
+def made(cls: type, **params: Any) -> Any:
+    """An estimator small enough to fit in a moment, and without chance."""
+    small = {"n_clusters": 3, "n_components": 2, "random_state": 0, "max_iter": 6}
+    known = cls().get_params()
+    return cls(**{k: v for k, v in small.items() if k in known} | params)
+
+
+def variants() -> dict[str, Any]:
+    """Every public estimator by name, and those options that sum something else."""
+    found = {cls.__name__: made(cls) for cls in public_estimators()}
+    for kind in ("tied", "diag", "spherical"):
+        found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)
+    found["KMeans-parallel"] = made(suffice.cluster.KMeans, init="k-means||", n_init=2)
+    found["LogisticRegression-newton"] = made(suffice.linear_model.LogisticRegression, solver="newton")
+    return found
+
+
+def kind_of(estimator: Any) -> str:
+    given = get_tags(estimator).input_tags
+    return "count" if given.positive_only or given.categorical else "real"
+
+
+def described(estimator: Any, source: Any) -> Any:
+    """The table as this estimator takes it, weights included."""
+    kind = get_tags(estimator).estimator_type
+    target = {"classifier": "label", "regressor": "y"}.get(kind or "")
+    return suffice.rows(source, features=FEATURES, target=target, weight="w")
+
+
+def bits(value: Any) -> Any:
+    """A value as something that is equal only if every bit is: signs of zeros and NaN included."""
+    if isinstance(value, Estimator):
+        return bits({k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")})
+    if isinstance(value, Value):
+        return type(value).__name__, bits(value.fields())
+    if isinstance(value, dict):
+        return {key: bits(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [bits(part) for part in value]
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, np.ndarray):
+        return value.shape, [bits(part) for part in value.ravel().tolist()]
+    return value.hex() if isinstance(value, float) else repr(value)

@@ -1,0 +1,480 @@
+"""Everything there is, found by itself: statistics, models, families, engines and estimators.
+
+A new class is here as soon as it is written. What data it needs it says of itself: a family by its
+`support`, an estimator by its tags, and the options worth trying are those its docstring lists.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import pkgutil
+import re
+import warnings
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
+
+import suffice
+from suffice.core.blocks import Rows
+from suffice.core.estimator import Estimator
+from suffice.core.model import Family, Model
+from suffice.core.partitions import Partitions
+from suffice.core.statistics import Statistics
+from suffice.core.storage import import_everything
+from suffice.core.values import Value
+from suffice.engines.local import LocalPartitions
+from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.statistics import Factor
+
+N, D, K = 211, 3, 3  # rows, features, groups: no round number of rows
+
+# --- what there is -------------------------------------------------------------------------------------
+
+
+def _ours(known: dict[str, type], base: type) -> list[type]:
+    import_everything()
+    found = {cls for name, cls in known.items() if name.startswith("suffice.") and issubclass(cls, base)}
+    return sorted(found, key=lambda cls: f"{cls.__module__}.{cls.__qualname__}")
+
+
+def _concrete(base: type) -> list[type]:
+    """The classes of which there are instances. Dataclasses that start with _ are shared parts of others,
+    unless they are statistics: those are summed, whatever their name."""
+    return [
+        cls
+        for cls in _ours(Value.known, base)
+        if "__dataclass_fields__" in vars(cls)
+        and not inspect.isabstract(cls)
+        and (issubclass(cls, Statistics) or not cls.__name__.startswith("_"))
+    ]
+
+
+STATISTICS = _concrete(Statistics)
+MODELS = _concrete(Model)
+FAMILIES = _concrete(Family)
+
+
+def public_names() -> dict[str, Any]:
+    """All that a module of suffice offers in `__all__`, by dotted name."""
+    import_everything()
+    found = {}
+    for module in [suffice, *(import_module(f"suffice.{m.name}") for m in _topics())]:
+        for name in getattr(module, "__all__", ()):
+            found[f"{module.__name__}.{name}"] = getattr(module, name)
+    return found
+
+
+def _topics() -> list[Any]:
+    return [m for m in pkgutil.iter_modules(suffice.__path__) if m.ispkg and m.name != "engines"]
+
+
+ESTIMATORS = sorted(
+    {
+        cls
+        for cls in public_names().values()
+        if inspect.isclass(cls) and issubclass(cls, Estimator) and not cls.__name__.startswith("_")
+    },
+    key=lambda cls: cls.__name__,
+)
+
+
+def engine_modules() -> list[str]:
+    return [m.name for m in pkgutil.iter_modules(import_module("suffice.engines").__path__)]
+
+
+def engines() -> dict[type, str]:
+    """Subclasses of Partitions and the module that has them; engines that are not installed left out."""
+    for name in engine_modules():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the engine itself imports
+            try:
+                import_module(f"suffice.engines.{name}")
+            except ImportError:
+                continue
+    return {cls: cls.__module__.rsplit(".", 1)[1] for cls in Partitions.__subclasses__()}
+
+
+# --- documentation, as far as the tests read it --------------------------------------------------------
+
+
+def section(cls: Any, name: str) -> dict[str, str]:
+    """Entries of a section of a numpydoc docstring: name -> what stands after the colon."""
+    doc = inspect.cleandoc(cls.__doc__ or "").replace("\\\n", "")
+    match = re.search(rf"^{name}\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", doc, re.M | re.S)
+    if not match:
+        return {}
+    return dict(re.findall(r"^([A-Za-z_]\w*) : (.*)$", match[1], re.M))
+
+
+def options(cls: type) -> dict[str, list[Any]]:
+    """Parameters whose docstring lists the values they can take, {'a', 'b', None}."""
+    found = {}
+    for name, kind in section(cls, "Parameters").items():
+        if listed := re.match(r"\{(.*?)\}", kind):
+            texts = [text.strip() for text in listed[1].split(",")]
+            found[name] = [None if text == "None" else text.strip("'\"") for text in texts]
+    return found
+
+
+# --- data ----------------------------------------------------------------------------------------------
+
+
+def table(support: str, n: int = N, *, seed: int = 0, d: int = D, shift: float = 0.0) -> tuple[Any, ...]:
+    """Rows of three groups, as a family of this support expects them; and the groups."""
+    rng = np.random.default_rng([seed, n])
+    group = rng.integers(K, size=n)
+    if support == "real":
+        centers = np.random.default_rng(5).normal(scale=3.0, size=(K, d))
+        mix = np.eye(d) + 0.3 * np.random.default_rng(6).normal(size=(d, d))
+        return centers[group] + rng.normal(size=(n, d)) @ mix + shift, group
+    if support == "count":
+        rates = np.random.default_rng(5).uniform(0.5, 9.0, size=(K, d))
+        return rng.poisson(rates[group]).astype(float), group
+    if support == "binary":
+        p = np.random.default_rng(5).uniform(0.1, 0.9, size=(K, d))
+        return (rng.random((n, d)) < p[group]).astype(float), group
+    if support == "category":
+        p = np.random.default_rng(5).dirichlet(np.ones(4), size=(K, d)).cumsum(axis=2)
+        return (rng.random((n, d, 1)) > p[group]).sum(axis=2).clip(0, 3).astype(float), group
+    parts = [table(part, n, seed=seed, d=1)[0] for part in MIXED]
+    return np.hstack(parts), group
+
+
+MIXED = ("real", "category", "binary", "count")  # the columns of "mixed"
+
+
+def with_holes(X: np.ndarray, seed: int = 0, share: float = 0.15) -> np.ndarray:
+    """X with NaN here and there, and one row of nothing else."""
+    X = np.array(X, dtype=float)
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    X[len(X) // 2] = np.nan
+    return X
+
+
+def support_of(estimator: Any) -> str:
+    given = get_tags(estimator).input_tags
+    return "category" if given.categorical else "count" if given.positive_only else "real"
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """An estimator with options, and what data suits it."""
+
+    name: str
+    estimator: Any
+    support: str
+
+    def make(self, **params: Any) -> Any:
+        """A fresh one; parameters that it does not have are left out."""
+        known = self.estimator.get_params(deep=False)
+        return clone(self.estimator).set_params(**{k: v for k, v in params.items() if k in known})
+
+    @property
+    def kind(self) -> str | None:
+        return get_tags(self.estimator).estimator_type
+
+    @property
+    def tags(self) -> Any:
+        return get_tags(self.estimator).input_tags
+
+    def data(
+        self, n: int = N, *, seed: int = 0, shift: float = 0.0, other: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        """X and y: three classes or one target, others two; y is None where the estimator takes none."""
+        X, group = table(self.support, n, seed=seed, shift=shift)
+        if self.kind == "classifier":
+            return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
+        if self.kind == "regressor":
+            rng = np.random.default_rng([seed, n, 1])
+            y = (X - shift) @ np.array([[1.0, 0.4], [-2.0, 1.0], [0.5, 3.0]]) + 3.0 + rng.normal(size=(n, 2))
+            return X, y if other else y[:, 0]
+        return X, None
+
+    def has(self, *names: str) -> bool:
+        return all(name in self.estimator.get_params(deep=False) for name in names)
+
+
+# Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
+MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
+    "GaussianMixture": [
+        ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "weight_concentration_prior": 2.0}, None),
+        ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "covariance_type": "tied"}, None),
+        ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "covariance_type": "diag"}, None),
+        ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "covariance_type": "spherical"}, None),
+        ({"n_init": 3}, None),
+    ],
+    "KMeans": [({"n_init": 3}, None)],
+    "LinearDiscriminantAnalysis": [
+        ({"solver": "eigen", "shrinkage": "auto"}, None),
+        ({"solver": "lsqr", "shrinkage": 0.3, "priors": [0.2, 0.3, 0.5]}, None),
+        ({"store_covariance": True}, None),
+    ],
+    "LinearRegression": [({"fit_intercept": False}, None), ({"positive": True}, None)],
+    "LogisticRegression": [
+        ({"class_weight": "balanced"}, None),
+        ({"C": np.inf, "fit_intercept": False}, None),
+    ],
+    "MixedNB": [
+        ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),
+        ({"kinds": "categorical"}, "category"),
+        ({"kinds": "poisson"}, "count"),
+    ],
+    "QuadraticDiscriminantAnalysis": [
+        ({"solver": "eigen", "shrinkage": "auto"}, None),
+        ({"reg_param": 0.1, "store_covariance": True}, None),
+    ],
+    "Ridge": [({"positive": True}, None)],
+}
+
+
+def _variants() -> list[Variant]:
+    found = []
+    for cls in ESTIMATORS:
+        small = {"random_state": 0, "n_clusters": K}
+        known = cls().get_params(deep=False)
+        if isinstance(known.get("n_components"), int):
+            small["n_components"] = K
+        base = {k: v for k, v in small.items() if k in known}
+        cases: list[tuple[dict[str, Any], str | None]] = [({}, None)]
+        for name, values in options(cls).items():
+            cases += [({name: value}, None) for value in values if value != known[name]]
+        for params, support in [*cases, *MORE.get(cls.__name__, ())]:
+            estimator = cls(**base | params)
+            brief = (f"{k}={v if isinstance(v, str | int | float) else '...'}" for k, v in params.items())
+            name = f"{cls.__name__}({','.join(brief)})" if params else cls.__name__
+            found.append(Variant(name, estimator, support or support_of(estimator)))
+    return found
+
+
+VARIANTS = _variants()
+
+
+def each_variant(wanted: Any = lambda v: True) -> Any:
+    """Parametrise a test over the variants that are wanted."""
+    import pytest
+
+    chosen = [v for v in VARIANTS if wanted(v)]
+    assert chosen
+    return pytest.mark.parametrize("variant", chosen, ids=lambda v: v.name)
+
+
+def is_iterative(variant: Variant) -> bool:
+    return variant.has("max_iter") and hasattr(fitted(variant), "trace_")
+
+
+def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Fit, whether or not it converges."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        how = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return estimator.fit(X, y, **how)
+
+
+@cache
+def fitted(variant: Variant) -> Any:
+    """The variant fitted to its data: look, do not touch."""
+    return fit(variant.make(), *variant.data())
+
+
+def answers(estimator: Any, X: Any) -> dict[str, Any]:
+    """What the estimator says of rows, by every method it has."""
+    names = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
+    out = {}
+    for name in (*names, "score_samples"):
+        if hasattr(estimator, name):
+            with suppress(NotImplementedError):  # a solver without a projection
+                out[name] = getattr(estimator, name)(X)
+    return out
+
+
+# --- families ------------------------------------------------------------------------------------------
+
+
+def starts(cls: type, d: int | None = None, groups: int = K) -> dict[str, Any]:
+    """Families of a class before they have seen data: plain, and with each kind of prior it knows."""
+    if cls is Product:
+        parts = tuple(kind.start(groups, 1) for kind in (DiagonalGaussian, Categorical, Bernoulli, Poisson))
+        assert tuple(part.support for part in parts) == MIXED
+        return {"Product": Product(tuple(np.array([j]) for j in range(len(parts))), parts)}
+    known = {f.name for f in dataclasses.fields(cls)}
+    found = {cls.__name__: cls.start(groups, d or D)}
+    if "alpha" in known:
+        found[f"{cls.__name__}(alpha)"] = cls.start(groups, d or D, alpha=0.7)
+    if "prior" in known:
+        prior = GaussianPrior(0.5, 0.3, 2.0, 5.0)
+        found[f"{cls.__name__}(prior)"] = cls.start(groups, d or D, prior=prior)
+    return found
+
+
+def shares(n: int, seed: int = 0, groups: int = K) -> np.ndarray:
+    """R: how n rows are shared among groups, weights included."""
+    rng = np.random.default_rng([seed, n, 2])
+    return rng.dirichlet(np.ones(groups), size=n) * rng.uniform(0.2, 2.0, size=(n, 1))
+
+
+def learnt(family: Any, X: np.ndarray, seed: int = 0) -> Any:
+    return family.estimate(family.summarize(X, shares(len(X), seed, _groups(family))))
+
+
+def _groups(family: Any) -> int:
+    first = family.parts[0] if isinstance(family, Product) else family
+    field = getattr(first, dataclasses.fields(first)[0].name)
+    return len(first.probability[0]) if isinstance(field, tuple) else len(field)
+
+
+# --- what is folded ------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Fold:
+    """A function that an estimator summed over blocks, with what it shared, and the rows it saw."""
+
+    f: Any
+    shared: tuple[Any, ...]
+    rows: Rows
+
+    @property
+    def name(self) -> str:
+        return self.f.__qualname__
+
+    def __call__(self, rows: Rows) -> Any:
+        return self.f(*self.shared, rows)
+
+
+@contextmanager
+def recorded_folds() -> Any:
+    """All that is folded while the block runs."""
+    seen: list[Fold] = []
+    plain = LocalPartitions.fold
+
+    def fold(self: Any, f: Any, *shared: Any) -> Any:
+        block = self.blocks[0]
+        seen.append(Fold(f, shared, block.piece(0, len(block), 0)))
+        return plain(self, f, *shared)
+
+    LocalPartitions.fold = fold
+    try:
+        yield seen
+    finally:
+        LocalPartitions.fold = plain
+
+
+def folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> list[Fold]:
+    """The last fold of each kind in a fit."""
+    with recorded_folds() as seen:
+        fit(variant.make(max_iter=20), X, y, weight)
+    return list({fold.name: fold for fold in seen}.values())
+
+
+@contextmanager
+def cut_at(*sizes: int) -> Any:
+    """Arrays passed to `fit` are cut into blocks of these sizes, again and again, and pieces of 64 rows."""
+    from suffice.core import blocks, door
+
+    def cut(rows: Rows) -> tuple[Rows, ...]:
+        starts, n = [0], 0
+        while starts[-1] < len(rows):
+            starts.append(starts[-1] + sizes[n % len(sizes)])
+            n += 1
+        pairs = zip(starts, [*starts[1:], len(rows)], strict=True)
+        return tuple(rows[a:b].replace(index=(n,)) for n, (a, b) in enumerate(pairs))
+
+    plain, piece = door.cut, blocks.PIECE_BYTES
+    door.cut, blocks.PIECE_BYTES = cut, 1
+    try:
+        yield
+    finally:
+        door.cut, blocks.PIECE_BYTES = plain, piece
+
+
+# --- comparing -----------------------------------------------------------------------------------------
+
+
+def leaves(value: Any, path: str = "") -> dict[str, Any]:
+    """The numbers and arrays in a value, by where they are."""
+    if isinstance(value, Estimator):
+        return leaves({k: v for k, v in vars(value).items() if k.endswith("_") and k[0] != "_"}, path)
+    if isinstance(value, Factor):  # R is one of many roots: what counts is what it is a root of
+        value = {"weight": value.weight, "mean": value.mean, "scatter": value.scatter}
+    if isinstance(value, Value):
+        value = value.fields()
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, tuple | list):
+        parts = enumerate(value)
+    else:
+        return {path: value}
+    return {name: leaf for key, part in parts for name, leaf in leaves(part, f"{path}.{key}").items()}
+
+
+def bits(value: Any) -> Any:
+    """A value as something that is equal only if every bit is."""
+    if isinstance(value, Estimator):
+        return bits({k: v for k, v in vars(value).items() if k.endswith("_") and k[0] != "_"})
+    if isinstance(value, Value):
+        return type(value).__name__, bits(value.fields())
+    if isinstance(value, dict):
+        return {key: bits(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value).__name__, [bits(part) for part in value]
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype == object:
+            return value.shape, [bits(part) for part in np.ravel(value).tolist()]
+        return str(value.dtype), value.shape, value.tobytes()
+    return value.hex() if isinstance(value, float) else repr(value)
+
+
+def classes_in(value: Any) -> set[type]:
+    """The classes of a value and of all its parts."""
+    found = set()
+    if isinstance(value, Value):
+        found, value = {type(value)}, value.fields()
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list):
+        found = found.union(*map(classes_in, value))
+    return found
+
+
+def assert_close(a: Any, b: Any, rtol: float = 1e-10, *, skip: tuple[str, ...] = ()) -> None:
+    """Equal to rounding: numbers relative to the largest of their array, all else exactly.
+
+    What cancels to nearly zero has the rounding of what cancelled: 1e-13 of the largest number of all.
+    """
+    a, b = leaves(a), leaves(b)
+    assert a.keys() == b.keys()
+    pairs = {name: (np.asarray(a[name]), np.asarray(b[name])) for name in a if not name.endswith(skip or "?")}
+    least = 1e-13 * max((_size(y) for _, y in pairs.values()), default=0.0)
+    for name, (x, y) in pairs.items():
+        assert x.shape == y.shape, f"{name}: {x.shape} {y.shape}"
+        if x.dtype.kind not in "fc":
+            assert (x == y).all(), f"{name}: {x} {y}"
+            continue
+        with np.errstate(invalid="ignore"):
+            off = np.where((x == y) | (np.isnan(x) & np.isnan(y)), 0.0, np.abs(x - y))
+        allowed = rtol * _size(y) + least
+        assert (off <= allowed).all(), f"{name} is off by {off.max():.3g}, more than {allowed:.3g}"
+
+
+def _size(x: np.ndarray) -> float:
+    if x.dtype.kind not in "fc":
+        return 0.0
+    return float(np.abs(np.where(np.isfinite(x), x, 0.0)).max(initial=0.0))
+
+
+def joined(*parts: Rows) -> Rows:
+    stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
+    return Rows(
+        stack([p.X for p in parts]),
+        None if parts[0].y is None else np.concatenate([p.y for p in parts]),
+        np.concatenate([p.weight for p in parts]),
+        parts[0].index,
+    )

@@ -1,0 +1,243 @@
+"""Checkpoints: a fit that was stopped goes on to the same bits; that of another fit is refused."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.callback import FitCallback
+
+from suffice.cluster import KMeans
+from suffice.core.blocks import Rows
+from suffice.core.hashing import fingerprint
+from suffice.core.loop import Checkpoint
+from suffice.core.storage import StorageError, load_value, save_value
+from suffice.linear_model import LogisticRegression
+from suffice.mixture import GaussianMixture
+
+from .registry import ESTIMATORS, VARIANTS, N, bits, each_variant, fit, with_holes
+
+
+class Interrupt(Exception):
+    pass
+
+
+class StopAt:
+    """A callback that fails at the end of an iteration, as a machine may."""
+
+    def __init__(self, iteration):
+        self.iteration, self.seen = iteration, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        if context.task_name == "iteration":
+            self.seen += 1
+            if self.seen == self.iteration:
+                raise Interrupt
+
+
+def interrupted(variant, path, at, X, y, weight=None, **params):
+    model = variant.make(checkpoint=path, **params)
+    model.set_callbacks(StopAt(at))
+    with pytest.raises(Interrupt):
+        fit(model, X, y, weight)
+    assert path.exists()
+
+
+can_stop = each_variant(lambda v: v.has("checkpoint"))
+# A file is written in every iteration: where options make no difference, one variant of each estimator.
+one_each = each_variant(lambda v: v.has("checkpoint") and ("(" not in v.name or "newton)" in v.name))
+
+
+def test_the_callback_is_one():
+    assert isinstance(StopAt(1), FitCallback)
+
+
+def test_every_long_fit_has_a_checkpoint():
+    for cls in ESTIMATORS:
+        if "max_iter" in inspect.signature(cls).parameters and hasattr(cls(), "_init_callback_context"):
+            wants = "tol" in inspect.signature(cls).parameters and "solver_" not in (cls.__doc__ or "")
+            assert not wants or "checkpoint" in inspect.signature(cls).parameters, cls
+
+
+@can_stop
+def test_interrupted_and_started_again_gives_the_same_bits(variant, tmp_path):
+    X, y = variant.data()
+    weight = np.random.default_rng(8).gamma(2.0, size=N)
+    how = {"tol": 0.0, "max_iter": 7}
+    path = tmp_path / "progress"
+    whole = fit(variant.make(**how), X, y, weight)
+    interrupted(variant, path, 3, X, y, weight, **how)
+    again = fit(variant.make(checkpoint=path, **how), X, y, weight)
+    assert bits(again) == bits(whole)
+    assert not path.exists()  # a finished fit leaves nothing behind
+
+
+@one_each
+def test_interrupted_twice(variant, tmp_path):
+    X, y = variant.data()
+    if variant.tags.allow_nan:
+        X = with_holes(X)
+    how = {"tol": 0.0, "max_iter": 6}
+    path = tmp_path / "progress"
+    for at in (3, 2):
+        interrupted(variant, path, at, X, y, **how)
+    again = fit(variant.make(checkpoint=path, **how), X, y)
+    assert bits(again) == bits(fit(variant.make(**how), X, y))
+
+
+@one_each
+def test_more_iterations_go_on(variant, tmp_path):
+    """`max_iter` may be raised between the runs: it says when to stop, not what to do."""
+    X, y = variant.data()
+    path = tmp_path / "progress"
+    interrupted(variant, path, 3, X, y, tol=0.0, max_iter=4)
+    again = fit(variant.make(checkpoint=path, tol=0.0, max_iter=7), X, y)
+    assert bits(again) == bits(fit(variant.make(tol=0.0, max_iter=7), X, y))
+
+
+@one_each
+def test_stopped_after_the_last_iteration(variant, tmp_path):
+    """Between the last iteration and the removal of the checkpoint."""
+    X, y = variant.data()
+    path = tmp_path / "progress"
+    how = {"max_iter": 500}
+    whole = fit(variant.make(**how), X, y)
+    last = len(whole.trace_)
+    interrupted(variant, path, last, X, y, **how)
+    found = load_value(path) if last > 1 else None
+    again = fit(variant.make(checkpoint=path, **how), X, y)
+    assert bits(again) == bits(whole)
+    if found is not None:
+        assert found.progress.n_iter == last - 1
+
+
+@one_each
+def test_a_checkpoint_of_a_finished_fit_gives_its_result(variant, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    X, y = variant.data()
+    path = tmp_path / "progress"
+    how = {"max_iter": 500}
+    whole = fit(variant.make(**how), X, y)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
+        fit(variant.make(checkpoint=path, **how), X, y)
+    assert load_value(path).progress.stopped_because
+    assert bits(fit(variant.make(checkpoint=path, **how), X, y)) == bits(whole)
+
+
+@one_each
+def test_the_checkpoint_of_another_fit_is_refused(variant, tmp_path):
+    X, y = variant.data()
+    path = tmp_path / "progress"
+    interrupted(variant, path, 2, X, y, tol=0.0)
+    before = path.read_bytes()
+    others = [
+        (variant.make(tol=1e-3, checkpoint=path), X, y),
+        (variant.make(tol=0.0, checkpoint=path), np.hstack([X, X]), y),
+    ]
+    for other, X_other, y_other in others:
+        with pytest.raises(StorageError, match="another fit") as refused:
+            fit(other, X_other, y_other)
+        assert str(path) in str(refused.value)
+        assert "remove it" in str(refused.value)
+    assert path.read_bytes() == before  # and it is still there for whom it belongs to
+
+
+@one_each
+def test_the_checkpoint_of_other_data_is_refused(variant, tmp_path):
+    X, y = variant.data()
+    path = tmp_path / "progress"
+    interrupted(variant, path, 2, X, y, tol=0.0)
+    X_other, y_other = variant.data(seed=1)
+    with pytest.raises(StorageError, match="another fit"):
+        fit(variant.make(tol=0.0, checkpoint=path), X_other, y_other)
+
+
+def test_a_fingerprint_is_of_the_rows_and_not_of_their_blocks():
+    X, y = VARIANTS[0].data()[0], np.tile(["a", "b"], N)[:N]
+    weight = np.random.default_rng(0).random(N)
+    order = np.random.default_rng(1).permutation(N)
+    for rows in (Rows(X, None, weight), Rows(X, y, weight), Rows(sp.csr_array(X), X[:, :2], weight)):
+        whole = fingerprint(rows)
+        assert (fingerprint(rows[:70]) + fingerprint(rows[70:]) == whole).all()
+        assert (fingerprint(rows[order]) == whole).all()
+        assert (fingerprint(rows[:-1]) != whole).all()
+        assert (fingerprint(rows.replace(weight=2 * weight)) != whole).all()
+        assert (fingerprint(rows.replace(X=rows.X * 1.0000001)) != whole).all()
+        swapped = rows.X[:, [1, 0, 2]]
+        assert (fingerprint(rows.replace(X=swapped)) != whole).all()
+        if rows.y is not None:
+            assert (fingerprint(rows.replace(y=rows.y[order])) != whole).all()
+        assert (fingerprint(rows[:0]) + whole == whole).all()
+
+
+def test_the_checkpoint_of_another_estimator_is_refused(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    path = tmp_path / "progress"
+    for value in (Checkpoint("KMeans 2 {}", None), GaussianMixture().fit(X).model_, 3):
+        save_value(value, path)
+        with pytest.raises(StorageError, match="another fit"):
+            GaussianMixture(checkpoint=path).fit(X)
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    path = tmp_path / "progress"
+    path.write_bytes(b"not a checkpoint at all")
+    with pytest.raises(StorageError, match="progress"):
+        KMeans(2, checkpoint=path, random_state=0).fit([[0.0], [1.0], [5.0], [6.0]])
+
+
+@pytest.mark.parametrize(
+    "seed", [lambda: np.random.RandomState(3), lambda: 3, lambda: np.random.default_rng(3)]
+)
+def test_any_seed_identifies_the_fit(tmp_path, seed):
+    """The script is run again, so a generator is made again: it is the same fit, if its state is the same."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    if isinstance(seed(), np.random.Generator):
+        pytest.skip("scikit-learn does not take it")
+    path = tmp_path / "progress"
+
+    def make(**how):
+        return KMeans(4, random_state=seed(), tol=0.0, max_iter=6, **how)
+
+    stopping = make(checkpoint=path)
+    stopping.set_callbacks(StopAt(3))
+    with pytest.raises(Interrupt):
+        stopping.fit(X)
+    assert bits(fit(make(checkpoint=path), X)) == bits(fit(make(), X))
+
+
+def test_long_arrays_identify_the_fit(tmp_path):
+    """Two starts that differ in the middle of a large array, which repr leaves out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 20))
+    start = rng.normal(size=(60, 20))
+    other = start.copy()
+    other[30, 10] += 0.1
+    path = tmp_path / "progress"
+    stopping = KMeans(60, init=start, tol=0.0, checkpoint=path)
+    stopping.set_callbacks(StopAt(2))
+    with pytest.raises(Interrupt):
+        stopping.fit(X)
+    with pytest.raises(StorageError, match="another fit"):
+        fit(KMeans(60, init=other, tol=0.0, checkpoint=path), X)
+
+
+def test_a_checkpoint_is_given_as_text_or_path(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] > 0
+    for path in (tmp_path / "a", str(tmp_path / "b")):
+        fit(LogisticRegression(checkpoint=path), X, y)
+        assert not list(tmp_path.iterdir())

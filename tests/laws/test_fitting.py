@@ -1,0 +1,408 @@
+"""Fits: objectives never worsen, derivatives match differences, every solver finds the same optimum."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import warnings
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from suffice import loops
+from suffice.core.blocks import Rows
+from suffice.fitting import newton, quasi_newton
+from suffice.fitting.linear_algebra import roots, solve_positive
+from suffice.linear_model import LogisticRegression
+from suffice.statistics import Objective
+
+from .registry import (
+    VARIANTS,
+    K,
+    N,
+    answers,
+    assert_close,
+    each_variant,
+    fit,
+    fitted,
+    folds,
+    is_iterative,
+    options,
+    recorded_folds,
+    with_holes,
+)
+
+# --- objectives ----------------------------------------------------------------------------------------
+
+
+def rises(model):
+    """Whether the objective is one that is maximised."""
+    return hasattr(model, "lower_bound_")
+
+
+def assert_never_worse(model):
+    trace = model.trace_ if rises(model) else -model.trace_
+    assert np.isfinite(trace).all()
+    assert (np.diff(trace) >= -1e-12 * np.abs(trace).max()).all(), trace
+
+
+@each_variant(is_iterative)
+def test_objective_never_worsens(variant):
+    how = {"tol": 0.0, "max_iter": 25, "reg_covar": 0.0}
+    X, y = variant.data()
+    weight = np.random.default_rng(8).gamma(2.0, size=N)
+    data = [(X, y, None), (X, y, weight)]
+    if variant.kind == "classifier":
+        data.append((*variant.data(other=True), None))
+    if variant.tags.allow_nan:
+        data.append((with_holes(X), y, weight))
+    for given in data:
+        model = fit(variant.make(**how), *given)
+        assert len(model.trace_) > 2
+        assert_never_worse(model)
+
+
+@each_variant(lambda v: v.has("max_iter") and rises(fitted(v)))
+def test_trace_is_what_score_says(variant):
+    """Without a prior: the mean log-likelihood, so at rest it is the score."""
+    model = fit(variant.make(tol=1e-11, max_iter=2000), *variant.data())
+    if model.model_.log_prior() != 0.0:
+        pytest.skip("the trace has the prior in it")
+    X, _ = variant.data()
+    np.testing.assert_allclose(model.lower_bound_, model.score(X), rtol=1e-8)
+    assert model.lower_bound_ == model.trace_[-1]
+    assert model.converged_
+
+
+@each_variant(is_iterative)
+def test_statistics_are_the_sums_of_the_last_pass(variant):
+    """Of the model before the last estimate, which they make the next; or of the solution, if a loss."""
+    X, y = variant.data()
+    if variant.estimator.get_params().get("n_init", 1) == 3:
+        pytest.skip("the best start may be another one in another pass")
+    before, after = (fit(variant.make(max_iter=n, tol=0.0), X, y) for n in (2, 3))
+    with recorded_folds() as seen:
+        fit(variant.make(max_iter=3, tol=0.0), X, y)
+    rows = next(fold.rows for fold in reversed(seen) if len(fold.rows) == N)
+    s = after.statistics_
+    if isinstance(s, Objective):
+        at = after.model_.summarize(rows)
+        assert_close((s.loss, s.gradient), (at.loss, at.gradient), 1e-12)
+    else:
+        assert_close(before.model_.summarize(rows), s, 1e-12)
+        assert_close(before.model_.estimate(s), after.model_, 1e-12)
+
+
+def test_statistics_are_those_of_the_solution_whatever_was_tried_last():
+    """Far from round features: the line search ends at a point that it does not take."""
+    rng = np.random.default_rng(0)
+    for scale in (1e2, 1e4, 1e6):
+        X = rng.normal(size=(300, 4)) * np.array([1.0, 1.0, 1.0, scale])
+        y = X @ np.array([1.0, -1.0, 0.5, 1.0 / scale]) + rng.normal(size=300) > 0
+        for tol in (1e-6, 1e-14):
+            model = fit(LogisticRegression(tol=tol, max_iter=1000), X, y)
+            assert model.converged_, model.stopped_because_
+            at = model.model_.summarize(Rows(X, y, np.ones(300)))
+            assert_close((model.statistics_.loss, model.statistics_.gradient), (at.loss, at.gradient), 1e-9)
+
+
+@each_variant(is_iterative)
+def test_more_starts_are_never_worse(variant):
+    if not variant.has("n_init"):
+        pytest.skip("starts from one place")
+    X, y = variant.data()
+    one, many = (fit(variant.make(n_init=n, max_iter=200), X, y) for n in (1, 4))
+    better = many.trace_[-1] - one.trace_[-1]
+    assert (better if rises(one) else -better) >= -1e-3
+
+
+# --- derivatives ---------------------------------------------------------------------------------------
+
+
+@cache
+def objectives():
+    """Models whose summary is a loss with derivatives, with the rows they were at."""
+    found = {}
+    for variant in VARIANTS:
+        if isinstance(getattr(fitted(variant), "statistics_", None), Objective):
+            for other in (False, True):
+                for sparse in (False, True):
+                    X, y = variant.data(other=other)
+                    weight = np.random.default_rng(8).gamma(2.0, size=len(X))
+                    X = sp.csr_array(np.where(np.abs(X) < 1, 0.0, X)) if sparse else X
+                    last = folds(variant, X, y, weight)[-1]
+                    if getattr(last.shared[0], "fit_intercept", True):
+                        found[f"{variant.name}-{2 if other else 3}{'-csr' * sparse}"] = last
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(objectives()))
+def test_derivatives_match_differences(name):
+    fold = objectives()[name]
+    model, rows = fold.shared[0], fold.rows
+    s = model.summarize(rows)
+    field = next(k for k, v in model.fields().items() if np.size(v) == s.gradient.size and k != "classes")
+    theta = getattr(model, field)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        direction = rng.normal(size=theta.shape)
+        step = 1e-5 * direction
+        up, down = (model.replace(**{field: theta + sign * step}).summarize(rows) for sign in (1, -1))
+        slope = (up.loss - down.loss) / 2e-5
+        np.testing.assert_allclose(s.gradient @ direction.ravel(), slope, rtol=1e-6, atol=1e-5)
+        if np.ndim(s.hessian):
+            curve = (up.gradient - down.gradient) / 2e-5
+            np.testing.assert_allclose(s.hessian @ direction.ravel(), curve, rtol=1e-5, atol=1e-4)
+            np.testing.assert_allclose(s.hessian, s.hessian.T, atol=1e-10)
+
+
+def test_some_objective_has_curvature():
+    assert any(np.ndim(f.shared[0].summarize(f.rows).hessian) for f in objectives().values())
+
+
+# --- solvers -------------------------------------------------------------------------------------------
+
+
+def solver_groups():
+    """For each estimator with a choice of solvers: the variants that differ in nothing else."""
+    groups = {}
+    for variant in VARIANTS:
+        for name in options(type(variant.estimator)):
+            if "solver" in name or name == "algorithm":
+                rest = {k: repr(v) for k, v in variant.estimator.get_params().items() if k != name}
+                groups.setdefault((type(variant.estimator).__name__, name, str(rest)), []).append(variant)
+    return {f"{key[0]}.{key[1]}": group for key, group in groups.items() if len(group) > 1}
+
+
+@pytest.mark.parametrize("name", solver_groups())
+def test_every_solver_finds_the_same(name):
+    group = solver_groups()[name]
+    assert len(group) >= len(options(type(group[0].estimator))[name.split(".")[1]]) - 1
+    for other in (False, True):
+        X, y = group[0].data(other=other)
+        found = []
+        for variant in group:
+            tight = {"tol": 1e-10, "max_iter": 1000} if variant.has("max_iter") else {}
+            found.append(fit(variant.make(**tight), X, y))
+        first = answers(found[0], X)
+        for model in found[1:]:
+            these = answers(model, X)
+            common = {k for k in first.keys() & these.keys() if k != "decision_function"}
+            assert common
+            for method in common:
+                a, b = first[method], these[method]
+                if method == "transform":  # a projection has no origin
+                    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+                assert_close(b, a, 2e-7)
+
+
+def test_every_solver_is_compared():
+    named = {
+        f"{type(v.estimator).__name__}.{option}"
+        for v in VARIANTS
+        for option in options(type(v.estimator))
+        if "solver" in option
+    }
+    assert named <= set(solver_groups())
+    assert {"LogisticRegression.solver", "PCA.svd_solver", "LinearDiscriminantAnalysis.solver"} <= named
+
+
+@each_variant(lambda v: isinstance(getattr(fitted(v), "statistics_", None), Objective))
+def test_solution_is_stationary(variant):
+    """The penalised gradient is zero, whatever the solver."""
+    X, y = variant.data()
+    model = fit(variant.make(tol=1e-9, max_iter=1000), X, y)
+    s = model.model_.summarize(folds(variant, X, y)[-1].rows)
+    theta = model.model_.theta.copy()
+    theta[:, -1] = 0.0
+    strength = 0.0 if model.penalty is None else 1.0 / model.C
+    gradient = s.gradient + strength * theta.ravel()
+    np.testing.assert_allclose(gradient / N, 0.0, atol=1e-7)
+
+
+# --- the loops of descent by themselves ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("minimise", [quasi_newton, newton], ids=lambda f: f.__name__)
+def test_minimisers_on_a_narrow_valley(minimise):
+    """A quadratic with condition 1e6, and a smooth convex function that is not one."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    A = Q * np.logspace(0, 6, 6) @ Q.T
+    b = rng.normal(size=6)
+
+    def valley(x):
+        out = 0.5 * x @ A @ x - b @ x, A @ x - b, A
+        return out if minimise is newton else out[:2]
+
+    found = minimise(valley, np.zeros(6), tol=1e-9, max_iter=500)
+    assert found.converged
+    np.testing.assert_allclose(found.model, np.linalg.solve(A, b), rtol=1e-5, atol=1e-9)
+
+    def soft(x):
+        e = np.exp(x - 1.0)
+        out = float((e - x).sum()), e - 1.0, np.diag(e)
+        return out if minimise is newton else out[:2]
+
+    found = minimise(soft, np.full(6, -3.0), tol=1e-10, max_iter=200)
+    np.testing.assert_allclose(found.model, 1.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("minimise", [quasi_newton, newton], ids=lambda f: f.__name__)
+def test_minimisers_say_why_they_stop(minimise):
+    def quadratic(x):
+        out = float(x @ x), 2.0 * x, 2.0 * np.eye(len(x))
+        return out if minimise is newton else out[:2]
+
+    assert minimise(quadratic, np.ones(3)).stopped_because == "tolerance"
+    steep = lambda x: tuple(quadratic(x * np.array([1.0, 1e3, 1e6])))  # noqa: E731
+    assert not minimise(steep, np.ones(3), max_iter=1, tol=0.0).converged
+
+    def broken(x):
+        out = np.nan, np.full(3, np.nan), np.eye(3)
+        return out if minimise is newton else out[:2]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = minimise(broken, np.ones(3), max_iter=5)
+    assert not found.converged
+
+
+@pytest.mark.parametrize("rank", [1, 3, 5])
+def test_solve_positive_is_the_shortest_solution(rank):
+    rng = np.random.default_rng(rank)
+    B = rng.normal(size=(rank, 5)) * np.logspace(0, 3, 5)
+    A, rhs = B.T @ B, rng.normal(size=(5, 2))
+    rhs = A @ rhs
+    np.testing.assert_allclose(solve_positive(A, rhs), np.linalg.pinv(A, rcond=1e-13) @ rhs, rtol=1e-5)
+    root, inverse = roots(A)
+    np.testing.assert_allclose(root.T @ root, A, atol=1e-9 * A.max())
+    np.testing.assert_allclose(A @ inverse @ inverse.T @ A, A, atol=1e-8 * A.max())
+
+
+# --- loops against brute force -------------------------------------------------------------------------
+
+
+def _args(holes=False, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(303, d)) + 2.0
+    if holes:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    U = np.triu(rng.normal(size=(4, d, d)))
+    return {
+        "X": X,
+        "points": rng.normal(size=(4, d)) + 2.0,
+        "scales": rng.gamma(2.0, size=(4, d)),
+        "R": rng.random((4, 303)) * (rng.random((4, 303)) < 0.7),
+        "U": U,
+        "weight": rng.random(303),
+        "labels": rng.integers(4, size=303),
+    }
+
+
+def _nearest(X, points):
+    square = ((X[:, None] - points) ** 2).sum(axis=2)
+    return square.argmin(axis=1), square.min(axis=1)
+
+
+def _sums_by_label(X, weight, labels, points):
+    R = np.eye(len(points))[labels] * weight[:, None]
+    return R.sum(axis=0), np.einsum("nk,nkd->kd", R, X[:, None] - points)
+
+
+# The twin of each loop, in NumPy as the formula reads; and whether it takes NaN, which then counts in no sum.
+TWINS = {
+    "nearest": (_nearest, False),
+    "sums_by_label": (_sums_by_label, False),
+    "weighted_distances": (
+        lambda X, points, scales: np.nansum(scales * (X[:, None] - points) ** 2, axis=2).T,
+        True,
+    ),
+    "squares_about": (
+        lambda X, R, points: np.nansum(R.T[:, :, None] * (X[:, None] - points) ** 2, axis=0),
+        True,
+    ),
+    "mahalanobis": (
+        lambda X, points, U: (np.einsum("nkd,kde->nke", X[:, None] - points, U) ** 2).sum(axis=2).T,
+        False,
+    ),
+    "scatters_about": (
+        lambda X, R, points: np.einsum("kn,nki,nkj->kij", R, X[:, None] - points, X[:, None] - points),
+        False,
+    ),
+}
+
+
+def all_loops():
+    """Compiled functions of suffice.loops that are called from outside."""
+    found = {}
+    for module in pkgutil.iter_modules(loops.__path__):
+        for name, f in vars(import_module(f"suffice.loops.{module.name}")).items():
+            if hasattr(f, "py_func") and not name.startswith("_"):
+                found[name] = f
+    return found
+
+
+def test_every_loop_has_a_twin():
+    assert set(all_loops()) <= set(TWINS)
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 7, 33])
+@pytest.mark.parametrize("name", sorted(all_loops()))
+def test_loops_match_their_twins(name, d):
+    loop, (twin, nan) = all_loops()[name], TWINS[name]
+    for holes in (False, True) if nan else (False,):
+        for rows in (303, 128, 127, 1, 0):
+            args = _args(holes, d)
+            for key, cut in (
+                ("X", np.s_[:rows]),
+                ("R", np.s_[:, :rows]),
+                ("weight", np.s_[:rows]),
+                ("labels", np.s_[:rows]),
+            ):
+                args[key] = np.ascontiguousarray(args[key][cut])
+            given = [args[p] for p in inspect.signature(loop.py_func).parameters]
+            ours, theirs = loop(*given), twin(*given)
+            for a, b in zip(*(v if isinstance(v, tuple) else (v,) for v in (ours, theirs)), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", sorted(all_loops()))
+def test_loops_far_from_the_origin(name):
+    loop, (twin, _) = all_loops()[name], TWINS[name]
+    near, far = _args(), _args()
+    for key in ("X", "points"):
+        near[key] = np.round(near[key] * 2**20) / 2**20  # exact at both places
+        far[key] = near[key] + 2.0**26
+    names = inspect.signature(loop.py_func).parameters
+    here, there = loop(*(near[p] for p in names)), loop(*(far[p] for p in names))
+    for a, b in zip(*(v if isinstance(v, tuple) else (v,) for v in (here, there)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert twin
+
+
+# --- what a fit says of itself -------------------------------------------------------------------------
+
+
+@each_variant(is_iterative)
+def test_a_fit_that_is_cut_short_says_so(variant):
+    X, y = variant.data()
+    model = variant.make(max_iter=2, tol=0.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model.fit(X, y)
+    assert not model.converged_
+    assert model.stopped_because_ == "max_iter"
+    assert len(model.trace_) == np.max(model.n_iter_) == 2
+
+
+@each_variant(is_iterative)
+def test_a_fit_that_converges_says_so(variant):
+    model = variant.make(max_iter=1000).fit(*variant.data())  # a warning would be an error
+    assert model.converged_
+    assert model.stopped_because_ == "tolerance"
+    assert len(model.trace_) == np.max(model.n_iter_)
+    assert K == 3

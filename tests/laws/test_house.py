@@ -1,0 +1,195 @@
+"""The house: imports run downwards, importing is cheap, and the documentation says what is so."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import suffice
+
+from .registry import (
+    ESTIMATORS,
+    VARIANTS,
+    fitted,
+    leaves,
+    public_names,
+    section,
+)
+
+HOME = Path(suffice.__file__).parent
+LAYERS = ("core", "engines", "loops", "statistics", "families", "fitting")  # topics stand above them all
+
+
+def layer(part: str) -> int:
+    return LAYERS.index(part) if part in LAYERS else len(LAYERS)
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of suffice that a file imports, anywhere in it, by dotted name below suffice."""
+    package = path.relative_to(HOME).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("suffice.") for a in node.names if a.name.startswith("suffice.")}
+        elif isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".") if node.module else []
+            if node.level:
+                module = [*package[: len(package) - node.level + 1], *module]
+            elif module[:1] == ["suffice"]:
+                module = module[1:]
+            else:
+                continue
+            found |= {".".join(module)} if module else {a.name for a in node.names}
+    return {name for name in found if name}
+
+
+FILES = sorted(p for p in HOME.rglob("*.py") if p.parent != HOME)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HOME)))
+def test_imports_run_downwards(path):
+    here = path.relative_to(HOME).parts[0]
+    for name in imported(path):
+        there = name.split(".")[0]
+        assert layer(there) <= layer(here), f"{here} imports {name}"
+
+
+def test_topics_do_not_import_each_other_in_circles():
+    edges: dict[str, set[str]] = {}
+    for path in FILES:
+        here = path.relative_to(HOME).parts[0]
+        for name in imported(path):
+            there = name.split(".")[0]
+            if here != there and layer(here) == layer(there):
+                edges.setdefault(here, set()).add(there)
+
+    def visit(topic, path):
+        assert topic not in path, f"a circle: {[*path, topic]}"
+        for other in edges.get(topic, ()):
+            visit(other, [*path, topic])
+
+    for topic in edges:
+        visit(topic, [])
+
+
+def test_imports_are_found():
+    """The reader of imports reads: a file that is known to import what it does."""
+    assert {"core.statistics"} <= imported(HOME / "statistics" / "moments.py")
+    assert any(name.startswith("cluster") for name in imported(HOME / "mixture" / "base.py"))
+
+
+def python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+HEAVY = ("numba", "pyarrow", "ray", "pandas", "polars", "matplotlib", "torch")
+
+
+def test_import_is_light():
+    """Neither `import suffice` nor its estimators import what a user may not need."""
+    code = f"import sys, {{modules}}; print(*(m for m in {HEAVY!r} if m in sys.modules))"
+    assert python(code.format(modules="suffice")).split() == []
+    topics = {cls.__module__.rsplit(".", 1)[0] for cls in ESTIMATORS}
+    # scikit-learn imports pandas if it is there, and pandas imports pyarrow.
+    theirs = python(code.format(modules="sklearn.base, sklearn.callback")).split()
+    assert set(python(code.format(modules=", ".join(sorted(topics)))).split()) <= set(theirs)
+
+
+def test_import_costs_no_more_than_scikit_learn():
+    """Interleaved, in fresh processes; the best of each is what it costs when nobody disturbs."""
+    seconds = {"suffice": [], "sklearn": []}
+    for _ in range(5):
+        for name, taken in seconds.items():
+            start = time.perf_counter()
+            python(f"import {name}")
+            taken.append(time.perf_counter() - start)
+    ours, theirs = statistics.median(seconds["suffice"]), statistics.median(seconds["sklearn"])
+    assert min(ours / theirs, min(seconds["suffice"]) / min(seconds["sklearn"])) <= 1.2
+
+
+def test_all_that_is_offered_is_there():
+    for name in dir(suffice):
+        assert getattr(suffice, name) is not None
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = suffice.no_such
+
+
+# --- documentation -------------------------------------------------------------------------------------
+
+each_estimator = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda c: c.__name__)
+
+
+@each_estimator
+def test_documented_parameters_are_the_signature(cls):
+    """All of them, in the order of the signature, with the defaults of the signature."""
+    parameters = inspect.signature(cls).parameters
+    documented = section(cls, "Parameters")
+    assert list(documented) == list(parameters)
+    for name, kind in documented.items():
+        default = re.search(r"default=(.*?)$", kind)
+        if default is None:
+            assert parameters[name].default in (None, inspect.Parameter.empty), name
+        else:
+            assert eval(default[1], {"np": __import__("numpy")}) == parameters[name].default, name
+
+
+@each_estimator
+def test_documented_attributes_exist(cls):
+    """Each is there after fit, in some variant at least: what needs an option says so."""
+    models = [fitted(v) for v in VARIANTS if type(v.estimator) is cls]
+    for name in section(cls, "Attributes"):
+        assert any(hasattr(model, name) for model in models), name
+
+
+@each_estimator
+def test_public_attributes_are_documented(cls):
+    told = set(section(cls, "Attributes")) | set(re.findall(r"`(\w+_)`", cls.__doc__))
+    told |= {"n_features_in_", "feature_names_in_"}
+    for model in (fitted(v) for v in VARIANTS if type(v.estimator) is cls):
+        public = {k for k in vars(model) if k.endswith("_") and not k.startswith("_")}
+        assert public <= told, public - told
+
+
+PUBLIC = {
+    name: thing
+    for name, thing in public_names().items()
+    if (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("suffice")
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_everything_public_is_documented(name):
+    doc = inspect.getdoc(PUBLIC[name])
+    assert doc and doc.strip()
+    assert not doc.startswith(f"{PUBLIC[name].__name__}("), "the docstring that dataclasses make"
+
+
+@each_estimator
+def test_estimators_have_runnable_examples(cls):
+    doc = inspect.getdoc(cls)
+    assert re.search(r"^Examples\n-+\n(.|\n)*>>> ", doc, re.M)
+    assert f">>> from {cls.__module__.rsplit('.', 1)[0]} import {cls.__name__}" in doc
+
+
+@each_estimator
+def test_public_methods_are_documented(cls):
+    for name, method in inspect.getmembers(cls, callable):
+        if not name.startswith("_") and method.__module__.startswith("suffice"):
+            assert inspect.getdoc(method), f"{cls.__name__}.{name}"
+
+
+@each_estimator
+def test_documented_names_of_results_are_there(cls):
+    """What every fit publishes: the model and what was summed."""
+    for model in (fitted(v) for v in VARIANTS if type(v.estimator) is cls):
+        assert model.model_ is not None
+        assert model.statistics_ is not None
+        assert leaves(model.statistics_)

@@ -1,0 +1,84 @@
+"""Nothing escapes: every class is found, and every one that is found is tried by a law."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suffice.core.estimator import Estimator
+
+from .registry import (
+    ESTIMATORS,
+    FAMILIES,
+    MODELS,
+    STATISTICS,
+    VARIANTS,
+    classes_in,
+    engine_modules,
+    engines,
+    fitted,
+    folds,
+    learnt,
+    options,
+    section,
+    shares,
+    starts,
+    table,
+)
+
+
+def test_what_has_no_subclass_is_public():
+    """A class of estimators is offered to users, or is a base of one that is."""
+    known = [cls for name, cls in Estimator.known.items() if name.startswith("suffice.")]
+    hidden = [c for c in known if not any(issubclass(o, c) for o in ESTIMATORS)]
+    assert hidden == []
+
+
+def test_every_estimator_is_tried():
+    assert {type(v.estimator) for v in VARIANTS} == set(ESTIMATORS)
+    assert len({v.name for v in VARIANTS}) == len(VARIANTS)
+
+
+def test_every_listed_option_is_tried():
+    for cls in ESTIMATORS:
+        for name, values in options(cls).items():
+            tried = [v.estimator.get_params()[name] for v in VARIANTS if type(v.estimator) is cls]
+            assert all(any(t is v or t == v for t in tried) for v in values), (cls, name)
+
+
+@pytest.fixture(scope="module")
+def tried() -> set[type]:
+    """All classes of values in what the laws of sums try."""
+    found = set()
+    for variant in VARIANTS:
+        for fold in folds(variant, *variant.data()):
+            found |= classes_in(fold.shared) | classes_in(fold(fold.rows))
+        found |= classes_in(tuple(vars(fitted(variant)).values()))
+    for cls in FAMILIES:
+        for family in starts(cls).values():
+            X, _ = table(family.support)
+            found |= classes_in(learnt(family, X)) | classes_in(family.summarize(X, shares(len(X))))
+    return found
+
+
+@pytest.mark.parametrize("cls", [*STATISTICS, *MODELS, *FAMILIES], ids=lambda c: c.__name__)
+def test_every_value_is_tried(cls, tried):
+    assert cls in tried
+
+
+def test_every_engine_is_tried():
+    """The local engine here; another in a file of tests/engines that has its name."""
+    folder = Path(__file__).parents[1] / "engines"
+    for engine, module in engines().items():
+        assert engine.__name__.endswith("Partitions")
+        assert module == "local" or (folder / f"test_{module}.py").exists(), engine
+    for module in engine_modules():
+        here = module in ("local", "parquet")  # parquet is a source: the local engine folds it
+        assert here or (folder / f"test_{module}.py").exists(), module
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda c: c.__name__)
+def test_sections_are_read(cls):
+    assert section(cls, "Parameters")
+    assert section(cls, "Attributes")

@@ -1,0 +1,233 @@
+"""The law: summarize(a followed by b) == summarize(a) + summarize(b), for all that is ever summed.
+
+What is summed is not listed here. Every estimator is fitted while its folds are recorded, and each
+function that was folded, with what it shared, must keep the law.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.core.blocks import Rows
+from suffice.core.statistics import tree_sum
+from suffice.families import Labelled, Mixture
+
+from .registry import (
+    FAMILIES,
+    K,
+    N,
+    answers,
+    assert_close,
+    bits,
+    each_variant,
+    fit,
+    folds,
+    joined,
+    learnt,
+    shares,
+    starts,
+    table,
+    with_holes,
+)
+
+# A count of rows is no sum of weights; what is kept of each row follows the order of the rows.
+NO_WEIGHT = (".rows", ".labels")
+OF_ROWS = (".labels",)
+
+
+def kinds_of_data(variant):
+    """The data of a variant, near and far from the origin, in every form that it takes."""
+    X, y = variant.data()
+    w = weights(len(X))
+    yield "near", X, y, None, 1e-10
+    yield "weights", X, y, w, 1e-10
+    if variant.kind in ("classifier", "regressor") and not variant.estimator.get_params().get("priors"):
+        yield "other targets", *variant.data(other=True), w, 1e-10
+    if variant.support == "real":
+        yield "far", *variant.data(shift=1e8), w, 1e-5
+    if variant.tags.allow_nan:
+        yield "holes", with_holes(X), y, w, 1e-10
+    if variant.tags.sparse:
+        yield "sparse", sp.csr_array(np.where(np.abs(X) < 1.0, 0.0, X)), y, w, 1e-10
+
+
+def weights(n, seed=3):
+    return np.random.default_rng([seed, n]).uniform(0.2, 3.0, size=n)
+
+
+@cache
+def summed(variant):
+    """All that the variant sums: what kind of data, the function with all it shares, and how exact."""
+    return [
+        (f"{fold.name}, {kind}", fold, rtol)
+        for kind, X, y, weight, rtol in kinds_of_data(variant)
+        for fold in folds(variant, X, y, weight)
+    ]
+
+
+def cut(rows, at):
+    bounds = [0, *sorted(at), len(rows)]
+    return [rows.piece(a, b, n) for n, (a, b) in enumerate(pairwise(bounds))]
+
+
+def assert_same(a, b, rtol, where, **how):
+    try:
+        assert type(a) is type(b)
+        assert_close(a, b, rtol, **how)
+    except AssertionError as error:
+        error.add_note(where)
+        raise
+
+
+@each_variant()
+def test_sum_law(variant):
+    rng = np.random.default_rng(1)
+    for where, fold, rtol in summed(variant):
+        n, whole = len(fold.rows), fold(fold.rows)
+        for at in ([0, n // 3, n // 3, n // 2, n], rng.integers(n + 1, size=6)):
+            parts = [fold(piece) for piece in cut(fold.rows, at)]
+            assert_same(tree_sum(parts), whole, rtol, f"{where}, cut at {at}")
+        assert_same(fold(fold.rows[rng.permutation(n)]), whole, rtol, f"{where}, shuffled", skip=OF_ROWS)
+
+
+@each_variant()
+def test_empty_block_is_neutral(variant):
+    for where, fold, _ in summed(variant):
+        whole, zero = fold(fold.rows), fold(fold.rows.piece(0, 0, 0))
+        assert_same(zero + whole, whole, 1e-15, where)
+        assert_same(whole + zero, whole, 1e-15, where)
+        assert_same(zero + zero, zero, 1e-15, where)
+
+
+@each_variant()
+def test_weights_scale(variant):
+    """Statistics times a number are the statistics of weights times that number."""
+    for where, fold, rtol in summed(variant):
+        rows, whole = fold.rows, fold(fold.rows)
+        for factor in (3.0, 0.25):
+            heavier = fold(rows.replace(weight=rows.weight * factor))
+            assert_same(whole * factor, heavier, rtol, where, skip=NO_WEIGHT)
+            assert_same(factor * whole, heavier, rtol, where, skip=NO_WEIGHT)
+
+
+@each_variant()
+def test_weight_is_repetition(variant):
+    for where, fold, rtol in summed(variant):
+        rows = fold.rows
+        times = np.random.default_rng(4).integers(1, 4, size=len(rows))
+        again = rows[np.repeat(np.arange(len(rows)), times)]
+        weighted = fold(rows.replace(weight=rows.weight * times))
+        assert_same(weighted, fold(again), rtol, where, skip=NO_WEIGHT)
+
+
+@each_variant()
+def test_weight_is_repetition_through_fit(variant):
+    """In every public attribute: integer weight is repetition, weight zero is absence."""
+    X, y = variant.data()
+    times = np.random.default_rng(5).integers(0, 4, size=len(X))
+    again = np.repeat(np.arange(len(X)), times)
+    weighted = fit(variant.make(max_iter=20), X, y, times.astype(float))
+    repeated = fit(variant.make(max_iter=20), X[again], None if y is None else y[again])
+    assert_close(weighted, repeated, 1e-7, skip=("labels_",))
+    assert_close(answers(weighted, X), answers(repeated, X), 1e-7)
+    if hasattr(weighted, "score"):
+        how = {} if y is None else {"y": y}
+        ours = weighted.score(X, **how, sample_weight=times)
+        theirs = repeated.score(X[again], **{k: v[again] for k, v in how.items()})
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+# --- families and the models over them, on their own ---------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", FAMILIES, ids=lambda c: c.__name__)
+def test_sum_law_of_families(cls):
+    rng = np.random.default_rng(2)
+    for family in starts(cls).values():
+        for shift, rtol in ((0.0, 1e-11), (1e8, 1e-5)):
+            if shift and family.support != "real":
+                continue
+            X, _ = table(family.support, shift=shift)
+            R = shares(N)
+            family = learnt(family, X)
+            for Y in (X, with_holes(X)):
+                whole = family.summarize(Y, R)
+                for at in ([0], [N], rng.integers(N + 1, size=5)):
+                    bounds = [0, *sorted(at), N]
+                    pairs = pairwise(bounds)
+                    parts = [family.summarize(Y[a:b], R[a:b]) for a, b in pairs]
+                    assert_close(tree_sum(parts), whole, rtol)
+                assert_close(family.summarize(Y, 3.0 * R), 3.0 * whole, rtol)
+                order = rng.permutation(N)
+                assert_close(family.summarize(Y[order], R[order]), whole, rtol)
+
+
+@pytest.mark.parametrize("over", [Mixture, Labelled], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", FAMILIES, ids=lambda c: c.__name__)
+def test_sum_law_of_models_over_families(cls, over):
+    for family in starts(cls).values():
+        X, group = table(family.support)
+        family = learnt(family, X)
+        part = np.full(K, 1.0 / K)
+        model = Mixture(part, family) if over is Mixture else Labelled(np.arange(K), part, family)
+        rows = Rows(with_holes(X), group, weights(N))
+        whole = model.summarize(rows)
+        parts = [model.summarize(piece) for piece in cut(rows, [0, 17, 17, 200])]
+        assert_close(tree_sum(parts), whole, 1e-10)
+        assert_close(model.estimate(tree_sum(parts)), model.estimate(whole), 1e-9)
+        nobody = rows.replace(weight=np.where(np.arange(N) < 40, rows.weight, 0.0))
+        assert_close(model.summarize(nobody), model.summarize(rows[:40]), 1e-10)
+
+
+# --- the order of sums ---------------------------------------------------------------------------------
+
+
+def binary(lo, hi):
+    """The tree of `tree_sum`, written the other way: by halving at the largest power of two."""
+    n = hi - lo
+    if n == 1:
+        return f"{lo}"
+    half = 1 << ((n - 1).bit_length() - 1)
+    return f"({binary(lo, lo + half)} {binary(lo + half, hi)})"
+
+
+@pytest.mark.parametrize("n", [*range(1, 34), 100])
+def test_tree_is_fixed_by_position(n):
+    assert tree_sum(map(str, range(n)), add=lambda a, b: f"({a} {b})") == binary(0, n)
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=70), st.sampled_from([1, 2, 4, 8]))
+@settings(max_examples=200, deadline=None)
+def test_aligned_runs_change_no_bit(terms, run):
+    groups = [terms[n : n + run] for n in range(0, len(terms), run)]
+    assert bits(tree_sum(terms)) == bits(tree_sum(map(tree_sum, groups)))
+
+
+@each_variant()
+def test_aligned_runs_of_statistics_change_no_bit(variant):
+    for _, fold, _ in summed(variant):
+        terms = [fold(block) for block in cut(fold.rows, range(0, len(fold.rows), 17))]
+        whole = bits(tree_sum(terms))
+        for run in (1, 2, 4, 8):
+            groups = [tree_sum(terms[n : n + run]) for n in range(0, len(terms), run)]
+            assert bits(tree_sum(groups)) == whole, (fold.name, run)
+
+
+def test_nothing_to_sum():
+    with pytest.raises(ValueError, match="nothing to sum"):
+        tree_sum([])
+
+
+def test_sum_law_sees_concatenation():
+    """`joined` is `followed by`: the law as it is written."""
+    X, _ = table("real")
+    a, b = Rows(X[:100], None, weights(100)), Rows(X[100:], None, weights(N - 100))
+    model = Mixture(np.full(K, 1.0 / K), learnt(next(iter(starts(FAMILIES[-2]).values())), X))
+    assert_close(model.summarize(a) + model.summarize(b), model.summarize(joined(a, b)))

@@ -1,0 +1,563 @@
+"""Where scikit-learn has the class: its parameters and attributes, and its results on the same data."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import re
+import textwrap
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import LinAlgWarning
+from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from ..laws.registry import ESTIMATORS, VARIANTS, fit
+
+RTOL = 1e-8
+
+
+def peer(cls):
+    """The class of scikit-learn with the same name in the module of the same name, or None."""
+    topic = cls.__module__.split(".")[1]
+    with contextlib.suppress(ImportError):
+        return getattr(import_module(f"sklearn.{topic}"), cls.__name__, None)
+    return None
+
+
+PAIRS = {cls.__name__: (cls, peer(cls)) for cls in ESTIMATORS if peer(cls)}
+each_pair = pytest.mark.parametrize("name", PAIRS)
+
+# What scikit-learn has and we have not, and why.
+NOT_OURS = {
+    ("LogisticRegression", "densify"): "coefficients under a squared penalty are never sparse",
+    ("LogisticRegression", "sparsify"): "coefficients under a squared penalty are never sparse",
+}
+
+
+def test_pairs_are_found():
+    assert {
+        "GaussianMixture",
+        "GaussianNB",
+        "KMeans",
+        "LinearDiscriminantAnalysis",
+        "LinearRegression",
+        "LogisticRegression",
+        "PCA",
+        "QuadraticDiscriminantAnalysis",
+        "Ridge",
+    } <= set(PAIRS)
+
+
+@each_pair
+def test_parameters_are_a_superset(name):
+    """Same names, same order of those given by position, same defaults."""
+    ours, theirs = (inspect.signature(cls).parameters for cls in PAIRS[name])
+    for parameter in theirs.values():
+        assert parameter.name in ours
+        assert ours[parameter.name].default == parameter.default, parameter.name
+        assert ours[parameter.name].kind == parameter.kind, parameter.name
+
+    def by_position(parameters):
+        return [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    assert by_position(ours)[: len(by_position(theirs))] == by_position(theirs)
+
+
+@each_pair
+def test_methods_are_a_superset(name):
+    ours, theirs = PAIRS[name]
+    public = {m for m in dir(theirs) if not m.startswith("_") and callable(getattr(theirs, m))}
+    assert {m for m in public - set(dir(ours)) if (name, m) not in NOT_OURS} == set()
+
+
+def fitted_pair(name, X, y=None, theirs=None, **params):
+    """Ours and theirs, fitted to the same rows with the same parameters."""
+    ours_cls, theirs_cls = PAIRS[name]
+    known = inspect.signature(theirs_cls).parameters
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours = ours_cls(**params).fit(X, y)
+        given = {k: v for k, v in params.items() if k in known} | (theirs or {})
+        warnings.simplefilter(
+            "ignore", LinAlgWarning
+        )  # their Newton solver, where ours takes the shortest step
+        return ours, theirs_cls(**given).fit(X, y)
+
+
+@each_pair
+def test_attributes_are_a_superset(name):
+    for variant in [v for v in VARIANTS if type(v.estimator).__name__ == name]:
+        params = {
+            k: v
+            for k, v in variant.estimator.get_params().items()
+            if k in inspect.signature(PAIRS[name][1]).parameters
+        }
+        if params.get("init") == "k-means||" or params.get("solver") == "newton":
+            continue  # ours alone
+        if params.get("svd_solver") == "arpack" or params.get("penalty", "deprecated") != "deprecated":
+            continue  # ARPACK cannot find the last component, and ours is exact; a penalty is deprecated
+        X, y = variant.data()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = PAIRS[name][1](**params).fit(X, y)
+        ours = fit(variant.make(), X, y)
+        public = {k for k in vars(theirs) if k.endswith("_") and not k.startswith("_")}
+        public |= {
+            k
+            for k, v in inspect.getmembers(type(theirs), lambda m: isinstance(m, property))
+            if k.endswith("_") and hasattr(theirs, k) and v
+        }
+        missing = {k for k in public if not hasattr(ours, k)}
+        assert not missing, (variant.name, missing)
+        for k in public - {"n_iter_"}:
+            a, b = getattr(ours, k, None), getattr(theirs, k)
+            if isinstance(b, np.ndarray):
+                assert np.shape(a) == np.shape(b), (variant.name, k)
+
+
+# --- results -------------------------------------------------------------------------------------------
+
+
+def assert_equal(ours, theirs, names, rtol=RTOL, signs=()):
+    for name in names:
+        a, b = getattr(ours, name), getattr(theirs, name)
+        if isinstance(b, list):
+            a, b = np.array(a), np.array(b)
+        if name in signs:  # an axis has two directions: of each, the one that fits
+            a = a * np.where((a * b).sum(axis=signs[name], keepdims=True) < 0, -1.0, 1.0)
+        a, b = np.asarray(a), np.asarray(b)
+        if b.dtype.kind == "f":
+            size = np.abs(b).max(initial=0.0)
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * size, err_msg=name)
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+def assert_same_answers(ours, theirs, X, names, rtol=RTOL):
+    for name in names:
+        a, b = getattr(ours, name)(X), getattr(theirs, name)(X)
+        if np.asarray(b).dtype.kind == "f":
+            atol = rtol * np.abs(np.asarray(b)[np.isfinite(b)]).max(initial=0.0)
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=name)
+        else:
+            np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+IRIS = load_iris(return_X_y=True)
+DIABETES = load_diabetes(return_X_y=True)
+WEIGHT = np.random.default_rng(0).gamma(2.0, size=150)
+
+
+def weighted_pair(name, X, y, weight, **params):
+    return [cls(**params).fit(X, y, sample_weight=weight) for cls in PAIRS[name]]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"fit_intercept": False}, {"positive": True}, {"positive": True, "fit_intercept": False}],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["one", "many", "weights", "sparse"])
+def test_linear_regression(params, kind):
+    X, y = DIABETES
+    names = ["coef_", "intercept_"]
+    theirs = {}
+    if kind == "many":
+        y = np.stack([y, -(y**1.5), X[:, 0] * y], axis=1)
+    if kind == "sparse":
+        if params.get("positive"):
+            pytest.skip("scikit-learn refuses sparse rows here")
+        X, theirs = sp.csr_array(np.where(np.abs(X) < 0.02, 0.0, X)), {"tol": 1e-14}
+    if kind == "weights":
+        weight = np.random.default_rng(0).gamma(2.0, size=len(y))
+        ours, theirs = weighted_pair("LinearRegression", X, y, weight, **params)
+    else:
+        ours, theirs = fitted_pair("LinearRegression", X, y, theirs=theirs, **params)
+        if kind == "one" and not params.get("positive"):
+            names += ["rank_", "singular_"]
+    assert_equal(ours, theirs, names, 1e-7 if kind == "sparse" else RTOL)
+    assert_same_answers(ours, theirs, X, ["predict"], 1e-7 if kind == "sparse" else RTOL)
+    np.testing.assert_allclose(ours.score(X, y), theirs.score(X, y), rtol=1e-7)
+
+
+def test_linear_regression_with_dependent_features():
+    X, y = DIABETES
+    ours, theirs = fitted_pair("LinearRegression", np.hstack([X, X[:, :3]]), y)
+    assert_equal(ours, theirs, ["coef_", "intercept_", "rank_"], 1e-6)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"alpha": 0.0}, {"alpha": 30.0}, {"fit_intercept": False}, {"positive": True, "alpha": 0.5}],
+    ids=str,
+)
+def test_ridge(params):
+    X, y = DIABETES
+    theirs = {"tol": 1e-12, "max_iter": 100_000} if params.get("positive") else {}
+    ours, theirs = fitted_pair("Ridge", X, y, theirs=theirs, **params)
+    rtol = 1e-5 if params.get("positive") else RTOL  # scikit-learn's L-BFGS ends there; ours is exact
+    assert_equal(ours, theirs, ["coef_", "intercept_"], rtol)
+    assert_same_answers(ours, theirs, X, ["predict"], rtol)
+    if not params.get("positive"):
+        ours, theirs = weighted_pair(
+            "Ridge", X, y, np.random.default_rng(0).gamma(2.0, size=len(y)), **params
+        )
+        assert_equal(ours, theirs, ["coef_", "intercept_"])
+
+
+def test_ridge_with_an_alpha_for_each_target():
+    X, y = DIABETES
+    Y = np.stack([y, y**2, X[:, 3]], axis=1)
+    ours, theirs = fitted_pair("Ridge", X, Y, alpha=np.array([0.1, 1.0, 10.0]))
+    assert_equal(ours, theirs, ["coef_", "intercept_"])
+
+
+def test_ridge_sparse():
+    X, y = DIABETES
+    X = sp.csr_array(np.where(np.abs(X) < 0.02, 0.0, X))
+    ours, theirs = fitted_pair("Ridge", X, y, theirs={"tol": 1e-14, "solver": "sparse_cg"})
+    assert_equal(ours, theirs, ["coef_", "intercept_"], 1e-7)
+
+
+@pytest.mark.parametrize("n_components", [None, 2, 0.9, 0.9999, "mle"], ids=str)
+@pytest.mark.parametrize("solver", ["full", "covariance_eigh", "auto"])
+def test_pca(n_components, solver):
+    X = IRIS[0] @ np.random.default_rng(0).normal(size=(4, 4))
+    ours, theirs = fitted_pair("PCA", X, n_components=n_components, svd_solver=solver)
+    names = ["components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"]
+    names += ["mean_", "n_components_", "n_samples_", "noise_variance_"]
+    assert_equal(ours, theirs, names)
+    answers = ["transform", "score_samples"]
+    assert_same_answers(ours, theirs, X, answers, 1e-7)
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-9)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), rtol=1e-6)
+    Z = theirs.transform(X)
+    np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z), atol=1e-9)
+    np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-8)
+
+
+def test_pca_whitened():
+    X = IRIS[0]
+    ours, theirs = fitted_pair("PCA", X, n_components=2, whiten=True)
+    assert_same_answers(ours, theirs, X, ["transform"], 1e-7)
+    Z = theirs.transform(X)
+    np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z), atol=1e-8)
+    # scikit-learn 1.9 multiplies whitened components by the variance once more in get_covariance, so that its
+    # model of the rows is another one; ours is the model without whitening, which is what the rows have.
+    plain = PAIRS["PCA"][1](2).fit(X)
+    np.testing.assert_allclose(ours.get_covariance(), plain.get_covariance(), atol=1e-9)
+    np.testing.assert_allclose(ours.score_samples(X), plain.score_samples(X), rtol=1e-7)
+
+
+def test_pca_with_more_features_than_rows():
+    X = np.random.default_rng(0).normal(size=(8, 20))
+    ours, theirs = fitted_pair("PCA", X, n_components=5)
+    names = ["components_", "explained_variance_", "explained_variance_ratio_", "mean_", "noise_variance_"]
+    assert_equal(ours, theirs, names, 1e-7)
+
+
+@pytest.mark.parametrize("params", [{}, {"priors": [0.2, 0.3, 0.5]}, {"var_smoothing": 1e-2}], ids=str)
+def test_gaussian_nb(params):
+    X, y = IRIS
+    ours, theirs = fitted_pair("GaussianNB", X, y, **params)
+    names = ["theta_", "var_", "class_prior_", "class_count_", "classes_", "epsilon_"]
+    assert_equal(ours, theirs, names)
+    answers = ["predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"]
+    assert_same_answers(ours, theirs, X, answers)
+    assert ours.score(X, y) == theirs.score(X, y)
+    # With weights scikit-learn takes the largest variance of the rows without them, so without smoothing.
+    ours, theirs = weighted_pair("GaussianNB", X, y, WEIGHT, **params | {"var_smoothing": 0.0})
+    assert_equal(ours, theirs, names)
+
+
+def test_gaussian_nb_partial_fit():
+    X, y = IRIS
+    ours, theirs = (cls(var_smoothing=0.0) for cls in PAIRS["GaussianNB"])
+    for model in (ours, theirs):
+        for rows in (slice(0, 75), slice(75, 150)):
+            model.partial_fit(X[rows], y[rows], classes=[0, 1, 2] if rows.start == 0 else None)
+    assert_equal(ours, theirs, ["theta_", "var_", "class_prior_", "class_count_"])
+
+
+LDA = ["coef_", "intercept_", "means_", "priors_", "classes_"]
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["three", "two"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"solver": "svd"},
+        {"solver": "svd", "store_covariance": True, "priors": [0.2, 0.3, 0.5]},
+        {"solver": "svd", "n_components": 1},
+        {"solver": "lsqr"},
+        {"solver": "lsqr", "shrinkage": 0.3},
+        {"solver": "lsqr", "shrinkage": "auto"},
+        {"solver": "lsqr", "shrinkage": "auto", "priors": [0.2, 0.3, 0.5]},
+        {"solver": "eigen"},
+        {"solver": "eigen", "shrinkage": 0.3},
+        {"solver": "eigen", "shrinkage": "auto"},
+        {"solver": "eigen", "priors": [0.2, 0.3, 0.5]},
+    ],
+    ids=str,
+)
+def test_lda(params, two):
+    X, y = IRIS
+    if two:
+        X, y = X[y < 2] + 0.1, y[y < 2]
+        params = params | ({"priors": [0.4, 0.6]} if "priors" in params else {})
+    ours, theirs = fitted_pair("LinearDiscriminantAnalysis", X, y, **params)
+    names = LDA + (["xbar_"] if params["solver"] == "svd" else ["covariance_"])
+    if params["solver"] != "lsqr":
+        names += ["explained_variance_ratio_"]
+        rank = min(2, len(np.unique(y)) - 1)
+        a, b = ours.scalings_[:, :rank], theirs.scalings_[:, :rank]
+        np.testing.assert_allclose(np.abs(a), np.abs(b), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), atol=1e-7)
+    if params.get("store_covariance"):
+        names += ["covariance_"]
+    assert_equal(ours, theirs, names, 1e-7)
+    answers = ["predict", "predict_proba", "decision_function"]
+    # Of two classes, scikit-learn takes the logarithm of one minus a probability: 1e-16 is its zero.
+    assert_same_answers(ours, theirs, X, answers if two else [*answers, "predict_log_proba"], 1e-7)
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["three", "two"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"store_covariance": True},
+        {"reg_param": 0.3, "store_covariance": True},
+        {"priors": [0.2, 0.3, 0.5]},
+        {"solver": "eigen", "store_covariance": True},
+        {"solver": "eigen", "shrinkage": 0.3},
+        {"solver": "eigen", "shrinkage": "auto"},
+    ],
+    ids=str,
+)
+def test_qda(params, two):
+    X, y = IRIS
+    if two:
+        X, y = X[y < 2], y[y < 2]
+        params = params | ({"priors": [0.4, 0.6]} if "priors" in params else {})
+    ours, theirs = fitted_pair("QuadraticDiscriminantAnalysis", X, y, **params)
+    names = ["means_", "priors_", "classes_", "scalings_", "rotations_"]
+    if params.get("store_covariance"):
+        names.append("covariance_")
+    assert_equal(ours, theirs, names, 1e-7, signs={"rotations_": 1})
+    assert_same_answers(
+        ours, theirs, X, ["predict", "predict_proba", "predict_log_proba", "decision_function"], 1e-7
+    )
+
+
+TIGHT = {"tol": 1e-10, "max_iter": 10_000}
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton-cholesky", "newton-cg"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"C": 0.01},
+        {"C": np.inf},
+        {"fit_intercept": False},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 1.0, 1: 5.0, 2: 0.5}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("two", [False, True], ids=["three", "two"])
+def test_logistic(solver, params, two):
+    X, y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=0)
+    if two:
+        y = np.minimum(y, 1)
+        params = params | (
+            {"class_weight": {0: 1.0, 1: 5.0}} if isinstance(params.get("class_weight"), dict) else {}
+        )
+    ours, theirs = fitted_pair("LogisticRegression", X, y, solver=solver, **TIGHT, **params)
+    # Three classes without a penalty have one direction too many: answers are compared, not coefficients.
+    free = not two and (params.get("C") == np.inf or params.get("fit_intercept", True))
+    if free:
+        np.testing.assert_allclose(
+            ours.intercept_ - ours.intercept_.mean(), theirs.intercept_ - theirs.intercept_.mean(), atol=1e-6
+        )
+    if params.get("C") != np.inf:
+        assert_equal(ours, theirs, ["coef_", "classes_"], 1e-6)
+    assert_same_answers(ours, theirs, X, ["predict", "predict_proba"], 1e-6)
+
+
+def test_logistic_weighted_and_sparse():
+    X, y = make_classification(300, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=0)
+    weight = np.random.default_rng(0).gamma(2.0, size=300)
+    ours, theirs = weighted_pair("LogisticRegression", X, y, weight, **TIGHT)
+    assert_equal(ours, theirs, ["coef_"], 1e-6)
+    X = sp.csr_array(np.where(np.abs(X) < 1, 0.0, X))
+    for solver in ("lbfgs", "newton-cholesky"):
+        ours, theirs = fitted_pair("LogisticRegression", X, y, solver=solver, **TIGHT)
+        assert_equal(ours, theirs, ["coef_"], 1e-6)
+        assert_same_answers(ours, theirs, X, ["predict", "predict_proba", "decision_function"], 1e-6)
+
+
+def test_logistic_loss_is_no_worse_at_default_tolerance():
+    """The same objective, with the default options of both."""
+    X, y = IRIS
+    ours, theirs = fitted_pair("LogisticRegression", X, y, max_iter=1000)
+
+    def objective(model):
+        log_p = model.predict_log_proba(X)[np.arange(len(y)), y]
+        return -log_p.sum() + 0.5 * (model.coef_**2).sum()
+
+    assert objective(ours) <= objective(theirs) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("algorithm", ["lloyd", "elkan"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_kmeans(algorithm, weights):
+    X, _ = IRIS
+    start = X[[0, 60, 120, 149]]
+    weight = WEIGHT if weights else None
+    pair = []
+    for cls in PAIRS["KMeans"]:
+        model = cls(4, init=start, n_init=1, tol=0, algorithm=algorithm)
+        pair.append(model.fit(X, sample_weight=weight))
+    ours, theirs = pair
+    assert_equal(ours, theirs, ["cluster_centers_", "inertia_", "labels_"])
+    assert_same_answers(ours, theirs, X, ["predict", "transform"])
+    np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-9)
+    assert ours.n_iter_ == theirs.n_iter_
+
+
+def test_kmeans_with_empty_clusters():
+    """Two starts on one place: the cluster left without rows takes the row farthest from its centre."""
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
+    start = np.array([[1.0], [1.0], [10.0]])
+    ours, theirs = fitted_pair("KMeans", X, n_clusters=3, init=start, n_init=1, tol=0)
+    assert_equal(ours, theirs, ["inertia_"])
+    np.testing.assert_allclose(
+        np.sort(ours.cluster_centers_, axis=0), np.sort(theirs.cluster_centers_, axis=0)
+    )
+    # Both are far from all rows.
+    X = IRIS[0]
+    start = np.vstack([X[0], np.full((2, 4), 100.0)])
+    ours, theirs = fitted_pair("KMeans", X, n_clusters=3, init=start, n_init=1, tol=0)
+    assert len(np.unique(ours.labels_)) == 3
+    np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=0.1)
+
+
+def test_kmeans_seeding_is_as_good():
+    """Not the same draws, but as good on average."""
+    X, _ = IRIS
+    inertia = [
+        np.mean([cls(5, n_init=1, random_state=s).fit(X).inertia_ for s in range(15)])
+        for cls in PAIRS["KMeans"]
+    ]
+    assert inertia[0] <= 1.1 * inertia[1]
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_gaussian_mixture(kind):
+    X, y = IRIS
+    means = np.stack([X[y == k].mean(axis=0) for k in range(3)])
+    precision = {
+        "full": np.tile(np.eye(4), (3, 1, 1)),
+        "tied": np.eye(4),
+        "diag": np.ones((3, 4)),
+        "spherical": np.ones(3),
+    }
+    start = {"weights_init": np.full(3, 1 / 3), "means_init": means, "precisions_init": 2.0 * precision[kind]}
+    ours, theirs = fitted_pair(
+        "GaussianMixture", X, n_components=3, covariance_type=kind, tol=1e-6, max_iter=500, **start
+    )
+    names = [
+        "weights_",
+        "means_",
+        "covariances_",
+        "precisions_",
+        "precisions_cholesky_",
+        "n_iter_",
+        "converged_",
+    ]
+    assert_equal(ours, theirs, names, 1e-7)
+    np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-9)
+    np.testing.assert_allclose(ours.lower_bounds_, theirs.lower_bounds_, rtol=1e-9)
+    assert_same_answers(ours, theirs, X, ["predict", "predict_proba", "score_samples"], 1e-7)
+    for name in ("aic", "bic", "score"):
+        np.testing.assert_allclose(getattr(ours, name)(X), getattr(theirs, name)(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_gaussian_mixture_of_one(kind):
+    """One component needs no start: the same numbers with default options."""
+    X, _ = IRIS
+    ours, theirs = fitted_pair("GaussianMixture", X, covariance_type=kind)
+    assert_equal(ours, theirs, ["weights_", "means_", "covariances_", "precisions_", "lower_bound_"], 1e-7)
+    X_ours, k = ours.sample(5)
+    X_theirs, _ = theirs.sample(5)
+    assert X_ours.shape == X_theirs.shape
+    assert k.shape == (5,)
+
+
+# --- the same script -----------------------------------------------------------------------------------
+
+SCRIPT = textwrap.dedent(
+    """
+    import numpy as np
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import load_diabetes, load_iris
+    from sklearn.decomposition import PCA
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+    from sklearn.metrics import adjusted_rand_score
+    from sklearn.mixture import GaussianMixture
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = load_iris(return_X_y=True)
+    scaled = StandardScaler().fit_transform(X)
+
+    print("LDA", round(LinearDiscriminantAnalysis().fit(X, y).score(X, y), 6))
+    print("QDA", round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 6))
+    print("NB", cross_val_score(GaussianNB(), X, y, cv=5).round(6).tolist())
+    print("PCA", PCA(2).fit(X).explained_variance_ratio_.round(6).tolist())
+    logistic = make_pipeline(StandardScaler(), PCA(3), LogisticRegression())
+    search = GridSearchCV(logistic, {"logisticregression__C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
+    print("logistic", search.best_params_, round(search.best_score_, 4))
+    print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
+    km = KMeans(3, n_init=10, random_state=0).fit(scaled)
+    print("k-means", round(km.inertia_, 4), sorted(np.bincount(km.labels_).tolist()))
+    gm = GaussianMixture(2, n_init=3, random_state=0).fit(X)
+    print("mixture", round(adjusted_rand_score(gm.predict(X), y > 0), 3), np.sort(gm.weights_).round(3))
+
+    X, y = load_diabetes(return_X_y=True)
+    print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
+    print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
+    print("scores", cross_val_score(Ridge(0.5), X, y, cv=4).round(6).tolist())
+    print(LogisticRegression(C=2.0), KMeans(n_clusters=3))
+    """
+)
+
+
+def run(script):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(script, "script", "exec"), {"__name__": "script"})
+    return out.getvalue()
+
+
+def test_the_same_script_with_another_import():
+    topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
+    swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
+    assert swapped.count("from suffice.") == 6
+    assert run(swapped) == run(SCRIPT)
+
+
+def test_every_pair_is_in_the_script():
+    assert all(name in SCRIPT for name in PAIRS)
