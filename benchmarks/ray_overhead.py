@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import ray
 
-import suffice
 from suffice.core.blocks import Rows
 from suffice.core.door import Check
+from suffice.core.tables import Columns
 from suffice.engines import ray as engine
 from suffice.statistics import Moments, moments
 
@@ -74,7 +74,7 @@ def table(rows: int = 65536, repeat: int = 31) -> list[str]:
     names = [f"x{j}" for j in range(COLUMNS)]
     arrays = [rng.normal(size=(rows, COLUMNS)) for _ in range(BLOCKS)]
     tables = [pa.table(dict(zip(names, X.T, strict=True))) for X in arrays]
-    columns = suffice.rows(None).columns(names)
+    columns = Columns(tuple(names))
     check = Check("", sparse=False, nan=False, positive=False, strings=False, target=None)
     ours = engine.open_partitions(ray.data.from_arrow(tables), columns, check)
     refs = [ray.put(X) for X in arrays]

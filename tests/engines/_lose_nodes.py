@@ -23,8 +23,8 @@ def main(folder: Path) -> None:
     from _common import bits
     from ray.cluster_utils import Cluster
 
-    import suffice
     from suffice.core.door import Check
+    from suffice.core.tables import Columns
     from suffice.engines import ray as engine
     from suffice.engines.local import LocalPartitions
     from suffice.families import FullGaussian, Mixture
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         X = rng.normal(size=(ROWS, 2)) + 4 * rng.integers(0, 2, (ROWS, 1))
         return {"a": X[:, 0], "b": X[:, 1]}
 
-    columns = suffice.rows(None).columns(["a", "b"])
+    columns = Columns(("a", "b"))
     check = Check("", sparse=False, nan=False, positive=False, strings=False, target=None)
     start = Mixture(np.array([0.5, 0.5]), FullGaussian.start(2, 2))
     start = start.replace(component=start.component.replace(mean=np.array([[0.0, 1.0], [3.0, 2.0]])))

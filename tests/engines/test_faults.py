@@ -15,9 +15,9 @@ import numpy as np
 import psutil
 import pytest
 
-import suffice
 from suffice.core.door import Check
 from suffice.core.storage import load_value
+from suffice.core.tables import Columns
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
 
@@ -62,7 +62,7 @@ class TestWorker:
 
         mixture = Mixture(np.array([0.4, 0.6]), FullGaussian.start(2, 3))
         mixture = mixture.replace(component=mixture.component.replace(mean=np.eye(3)[:2]))
-        columns = suffice.rows(None, features=FEATURES).columns(FEATURES)
+        columns = Columns(tuple(FEATURES))
         here = LocalPartitions(tuple(columns.block(CHECK, n, table) for n, table in enumerate(tables())))
         expected = here.fold(Mixture.summarize, mixture)
 

@@ -8,9 +8,18 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
+from scipy.stats import invwishart, multivariate_normal
 
-from suffice.families import GAUSSIANS, Categorical, FullGaussian, Multinomial, Product
+from suffice.core.blocks import Rows
+from suffice.families import (
+    GAUSSIANS,
+    Categorical,
+    FullGaussian,
+    GaussianPrior,
+    Mixture,
+    Multinomial,
+    Product,
+)
 
 from .registry import (
     FAMILIES,
@@ -171,6 +180,53 @@ def test_estimate_is_the_best(start):
                 wide = np.sqrt(spread) * (X - X.mean(axis=0)) + X.mean(axis=0)
                 other = start.estimate(start.summarize(wide, R))
             assert objective(other) <= highest + 1e-9 * abs(highest)
+
+
+@pytest.mark.parametrize("kind", GAUSSIANS)
+def test_prior_is_the_density_it_says(kind):
+    """Differences of the log prior are those of SciPy's inverse Wishart and normal densities."""
+    prior = GaussianPrior(np.array([0.5, -1.0, 0.0]), 0.3, np.diag([2.0, 1.0, 3.0]), 6.0)
+
+    def by_hand(family):
+        C, D = family.covariances, 3
+        total = 0.0
+        for k, mean in enumerate(family.mean):
+            total += multivariate_normal(prior.mean, C[k] / prior.mean_precision).logpdf(mean)
+            if kind == "full" or (kind == "tied" and k == 0):
+                total += invwishart(prior.degrees_of_freedom, prior.scale).logpdf(C[k])
+            if kind in ("diag", "spherical"):  # a density of each feature
+                for d in range(D):
+                    total += invwishart(prior.degrees_of_freedom, prior.scale[d, d]).logpdf(C[k][d, d])
+        return total
+
+    found = []
+    for seed in range(3):
+        X, _ = table("real", seed=seed)
+        family = learnt(GAUSSIANS[kind].start(K, 3, prior=prior), X * (1.0 + seed))
+        found.append((family.log_prior(), by_hand(family)))
+    ours, theirs = np.diff(np.array(found), axis=0).T
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+@each_family
+@pytest.mark.parametrize(
+    "concentration", [1.0, 25.0, np.array([3.0, 40.0, 1.0])], ids=["none", "one", "each"]
+)
+def test_weights_of_a_mixture_are_the_best(start, concentration):
+    X, _ = table(start.support)
+    R = shares(N)
+    mixture = Mixture(np.full(K, 1 / K), start, concentration)
+    best = mixture.estimate(mixture.summarize_as(R, Rows(X, None, np.ones(N))))
+
+    def objective(model):
+        return float((R * model.log_joint(X)).sum()) + model.log_prior()
+
+    rng = np.random.default_rng(0)
+    for size in (1.0, 0.1, 0.01):
+        for _ in range(10):
+            weight = best.weight * np.exp(size * rng.normal(size=K))
+            assert objective(best.replace(weight=weight / weight.sum())) < objective(best)
+    assert best.weight.sum() == pytest.approx(1.0)
 
 
 @each_family

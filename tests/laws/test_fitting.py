@@ -262,6 +262,12 @@ def test_minimisers_say_why_they_stop(minimise):
     steep = lambda x: tuple(quadratic(x * np.array([1.0, 1e3, 1e6])))  # noqa: E731
     assert not minimise(steep, np.ones(3), max_iter=1, tol=0.0).converged
 
+    def lies(x):  # the gradient points downhill: no step descends
+        out = float(x @ x), -2.0 * x, 2.0 * np.eye(len(x))
+        return out if minimise is newton else out[:2]
+
+    assert minimise(lies, np.ones(3), max_iter=5).stopped_because == "line search"
+
     def broken(x):
         out = np.nan, np.full(3, np.nan), np.eye(3)
         return out if minimise is newton else out[:2]

@@ -167,6 +167,8 @@ default='k-means++'
     [0.5, 10.5]
     """
 
+    bounds = {"n_clusters": 1, "n_init": 1, "max_iter": 1, "tol": 0}  # noqa: RUF012
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -217,7 +219,7 @@ default='k-means++'
         watch = Watch(self, self.checkpoint, data)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
-        if in_memory(X) and (sample_weight is None or np.asarray(sample_weight).all()):
+        if in_memory(X) and sample_weight is None and getattr(X, "weight", None) is None:
             answer = data.fold(Answer.of, self.model_)
             self.inertia_, self.labels_ = answer.sums.inertia, answer.labels
         else:
@@ -229,6 +231,8 @@ default='k-means++'
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_
         random = check_random_state(self.random_state)
+        if self.algorithm not in ("lloyd", "elkan"):
+            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use 'lloyd' or 'elkan'.")
         if not isinstance(self.init, str) and not callable(self.init):
             center = np.array(self.init, dtype=np.float64)
             if center.shape != (K, D):

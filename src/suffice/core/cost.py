@@ -12,6 +12,8 @@ def afford(numbers: float, what: str, instead: str) -> None:
     Traceback (most recent call last):
     MemoryError: the moments of 30000000 features take 8e+06 GB, and this machine has ...
     """
+    if not hasattr(os, "sysconf"):
+        return  # a system that does not tell
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if 8 * numbers > memory / 4:
         raise MemoryError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,6 +33,7 @@ def open_rows(
 
     What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say.
     """
+    check_bounds(estimator)
     check = Check.of(estimator)
     table = X if isinstance(X, Table) else rows(X) if _is_table(X) else None
     if table is None:
@@ -75,6 +77,17 @@ def read_rows(estimator: Any, X: Any) -> Any:
             source = source[list(estimator.feature_names_in_)]
         block = Rows(check.array(estimator, source, reset=False))
     return block.piece(0, len(block), 0).X
+
+
+def check_bounds(estimator: Any) -> None:
+    """Parameters that are numbers are not below what the estimator says of them."""
+    for name, least in estimator.bounds.items():
+        value = getattr(estimator, name, None)
+        if isinstance(value, numbers.Number) and not value >= least:
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be at least {least}. "
+                f"Got {value!r} instead."
+            )
 
 
 def in_memory(X: Any) -> bool:
@@ -207,6 +220,7 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
             raise ValueError(
                 f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X."
             )
+        weight = np.ascontiguousarray(weight)
         if not weight.any():
             raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
     return Rows(sp.csr_array(X) if sp.issparse(X) else X, y, weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,18 +20,10 @@ from .values import Value
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
-    """Base of all estimators: `save`, and documentation links."""
+    """Base of all estimators: `save`, and the list by which `load` knows them."""
 
-    _doc_link_module = "suffice"
-
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        module = ".".join(type(self).__module__.split(".")[:2])
-        return {"estimator_module": module, "estimator_name": type(self).__name__}
-
-    _doc_link_template = (
-        "https://suffice.readthedocs.io/reference/generated/{estimator_module}.{estimator_name}.html"
-    )
-    known: dict[str, type] = {}  # noqa: RUF012
+    known: ClassVar[dict[str, type]] = {}
+    bounds: ClassVar[dict[str, float]] = {}  # the least values of parameters that are numbers
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -172,5 +164,8 @@ class OnePass(Estimator):
             self._open(X, y, sample_weight, classes)
             return self
         data = open_rows(self, X, y, sample_weight, reset=False)
-        s = data.fold(type(self.model_).summarize, self.model_)
-        return self._publish(self.model_, self.statistics_ + s)
+        known: Any = getattr(self.model_, "classes", None)
+        if classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(f"classes={classes!r} are not the classes of the first call: {known.tolist()}.")
+        start = self._start(data, known)
+        return self._publish(start, self.statistics_ + data.fold(type(start).summarize, start))

@@ -1,7 +1,8 @@
 """Storage: one file of JSON and arrays (safetensors), read without running anything it says.
 
 A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the
-version of the format, and a digest of it all, so that a file with a changed byte is refused.
+version of the format, and a digest of it all, so that a file damaged on its way is refused. (The digest has
+no key: it does not prove who wrote the file. Nothing in a file is run, whoever wrote it.)
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import json
 import os
 import pkgutil
+import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,12 +35,15 @@ def save_value(value: Any, path: Any) -> None:
     text = json.dumps(_encode(value, arrays, type(value).__name__), sort_keys=True)
     content = save(arrays, {"suffice": FORMAT, "value": text, "digest": _digest(text, arrays)})
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with open(part, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with open(part, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def load_value(path: Any) -> Any:
@@ -110,9 +115,10 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
             }
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
             raise TypeError(f"{where} is an array of {value.dtype}, which cannot be stored.")
-        arrays[where] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
+        name = where if where not in arrays else f"{where}#{len(arrays)}"  # keys 1 and "1" look alike
+        arrays[name] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
         # safetensors keeps no zero-dimensional shape apart from (1,) on every reader.
-        return {"array": where, "shape": list(value.shape)}
+        return {"array": name, "shape": list(value.shape)}
     if isinstance(value, tuple | list):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [inside(part, n) for n, part in enumerate(value)]}
@@ -130,9 +136,13 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
 def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     match tree:
         case {"scalar": dtype, "value": value}:
-            return np.dtype(dtype).type(_decode(value, arrays))
+            if np.dtype(dtype).kind not in "biufU" or not isinstance(value, bool | int | float | str):
+                raise StorageError(f"the file holds a scalar of {dtype}.")
+            return np.dtype(dtype).type(value)
         case {"strings": parts, "dtype": dtype, "shape": shape}:
-            out = np.empty(len(parts), dtype)
+            if np.dtype(dtype).kind == "U":
+                return np.array(parts, dtype=np.str_).reshape(shape)
+            out = np.empty(len(parts), object)
             for n, part in enumerate(parts):
                 out[n] = _decode(part, arrays)
             return out.reshape(shape)

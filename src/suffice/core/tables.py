@@ -69,7 +69,7 @@ def rows(
         )
     return Table(
         table,
-        None if features is None else tuple(features),
+        None if features is None else _names(features if isinstance(features, str) else tuple(features)),
         target if target is None or isinstance(target, str) else tuple(target),
         weight,
     )
@@ -100,6 +100,8 @@ class Columns:
         elif self.target is not None:
             y = np.column_stack([_column(batch, name) for name in self.target])
         weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
+        if y is not None and y.ndim == 2 and y.shape[1] == 1 and check.target == "label":
+            y = y[:, 0]
         return check(Rows(X, y, weight, (index,)))
 
 

@@ -93,7 +93,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         scalings, rotations = [], []
         for c, C, n in zip(model.classes, covariances, s.weight, strict=True):
             if n <= 1:
-                raise ValueError(f"y has only 1 sample in class {c}, covariance is ill defined.")
+                raise ValueError(f"y has only {n:g} sample in class {c}, covariance is ill defined.")
             values, vectors = eigh(C)
             values, vectors = values[::-1], vectors[:, ::-1]
             if self.solver == "svd":

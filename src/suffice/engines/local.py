@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,7 +41,9 @@ def threads(n: int) -> Iterator[None]:
 
 
 def n_threads() -> int:
-    return _threads.get() or len(os.sched_getaffinity(0))
+    if chosen := _threads.get():
+        return chosen
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
@@ -48,9 +51,31 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> Any:
+class _OneBlasThread:
+    """Limits BLAS while any fold of this process runs; the last to leave gives its threads back."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside, self.limit = threading.Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.limit = _controller().limit(limits=1, user_api="blas")
+            self.inside += 1
+
+    def __exit__(self, *error: Any) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                self.limit.restore_original_limits()  # type: ignore[attr-defined]
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def one_blas_thread() -> _OneBlasThread:
     """Blocks are the parallel unit, and BLAS sums in another order on more threads."""
-    return _controller().limit(limits=1, user_api="blas")
+    return _one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -110,6 +135,7 @@ def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
     >>> data.fold(lambda rows: rows.X.sum(axis=0))
     array([6., 9.])
     """
+    weight = None if weight is None else np.array(weight, dtype=np.float64)
     return LocalPartitions(cut(Rows(np.asarray(X), y, weight)))
 
 

@@ -44,7 +44,7 @@ class GaussianPrior(Value):
         own = 0.0 if self.degrees_of_freedom is None else self.degrees_of_freedom + D + 1.0
         return own + (1.0 if self.mean_precision > 0 else 0.0)
 
-    def update(self, s: Moments) -> Moments:
+    def posterior(self, s: Moments) -> Moments:
         """The prior as observations: mode = scatter / weight of what this returns, by group."""
         D = s.mean.shape[-1]
         seen = s.mean * 0.0 + self.mean
@@ -114,7 +114,7 @@ class Gaussian(Family):
         if self.prior is not None:
             share = by_group / (by_group + self.prior.mean_precision + (by_group == 0))
             mean = share * s.mean + (1.0 - share) * self.prior.mean
-            s = self.prior.update(s)
+            s = self.prior.posterior(s)
         # A density that nobody claims stays where it was.
         mean = np.where(by_group > 0, mean, self.mean)
         covariance = self.covariance if self.fixed == "covariance" else self._shared(s)
@@ -253,6 +253,7 @@ class TiedGaussian(_Dense):
 
     @classmethod
     def start(cls, K: int, D: int, **options: Any) -> Self:
+        afford(D**2, f"the covariance of {D} features", "use a diagonal one, or fewer features.")
         return cls(np.zeros((K, D)), np.eye(D), **options)
 
     def _shared(self, s: Moments) -> np.ndarray:

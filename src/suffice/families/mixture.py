@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from ..core.model import Family, Model
 from ..core.statistics import Statistics
+from ..statistics import class_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,18 +109,6 @@ class Labelled(Model):
 
     def codes(self, y: np.ndarray) -> np.ndarray:
         return class_codes(self.classes, y)
-
-
-def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The number of the class of each label."""
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = classes[codes] != y
-    if np.any(strange):
-        raise ValueError(
-            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}: "
-            "name all classes in the first call, partial_fit(X, y, classes=...)."
-        )
-    return codes
 
 
 def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

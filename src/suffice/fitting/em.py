@@ -15,6 +15,9 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.statistics import Parts
 
+# EM does not fall, but for rounding and for what is added to covariances that they stay regular.
+SLACK = 1e-5
+
 Settled = Callable[[Any, Any, tuple[float, ...]], bool]
 
 
@@ -84,6 +87,10 @@ def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:
 
 def _advance(run: Progress, s: Any, settled: Settled, mended: Callable[[Any, Any], Any]) -> Progress:
     trace = (*run.trace, run.model.objective(s))
+    if not np.isfinite(trace[-1]):
+        return run.replace(trace=trace, statistics=s, stopped_because="objective not finite")
+    if len(trace) > 1 and trace[-2] - trace[-1] > SLACK * max(1.0, abs(trace[-1])):
+        return run.replace(trace=trace, statistics=s, stopped_because="objective worsened")
     model = run.model.estimate(mended(run.model, s))
     return Progress(model, trace, s, "tolerance" if settled(run.model, model, trace) else "")
 

@@ -3,6 +3,10 @@
 The random number of a row is a hash of its values and the seed. So the draw does not depend on the
 order of rows, on block boundaries or on workers; and a row of weight two is the row twice.
 
+Candidates race by their values alone, and weights decide among the first few dozen of them. That is the
+weighted draw where there are no more different rows than that, and close to it where weights are of one
+order; a single row that outweighs thousands is drawn no more often than another.
+
 Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007; Bahmani, Moseley,
 Vattani, Kumar and Vassilvitskii, "Scalable k-means++", 2012; Efraimidis and Spirakis, "Weighted random
 sampling with a reservoir", 2006.

@@ -14,15 +14,15 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
+from ..core.cost import afford
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..families.mixture import class_codes
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import solve_positive
-from ..statistics import Objective, distinct_targets
+from ..statistics import Objective, class_codes, distinct_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +169,8 @@ class LogisticRegression(ClassifierMixin, Iterative):
     array(['no', 'yes'], dtype='<U3')
     """
 
+    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+
     def __init__(
         self,
         penalty: Any = "deprecated",
@@ -251,8 +253,6 @@ class LogisticRegression(ClassifierMixin, Iterative):
             ),
         )
         solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
-        if last is None:  # the fit had ended when it was killed
-            last = data.fold(LogLinear.summarize, solution)
         if not np.array_equal(last[0], solution.theta):  # the last step was tried, and not taken
             objective(progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))
@@ -260,6 +260,10 @@ class LogisticRegression(ClassifierMixin, Iterative):
         return self
 
     def _minimiser(self) -> tuple[Any, bool]:
+        if self.penalty not in ("deprecated", "l2", None) or self.dual:
+            raise ValueError(
+                f"penalty={self.penalty!r} with dual={self.dual} is not supported: only 'l2' or None, primal."
+            )
         if self.l1_ratio not in (0, 0.0, None):
             raise ValueError(f"l1_ratio={self.l1_ratio} is not supported: only 0, the squared penalty.")
         if not self.C > 0:
@@ -279,6 +283,8 @@ class LogisticRegression(ClassifierMixin, Iterative):
                 f"only one class: {classes.tolist()}."
             )
         theta = np.zeros((1 if K == 2 else K, D + 1))
+        if self.solver != "lbfgs":
+            afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         return LogLinear(theta, classes, self._class_weights(data, classes), self.fit_intercept)
@@ -289,6 +295,8 @@ class LogisticRegression(ClassifierMixin, Iterative):
         if self.class_weight == "balanced":
             count = data.fold(_class_totals, classes)
             return count.sum() / (len(classes) * count)
+        if isinstance(self.class_weight, str):
+            raise ValueError(f"class_weight={self.class_weight!r} is unknown: use a dict or 'balanced'.")
         weights = {c: 1.0 for c in classes.tolist()} | dict(self.class_weight)
         return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 

@@ -27,6 +27,8 @@ from ..statistics import Description, describe
 class BaseMixture(DensityMixin, Iterative):
     """A mixture estimator is a family, the names of its parameters, and this."""
 
+    bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "alpha": 0, "reg_covar": 0}  # noqa: RUF012
+
     n_components: int
     tol: float
     max_iter: int
@@ -80,8 +82,6 @@ class BaseMixture(DensityMixin, Iterative):
         return self
 
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
-        if getattr(self, "warm_start", False) and hasattr(self, "model_"):
-            return (self.model_,)
         K = self.n_components
         prior = getattr(self, "weight_concentration_prior", 1.0)
         mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)

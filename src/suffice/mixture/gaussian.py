@@ -145,6 +145,8 @@ class GaussianMixture(BaseMixture):
             raise ValueError(
                 f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
             )
+        if self.fixed not in (None, "covariance"):
+            raise ValueError(f"fixed={self.fixed!r} is unknown: use 'covariance' or None.")
         family = GAUSSIANS[self.covariance_type]
         start = family.start(
             self.n_components,
@@ -156,6 +158,15 @@ class GaussianMixture(BaseMixture):
         start = start.replace(mean=start.mean + found.features.mean)
         variance = np.where(found.features.variance > 0, found.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
+
+    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+        learnt = getattr(self, "model_", None)
+        if not self.warm_start or learnt is None or len(learnt.weight) != self.n_components:
+            return super()._starts(data, found)
+        family = self._family(data, found)
+        component = family.replace(mean=learnt.component.mean, covariance=learnt.component.covariance)
+        start = Mixture(learnt.weight, component.replace(fixed=self.fixed), self.weight_concentration_prior)
+        return (start,)
 
     def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
         given = (self.weights_init, self.means_init, self.precisions_init)
@@ -169,7 +180,10 @@ class GaussianMixture(BaseMixture):
             given = _shaped("precisions_init", self.precisions_init, component.covariance)
             component = component.replace(covariance=component.inverse(given))
         if self.weights_init is not None:
-            mixture = mixture.replace(weight=_shaped("weights_init", self.weights_init, mixture.weight))
+            weight = _shaped("weights_init", self.weights_init, mixture.weight)
+            if (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
+                raise ValueError(f"weights_init={weight.tolist()} must not be negative, and sum to one.")
+            mixture = mixture.replace(weight=weight)
         return mixture.replace(component=component.replace(fixed=self.fixed))
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:

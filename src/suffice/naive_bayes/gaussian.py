@@ -46,6 +46,8 @@ class GaussianNB(GenerativeClassifier):
     array(['a', 'a'], dtype='<U1')
     """
 
+    bounds = {"var_smoothing": 0}  # noqa: RUF012
+
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.partitions import Partitions
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Labelled, Poisson, Product
+from ..statistics import extremes
 from .class_conditional import GenerativeClassifier
 
 KINDS: dict[str, Any] = {
@@ -66,6 +67,8 @@ class MixedNB(GenerativeClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    bounds = {"alpha": 0, "var_smoothing": 0}  # noqa: RUF012
+
     def __init__(
         self,
         kinds: Any = "gaussian",
@@ -87,6 +90,24 @@ class MixedNB(GenerativeClassifier):
 
     def _prior(self) -> Any:
         return self.class_prior
+
+    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
+        self._check_columns(data)
+        return super()._start(data, classes)
+
+    def _check_columns(self, data: Partitions) -> None:
+        """Columns hold what their kind can: only here is it known which kind they are."""
+        kinds = self._kinds()
+        numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
+        found = data.fold(extremes, numbers)
+        for d, low, high in zip(numbers, found.low, found.high, strict=True):
+            name = getattr(self, "feature_names_in_", range(len(kinds)))[d]
+            if np.isinf(low) or np.isinf(high):
+                raise ValueError(f"Input X contains infinity, in column {name!r}.")
+            if kinds[d] == "poisson" and low < 0:
+                raise ValueError(f"Negative values in column {name!r}, which is to hold counts.")
+            if kinds[d] == "bernoulli" and (low < 0 or high > 1):
+                raise ValueError(f"Column {name!r} is to hold zeros and ones, but goes from {low} to {high}.")
 
     def _family(self, data: Partitions, K: int) -> Product:
         columns, parts = [], []

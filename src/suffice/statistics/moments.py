@@ -84,14 +84,27 @@ def moments(X: Any, weight: np.ndarray) -> Moments:
     total = weight.sum()
     if sp.issparse(X):
         mean = np.asarray(X.T @ weight) / (total or 1.0)
-        # Centring would fill the zeros, and the zero of a sparse column is its origin.
-        square = X.T @ (sp.diags_array(weight) @ X)
-        return Moments(total, mean, square.toarray() - total * np.outer(mean, mean))
+        return Moments(total, mean, _sparse_scatter(X, weight, mean))
     mean = weight @ X / (total or 1.0)
     Y = X - mean
     if not (weight == 1.0).all():
         Y *= np.sqrt(weight)[:, None]
     return Moments(total, mean, Y.T @ Y)
+
+
+def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Scatter of CSR rows: columns that are mostly filled are centred, the others have zero as origin."""
+    full = 2 * np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0]
+    thin = X[:, ~full]
+    filled = X[:, full].toarray() - mean[full]
+    weighted = weight[:, None] * filled
+    out = np.empty((len(mean), len(mean)))
+    out[np.ix_(full, full)] = filled.T @ weighted
+    out[np.ix_(~full, full)] = thin.T @ weighted
+    out[np.ix_(full, ~full)] = out[np.ix_(~full, full)].T
+    square = (thin.T @ (sp.diags_array(weight) @ thin)).toarray()
+    out[np.ix_(~full, ~full)] = square - weight.sum() * np.outer(mean[~full], mean[~full])
+    return out
 
 
 # Up to this many features a fused loop is faster than BLAS on pieces of this size.

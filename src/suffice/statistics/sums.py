@@ -111,10 +111,10 @@ def distinct(values: np.ndarray) -> np.ndarray:
     """The different values of an array in order, NaN and None left out."""
     if values.dtype == object:
         return np.array(sorted({v for v in values if v is not None and v == v}), dtype=object)
-    if values.dtype.kind in "iu" and len(values):
+    if values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 4096:  # counting is linear where sorting is not
-            return (np.flatnonzero(np.bincount(values - low)) + low).astype(values.dtype)
+            return (np.flatnonzero(np.bincount(values.astype(np.int64) - low)) + low).astype(values.dtype)
     found = np.unique(values)
     return found[~np.isnan(found)] if found.dtype.kind == "f" else found
 
@@ -122,3 +122,39 @@ def distinct(values: np.ndarray) -> np.ndarray:
 def distinct_targets(rows: Any) -> Distinct:
     """The classes of labelled rows."""
     return Distinct((distinct(rows.y),))
+
+
+def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The number of the class of each label."""
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = classes[codes] != y
+    if np.any(strange):
+        raise ValueError(
+            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}: "
+            "name all classes in the first call, partial_fit(X, y, classes=...)."
+        )
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes(Statistics):
+    """The smallest and the largest value of each column, NaN left out."""
+
+    low: np.ndarray  # (D,)
+    high: np.ndarray  # (D,)
+
+    def __add__(self, other: Self) -> Self:
+        return self.replace(low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))
+
+    def __mul__(self, factor: float) -> Self:
+        return self
+
+    __rmul__ = __mul__
+
+
+def extremes(columns: np.ndarray, rows: Any) -> Extremes:
+    """The extremes of some columns, which hold numbers."""
+    X = rows.X[:, columns].astype(np.float64)
+    none = np.full((1, X.shape[1]), np.nan)
+    X = np.concatenate([X, none])
+    return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
