@@ -105,7 +105,7 @@ def measure(name: str, d: dict[str, np.ndarray], repeat: int) -> str:
     ours, theirs = import_module(f"suffice.{module}"), import_module(f"sklearn.{module}")
     first = seconds(lambda: run(ours, d))
     answers = agrees(run(ours, d), d), agrees(run(theirs, d), d)
-    np.testing.assert_allclose(*answers, rtol=1e-5)
+    np.testing.assert_allclose(*answers, rtol=1e-5, atol=1e-5)
     times = np.array(
         [(seconds(lambda: run(ours, d)), seconds(lambda: run(theirs, d))) for _ in range(repeat)]
     )

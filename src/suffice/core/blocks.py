@@ -57,14 +57,14 @@ class Rows(Value):
 
     def piece(self, start: int, stop: int, number: int) -> Rows:
         """Rows start to stop as a fold hands them to `summarize`: contiguous float64."""
-        part = self[start:stop]
-        X = part.X
+        X = self.X[start:stop]
         if sp.issparse(X):
             X = X.astype(np.float64, copy=False)
         elif X.dtype != object:
             X = np.ascontiguousarray(X, dtype=np.float64)
-        weight = np.ones(len(part)) if part.unweighted else part.weight
-        return Rows(X, part.y, weight, (*self.index, number))
+        y = None if self.y is None else self.y[start:stop]
+        weight = np.ones(X.shape[0]) if self.unweighted else self.weight[start:stop]
+        return Rows(X, y, weight, (*self.index, number))
 
     def pieces(self, statistic_bytes: int) -> Iterator[Rows]:
         """The block in pieces that fit the cache, but larger than what they are summed into."""

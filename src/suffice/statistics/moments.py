@@ -49,7 +49,7 @@ class Moments(Statistics):
 
     def __add__(self, other: Self) -> Self:
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        share = other.weight / np.where(weight > 0, weight, 1.0)
         delta = other.mean - self.mean
         return self.replace(
             weight=weight,
