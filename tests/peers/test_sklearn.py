@@ -447,6 +447,7 @@ def test_kmeans_with_empty_clusters():
     start = np.vstack([X[0], np.full((2, 4), 100.0)])
     ours, theirs = fitted_pair("KMeans", X, n_clusters=3, init=start, n_init=1, tol=0)
     assert len(np.unique(ours.labels_)) == 3
+    # Which far row goes to which empty cluster is arbitrary, so the two may settle in different optima.
     np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=0.1)
 
 
