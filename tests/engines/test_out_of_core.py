@@ -35,9 +35,13 @@ for name, (ours, _) in fits.items():  # before the bare loops, since Arrow's pea
     tracemalloc.stop()
     found[name] |= {"resident": resident[0], "held": held / 1e6}
 for name, (ours, bare) in fits.items():
-    times = [(bench.seconds(ours, full)[0], bench.seconds(bare, full)[0]) for _ in range(2)]
+    times = []
+    for _ in range(2):
+        mine, answer = bench.seconds(ours, full)
+        theirs, expected = bench.seconds(bare, full)
+        times.append((mine, theirs))
     mine, theirs = np.min(times, axis=0)
-    found[name] |= {"speed": theirs / mine, "off": float(np.abs(ours(full) - bare(full)).max())}
+    found[name] |= {"speed": theirs / mine, "off": float(np.abs(answer - expected).max())}
 print(json.dumps(found))
 """
 ROWS = 500_000  # 32 MB as they are stored, 64 MB as float64
@@ -49,7 +53,7 @@ def found(tmp_path_factory):
     benchmarks = Path(__file__).parents[2] / "benchmarks"
     folder = tmp_path_factory.mktemp("data")
     command = [sys.executable, "-c", SCRIPT, str(benchmarks), str(folder), str(ROWS)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
+    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=500).stdout)
 
 
 @pytest.mark.parametrize("name", ["k-means", "mixture"])
