@@ -9,7 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 
-ROWS, ITERATIONS = 120_000, 30
+ROWS, ITERATIONS = 60_000, 20
 
 
 def estimators():
