@@ -37,7 +37,7 @@ class LogLinear(Model):
 
     def scores(self, X: Any) -> np.ndarray:
         """(N, K), or (N, 1) for two classes."""
-        scores = np.asarray(X @ np.ascontiguousarray(self.theta[:, :-1].T))
+        scores = np.asarray(X.dot(np.ascontiguousarray(self.theta[:, :-1].T)))
         return scores + self.theta[:, -1]
 
     def summarize(self, block: Any) -> Objective:
@@ -52,10 +52,10 @@ class LogLinear(Model):
             error[np.arange(len(codes)), codes] -= 1.0
         error *= weight[:, None]
         gradient = np.empty_like(self.theta)
-        gradient[:, :-1] = (X.T @ error).T
+        gradient[:, :-1] = X.T.dot(error).T
         gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
         hessian = self._hessian(X, P, weight) if self.curvature else 0.0
-        return Objective(float(weight.sum()), float(weight @ loss), gradient.ravel(), hessian)
+        return Objective(float(weight.sum()), float(weight.dot(loss)), gradient.ravel(), hessian)
 
     def _hessian(self, X: Any, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Blocks sum_i w_i p_ij (delta_jk - p_ik) x_i x_i'."""

@@ -27,6 +27,22 @@ def _tile(X, start, tile):
 
 
 @jit
+def weighted_sum(X, weight):
+    """out[d] = sum_i weight[i] X[i, d]: what BLAS does too, but NumPy holds the interpreter meanwhile."""
+    N, D = X.shape
+    out = np.zeros(D)
+    for i in range(0, N - N % 4, 4):
+        a, b, c, e = X[i], X[i + 1], X[i + 2], X[i + 3]
+        wa, wb, wc, we = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
+        for d in range(D):
+            out[d] += (wa * a[d] + wb * b[d]) + (wc * c[d] + we * e[d])
+    for i in range(N - N % 4, N):
+        for d in range(D):
+            out[d] += weight[i] * X[i, d]
+    return out
+
+
+@jit
 def nearest(X, points):
     """The nearest point of each row, and its squared distance."""
     N, K, D = len(X), len(points), X.shape[1]
@@ -66,8 +82,9 @@ def sums_by_label(X, weight, labels, points):
     for i in range(len(X)):
         k, w = labels[i], weight[i]
         total[k] += w
+        x, p, sums = X[i], points[k], offset[k]
         for d in range(D):
-            offset[k, d] += w * (X[i, d] - points[k, d])
+            sums[d] += w * (x[d] - p[d])
     return total, offset
 
 

@@ -44,7 +44,7 @@ class Factor(Statistics):
 def factor(X: np.ndarray, weight: np.ndarray) -> Factor:
     """The factor of the rows of X."""
     total = float(weight.sum())
-    mean = weight @ X / (total or 1.0)
+    mean = weight.dot(X) / (total or 1.0)
     return Factor(total, mean, triangle((X - mean) * np.sqrt(weight)[:, None]))
 
 

@@ -81,15 +81,12 @@ class Moments(Statistics):
 
 def moments(X: Any, weight: np.ndarray) -> Moments:
     """Weight, mean and full scatter of the rows of X, dense or CSR."""
-    total = weight.sum()
     if sp.issparse(X):
+        total = weight.sum()
         mean = np.asarray(X.T @ weight) / (total or 1.0)
         return Moments(total, mean, _sparse_scatter(X, weight, mean))
-    mean = weight @ X / (total or 1.0)
-    Y = X - mean
-    if not (weight == 1.0).all():
-        Y *= np.sqrt(weight)[:, None]
-    return Moments(total, mean, Y.T @ Y)
+    of_all = grouped_moments(X, weight[:, None], "full")
+    return Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
 
 
 def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -107,7 +104,8 @@ def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return out
 
 
-# Up to this many features a fused loop is faster than BLAS on pieces of this size.
+# Up to this many features a fused loop is faster than BLAS on pieces of this size. Where BLAS serves, it is
+# called by `dot`: NumPy gives up the interpreter for it, and so the other threads run, but not for `@`.
 FEW_FEATURES = 32
 
 
@@ -122,11 +120,11 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
     weight = shares.sum(axis=1)
     if kind == "diagonal":
         seen = ~np.isnan(X) if np.isnan(X.sum()) else None
-        weight = np.repeat(weight[:, None], X.shape[1], axis=1) if seen is None else shares @ seen
-        total = shares @ (X if seen is None else np.where(seen, X, 0.0))
+        weight = np.repeat(weight[:, None], X.shape[1], axis=1) if seen is None else shares.dot(seen)
+        total = _sums(shares, X if seen is None else np.where(seen, X, 0.0))
         mean = total / np.where(weight > 0, weight, 1.0)
         return Moments(weight, mean, squares_about(X, shares, mean))
-    mean = shares @ X / np.where(weight > 0, weight, 1.0)[:, None]
+    mean = _sums(shares, X) / np.where(weight > 0, weight, 1.0)[:, None]
     if X.shape[1] <= FEW_FEATURES and 2 * np.count_nonzero(shares) >= shares.size:
         scatter = scatters_about(X, shares, mean)
     else:
@@ -134,13 +132,20 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
     return Moments(weight, mean, scatter.sum(axis=0) if kind == "pooled" else scatter)
 
 
+def _sums(shares: np.ndarray, X: np.ndarray) -> np.ndarray:
+    from ..loops.distances import weighted_sum
+
+    return weighted_sum(X, shares[0])[None] if len(shares) == 1 else shares.dot(X)
+
+
 def _scatter_about(X: np.ndarray, r: np.ndarray, mean: np.ndarray) -> np.ndarray:
     rows = np.flatnonzero(r)
     if 2 * len(rows) < len(r):  # labels, or groups far apart: most rows belong elsewhere
         X, r = X[rows], r[rows]
     Y = X - mean
-    Y *= np.sqrt(r)[:, None]
-    return Y.T @ Y
+    if not (r == 1.0).all():
+        Y *= np.sqrt(r)[:, None]
+    return Y.T.dot(Y)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,9 @@ def totals(X: Any, R: np.ndarray) -> Totals:
     """Totals of K groups that share the rows of X by R (N, K); NaN counts in no sum."""
     if isinstance(X, np.ndarray) and np.isnan(X.sum()):
         seen = ~np.isnan(X)
-        return Totals(R.T @ seen.astype(np.float64), R.T @ np.where(seen, X, 0.0))
+        return Totals(R.T.dot(seen.astype(np.float64)), R.T.dot(np.where(seen, X, 0.0)))
     weight = np.repeat(R.sum(axis=0)[:, None], X.shape[1], axis=1)
-    return Totals(weight, np.asarray((X.T @ R).T))
+    return Totals(weight, np.asarray(X.T.dot(R).T))
 
 
 @dataclass(frozen=True, eq=False)
