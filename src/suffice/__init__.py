@@ -14,6 +14,7 @@ _HOMES = {
     "partition": "suffice.engines.local",
     "rows": "suffice.core.tables",
     "scan_parquet": "suffice.engines.parquet",
+    "sequences": "suffice.core.tables",
     "threads": "suffice.engines.local",
 }
 _MODULES = (
@@ -26,6 +27,7 @@ _MODULES = (
     "linear_model",
     "mixture",
     "naive_bayes",
+    "sequence",
     "statistics",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,18 +17,17 @@ PIECE_BYTES = 1 << 21
 BLOCK_BYTES = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class Rows(Value):
-    """Independent examples: features, and if there are any, targets and weights."""
+class Block(Value):
+    """Examples with their weights. A subclass says what an example is, and where its rows are."""
 
     X: Any  # (N, D), ndarray or csr_array
-    y: np.ndarray | None = None  # (N,) or (N, T)
-    weight: Any = None  # (N,), float64; ones if none are given, which take no memory
-    index: tuple[int, ...] = (0,)  # position of the block in its partitions, of the piece in its block
+    y: np.ndarray | None
+    weight: Any  # one an example, float64; ones if none are given, which take no memory
+    index: tuple[int, ...]  # position of the block in its partitions, of the piece in its block
 
     def __post_init__(self) -> None:
         if self.weight is None:
-            object.__setattr__(self, "weight", np.broadcast_to(1.0, self.X.shape[:1]))
+            self.__dict__["weight"] = np.broadcast_to(1.0, len(self))
 
     @property
     def unweighted(self) -> bool:
@@ -42,35 +41,112 @@ class Rows(Value):
         self.__post_init__()
 
     def __len__(self) -> int:
-        return self.X.shape[0]
+        raise NotImplementedError
 
-    def __getitem__(self, rows: slice) -> Rows:
-        y = None if self.y is None else self.y[rows]
-        return Rows(self.X[rows], y, None if self.unweighted else self.weight[rows], self.index)
+    def __getitem__(self, examples: Any) -> Self:
+        raise NotImplementedError
+
+    def parts(self, size: int) -> Iterator[slice]:
+        """Runs of whole examples of about this many rows."""
+        raise NotImplementedError
 
     @property
     def row_bytes(self) -> float:
         """Bytes of one row as float64."""
         if sp.issparse(self.X):
-            return 12.0 * self.X.nnz / max(1, len(self)) + 8.0
+            return 12.0 * self.X.nnz / max(1, self.X.shape[0]) + 8.0
         return 8.0 * self.X.shape[1]
 
-    def piece(self, start: int, stop: int, number: int) -> Rows:
-        """Rows start to stop as a fold hands them to `summarize`: contiguous float64."""
-        X = self.X[start:stop]
+    def piece(self, start: int, stop: int, number: int) -> Self:
+        """Examples start to stop as a fold hands them to `summarize`: contiguous float64."""
+        part = self[start:stop]
+        X = part.X
         if sp.issparse(X):
             X = X.astype(np.float64, copy=False)
         elif X.dtype != object:
             X = np.ascontiguousarray(X, dtype=np.float64)
-        y = None if self.y is None else self.y[start:stop]
-        weight = np.ones(X.shape[0]) if self.unweighted else self.weight[start:stop]
-        return Rows(X, y, weight, (*self.index, number))
+        weight = np.ones(len(part)) if self.unweighted else part.weight
+        return part.replace(X=X, weight=weight, index=(*self.index, number))
 
-    def pieces(self, statistic_bytes: int) -> Iterator[Rows]:
+    def pieces(self, statistic_bytes: int) -> Iterator[Self]:
         """The block in pieces that fit the cache, but larger than what they are summed into."""
         rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
-        for number, start in enumerate(range(0, len(self), rows)):
-            yield self.piece(start, min(start + rows, len(self)), number)
+        for number, part in enumerate(self.parts(rows)):
+            yield self.piece(part.start, part.stop, number)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Block):
+    """Independent examples: features, and if there are any, targets and weights."""
+
+    X: Any  # (N, D), ndarray or csr_array
+    y: np.ndarray | None = None  # (N,) or (N, T)
+    weight: Any = None  # (N,)
+    index: tuple[int, ...] = (0,)
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def __getitem__(self, rows: Any) -> Rows:
+        y = None if self.y is None else self.y[rows]
+        return Rows(self.X[rows], y, None if self.unweighted else self.weight[rows], self.index)
+
+    def parts(self, size: int) -> Iterator[slice]:
+        return (slice(start, min(start + size, len(self))) for start in range(0, len(self), size))
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences(Block):
+    """Sequences of steps: the rows of all of them one after the other, and where each begins."""
+
+    X: Any  # (N, D), ndarray or csr_array
+    offset: np.ndarray  # (S + 1,): sequence s has the rows offset[s] to offset[s + 1]
+    y: np.ndarray | None = None  # (N,)
+    weight: Any = None  # (S,)
+    index: tuple[int, ...] = (0,)
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, sequences: Any) -> Sequences:
+        weight = None if self.unweighted else self.weight[sequences]
+        if isinstance(sequences, slice):
+            start, stop, _ = sequences.indices(len(self))
+            offset = self.offset[start : max(start, stop) + 1]
+            rows: Any = slice(offset[0], offset[-1])
+            offset = offset - offset[0]
+        else:  # a mask
+            rows = np.repeat(sequences, self.lengths)
+            offset = offsets(self.lengths[sequences])
+        return Sequences(self.X[rows], offset, None if self.y is None else self.y[rows], weight, self.index)
+
+    def parts(self, size: int) -> Iterator[slice]:
+        return (slice(a, b) for a, b in zip(*_bounds(self.offset, size), strict=True))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offset)
+
+    @property
+    def step_weight(self) -> np.ndarray:
+        """The weight of its sequence for every row, (N,)."""
+        return np.repeat(self.weight, self.lengths)
+
+    def rows(self) -> Rows:
+        """The steps as if they were independent."""
+        return Rows(self.X, self.y, None if self.unweighted else self.step_weight, self.index)
+
+
+def offsets(lengths: Any) -> np.ndarray:
+    """Where sequences of these lengths begin, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _bounds(offset: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and last sequences of parts: a part ends with the sequence that fills it."""
+    marks = np.searchsorted(offset, np.arange(size, offset[-1], size), "left")
+    bounds = np.unique(np.concatenate([[0], marks, [len(offset) - 1]]))
+    return bounds[:-1], bounds[1:]
 
 
 def power_of_two(number: float, least: int) -> int:
@@ -78,8 +154,8 @@ def power_of_two(number: float, least: int) -> int:
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
-def cut(rows: Rows) -> tuple[Rows, ...]:
-    """Cut rows in memory into blocks: views, with boundaries that depend on the data alone."""
-    size = power_of_two(BLOCK_BYTES / max(rows.row_bytes, 8.0), 256)
-    starts = range(0, len(rows), size) if len(rows) else range(1)
-    return tuple(rows[start : start + size].replace(index=(n,)) for n, start in enumerate(starts))
+def cut(block: Block) -> tuple[Block, ...]:
+    """Cut examples in memory into blocks: views, with boundaries that depend on the data alone."""
+    size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)
+    parts = list(block.parts(size)) or [slice(0, len(block))]
+    return tuple(block[part].replace(index=(n,)) for n, part in enumerate(parts))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import numbers
 import sys
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_X_y, get_tags
+from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .blocks import Rows, cut
+from .blocks import Block, Rows, Sequences, cut, offsets
 from .partitions import Partitions
-from .tables import MISSING_LABEL, Columns, Table, rows
+from .tables import MISSING_LABEL, Columns, Table, arrangement, of_sequences, rows, runs
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
 # imported cannot have come.
@@ -39,23 +42,68 @@ def open_rows(
     if table is None:
         block = _from_arrays(estimator, check, X, y, sample_weight, reset)
     else:
-        if y is not None or sample_weight is not None:
-            raise ValueError(
-                "The target and the weight of a table are columns of it: "
-                'call fit(suffice.rows(table, target="...", weight="...")).'
-            )
-        if check.target and table.target is None:
-            raise ValueError(
-                f"{check.name} requires y to be passed, but the target y is None: "
-                'call fit(suffice.rows(table, target="...")).'
-            )
+        _in_columns(check, table, "rows", y, sample_weight)
         if engine := _engine(table.source):
-            names = engine.column_names(table.source)
-            columns = table.columns(names)
-            _set_features(estimator, columns.features, reset)
-            return engine.open_partitions(table.source, columns, check)
+            return _on_engine(engine, estimator, check, table, reset)
         block = _from_table(estimator, check, table, reset)
-    return import_module("suffice.engines.local").LocalPartitions(cut(check.kept(block)))
+    return _here(check, block)
+
+
+def open_sequences(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+) -> Partitions:
+    """Partitions of checked sequences: from one 2-D array, one with `groups`, a list of them, or a table."""
+    check_bounds(estimator)
+    check = Check.of(estimator)
+    if isinstance(X, Table) or _is_table(X):
+        _must_name_sequences(X)
+        _in_columns(check, X, "sequences", y, sample_weight, groups)
+        if engine := _engine(X.source):
+            return _on_engine(engine, estimator, check, X, reset)
+        block, _ = _sequences_of_table(estimator, check, X, reset)
+    else:
+        block = _sequences_of_arrays(estimator, check, X, y, groups, sample_weight, reset)
+    return _here(check, block)
+
+
+def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Callable[[Any], Any]]:
+    """Checked sequences to predict from, in memory; and how an answer a row takes the shape that came."""
+    check_is_fitted(estimator)
+    check = Check.of(estimator)
+    must_be_in_memory(estimator, X)
+    if isinstance(X, Table) or _is_table(X):
+        _must_name_sequences(X)
+        names = getattr(estimator, "feature_names_in_", None)
+        features = X.features if names is None else tuple(names)
+        table = replace(X, features=features, target=None, weight=None)
+        block, arranged = _sequences_of_table(estimator, replace(check, target=None), table, False)
+        return block.piece(0, len(block), 0), lambda answer: answer[np.argsort(arranged)]
+    block = _sequences_of_arrays(estimator, replace(check, target=None), X, None, groups, None, False)
+    piece = block.piece(0, len(block), 0)
+    if are_sequences(X):
+        return piece, lambda answer: [answer[a:b] for a, b in pairwise(block.offset)]
+    return piece, lambda answer: answer
+
+
+def are_sequences(X: Any) -> bool:
+    """Whether X is a list of sequences, each with its rows; a list of rows is one sequence."""
+    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.dtype == object):
+        return False
+    return len(X) > 0 and (sp.issparse(X[0]) or np.ndim(X[0]) == 2)
+
+
+def flat_labels(y: Any) -> Any:
+    """Labels of all steps one after the other, whether they came as a list of sequences or so already."""
+    nested = isinstance(y, list | tuple) or (isinstance(y, np.ndarray) and y.dtype == object)
+    if not nested or not len(y) or not np.ndim(y[0]):
+        return y
+    return np.concatenate([np.asarray(part) for part in y])
 
 
 def read_rows(estimator: Any, X: Any) -> Any:
@@ -106,6 +154,30 @@ def must_be_in_memory(estimator: Any, X: Any) -> None:
 def has_flat_target(X: Any, y: Any) -> bool:
     """Whether there is one target, without a second axis: answers return in the shape that came."""
     return isinstance(X.target, str) if isinstance(X, Table) else np.asarray(y).ndim < 2
+
+
+def _here(check: Check, block: Block) -> Partitions:
+    return import_module("suffice.engines.local").LocalPartitions(cut(check.kept(block)))
+
+
+def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
+    """What belongs to the rows of a table is in columns of it."""
+    if any(part is not None for part in given):
+        raise ValueError(
+            "The target and the weight of a table are columns of it: "
+            f'call fit(suffice.{verb}(table, target="...", weight="...")).'
+        )
+    if check.target and table.target is None:
+        raise ValueError(
+            f"{check.name} requires y to be passed, but the target y is None: "
+            f'call fit(suffice.{verb}(table, target="...")).'
+        )
+
+
+def _on_engine(engine: Any, estimator: Any, check: Check, table: Table, reset: bool) -> Partitions:
+    columns = table.columns(engine.column_names(table.source))
+    _set_features(estimator, columns.features, reset)
+    return engine.open_partitions(table.source, columns, check)
 
 
 @dataclass(frozen=True)
@@ -162,7 +234,7 @@ class Check:
         if self.positive and ((X.data if sp.issparse(X) else X) < 0).any():
             raise ValueError(f"Negative values in data passed to {self.name}: it counts.")
 
-    def __call__(self, block: Rows) -> Rows:
+    def __call__(self, block: Any) -> Any:
         """Check a block that came from a table."""
         X, y = block.X, block.y
         if X.dtype == object and not self.strings:
@@ -190,7 +262,7 @@ class Check:
         if self.target == "number" and y.dtype.kind not in "fiub":
             raise ValueError(f"{self.name} expects a target of numbers, but it holds other things.")
 
-    def kept(self, block: Rows) -> Rows:
+    def kept(self, block: Any) -> Any:
         """Weights are not negative, and a weight of zero is the absence of the row."""
         weight = block.weight
         if block.unweighted:
@@ -210,23 +282,115 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
         X, y = check.array(estimator, X, y, reset=reset)
         if check.target == "label":
             check_classification_targets(y)
-    weight = None
-    if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight)
-        if sample_weight.ndim == 0:
-            sample_weight = np.full(X.shape[0], sample_weight)
-        weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-        if weight.shape != (X.shape[0],):
-            raise ValueError(
-                f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X."
-            )
-        weight = np.ascontiguousarray(weight)
-        if not weight.any():
-            raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+    weight = _weights(sample_weight, X.shape[0])
+    if weight is not None and weight.shape != (X.shape[0],):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
     return Rows(sp.csr_array(X) if sp.issparse(X) else X, y, weight)
 
 
-def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Rows:
+def _weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    sample_weight = np.asarray(sample_weight)
+    if sample_weight.ndim == 0:
+        sample_weight = np.full(n, sample_weight)
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+    return np.ascontiguousarray(weight)
+
+
+def _sequences_of_arrays(
+    estimator: Any, check: Check, X: Any, y: Any, groups: Any, sample_weight: Any, reset: bool
+) -> Sequences:
+    if are_sequences(X):
+        if groups is not None:
+            raise ValueError("A list of sequences needs no groups: pass one or the other.")
+        lengths = [part.shape[0] if hasattr(part, "shape") else len(part) for part in X]
+        if y is not None and len(y) != len(lengths):
+            raise ValueError(f"X has {len(lengths)} sequences, but y has {len(y)}.")
+        if y is not None and [np.shape(part)[0] for part in y] != lengths:
+            raise ValueError("y must have one label a step: some of its sequences have other lengths than X.")
+        offset = offsets(lengths)
+        X = sp.vstack(X, format="csr") if sp.issparse(X[0]) else _stacked(X)
+    else:
+        offset = None
+    y = flat_labels(y)
+    block = _from_arrays(estimator, check, X, y, None, reset)
+    if offset is None:
+        if groups is None:
+            _warn_of_lost_groups(check)
+            offset = offsets([len(block)])
+        else:
+            groups = column_or_1d(groups)
+            if len(groups) != len(block):
+                raise ValueError(f"groups has {len(groups)} ids, but X has {len(block)} rows: one a row.")
+            offset = runs(groups)
+    if y is not None and check.target is None:  # labels that an estimator may use, but does not require
+        y = column_or_1d(y)
+        check_consistent_length(block.X, y)
+        block = block.replace(y=y)
+    weight = of_sequences(_weights(sample_weight, len(offset) - 1), offset)
+    return Sequences(block.X, offset, block.y, weight)
+
+
+def _stacked(X: Any) -> np.ndarray:
+    parts = [np.asarray(part) for part in X]
+    shapes = {part.shape[1:] for part in parts}
+    if len(shapes) > 1 or parts[0].ndim != 2:
+        raise ValueError(
+            f"The sequences have rows of different shapes: {sorted(shapes)}. Each must be of shape "
+            "(n_steps, n_features); for a single feature, sequence.reshape(-1, 1)."
+        )
+    return np.concatenate(parts)
+
+
+def _sequences_of_table(
+    estimator: Any, check: Check, table: Table, reset: bool
+) -> tuple[Sequences, np.ndarray]:
+    """The sequences of a table in memory, and the positions that their rows had in it."""
+    source, arrow = table.source, _is_arrow(table.source)
+    table.columns(list(source.schema.names if arrow else source.columns))
+    part = source.column if arrow else source.__getitem__
+    ids, order = (None if name is None else np.asarray(part(name)) for name in (table.sequence, table.order))
+    assert ids is not None
+    if (ids.dtype == object and any(v is None or v != v for v in ids)) or (ids != ids).any():
+        raise ValueError(f"The column {table.sequence!r} does not name the sequence of every row.")
+    arranged = arrangement(ids, order)
+    take = source.take if arrow else getattr(source, "iloc", source).__getitem__
+    source = take(arranged)
+    block = _from_table(estimator, check, replace(table, source=source, order=None), reset)
+    offset = runs(ids[arranged])
+    if isinstance(block, Sequences):
+        return block, arranged
+    weight = None if block.unweighted else of_sequences(block.weight, offset)
+    return Sequences(block.X, offset, block.y, weight), arranged
+
+
+def _must_name_sequences(X: Any) -> None:
+    if not isinstance(X, Table) or X.sequence is None:
+        raise ValueError(
+            "A table of sequences has a column that says to which sequence each row belongs: "
+            'call fit(suffice.sequences(table, sequence="...")).'
+        )
+
+
+def _warn_of_lost_groups(check: Check) -> None:
+    """Cross-validation that cuts one sequence into folds has most likely dropped the ids of many."""
+    frame: Any = sys._getframe()
+    while frame is not None and not frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
+        frame = frame.f_back
+    if frame is not None:
+        warnings.warn(
+            f"Cross-validation gave {check.name} one long sequence, without ids. If the rows are of several "
+            "sequences, call sklearn.set_config(enable_metadata_routing=True) and pass groups to the search, "
+            "e.g. search.fit(X, y, groups=ids); or pass a list of sequences.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
     source = table.source
     if _is_arrow(source):
         columns = table.columns(source.schema.names)
@@ -282,4 +446,4 @@ def _is_table(source: Any) -> bool:
     return _is_arrow(source) or _engine(source) is not None
 
 
-__all__ = ["Check", "Columns", "open_rows", "read_rows"]
+__all__ = ["Check", "Columns", "open_rows", "open_sequences", "read_rows", "read_sequences"]

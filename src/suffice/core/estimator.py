@@ -24,6 +24,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     known: ClassVar[dict[str, type]] = {}
     bounds: ClassVar[dict[str, float]] = {}  # the least values of parameters that are numbers
+    takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -1,35 +1,37 @@
-"""Tables: which columns of a table are features, target and weight; and blocks from Arrow batches."""
+"""Tables: what the columns of a table are; and blocks from Arrow batches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .blocks import Rows
+from .blocks import Block, Rows, Sequences
 
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns have been given their parts. Made by `suffice.rows`."""
+    """A table whose columns have been given their parts. Made by `suffice.rows` or `suffice.sequences`."""
 
     source: Any
     features: tuple[str, ...] | None
     target: str | tuple[str, ...] | None
     weight: str | None
+    sequence: str | None = None
+    order: str | None = None
 
     def columns(self, names: Sequence[str]) -> Columns:
         """The parts by name, given the names of all columns of the source."""
-        apart = {*_names(self.target), *_names(self.weight)}
+        apart = {*_names(self.target), *_names(self.weight), *_names(self.sequence), *_names(self.order)}
         features = self.features or tuple(name for name in names if name not in apart)
         missing = [name for name in (*features, *apart) if name not in names]
         if missing:
             raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
-        return Columns(tuple(features), self.target, self.weight)
+        return Columns(tuple(features), self.target, self.weight, self.sequence, self.order)
 
 
 def rows(
@@ -75,6 +77,44 @@ def rows(
     )
 
 
+def sequences(
+    table: Any,
+    *,
+    sequence: str,
+    order: str | None = None,
+    features: Sequence[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+) -> Table:
+    """Describe a table whose rows are steps of sequences, to be passed to `fit`.
+
+    Parameters
+    ----------
+    table : pandas, polars or Arrow table, Parquet scan, or ray.data.Dataset
+        Where the rows are.
+    sequence : str
+        Column that names the sequence of each row. The rows of a sequence stand together.
+    order : str, optional
+        Column by which the rows of a sequence are sorted; they stay as they are if not given.
+    features : sequence of str, optional
+        Columns of X; all that have no other part if not given.
+    target : str, optional
+        Column of y, a label a row.
+    weight : str, optional
+        Column of weights, the same for all rows of a sequence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import suffice
+    >>> table = pd.DataFrame({"day": ["a", "a", "b"], "hour": [2, 1, 1], "x": [0.2, 0.1, 0.3]})
+    >>> suffice.sequences(table, sequence="day", order="hour").columns(table.columns).features
+    ('x',)
+    """
+    described = rows(table, features=features, target=target, weight=weight)
+    return replace(described, sequence=sequence, order=order)
+
+
 @dataclass(frozen=True)
 class Columns:
     """The parts of a table by the names of their columns, and how an Arrow batch becomes a block."""
@@ -82,12 +122,18 @@ class Columns:
     features: tuple[str, ...]
     target: str | tuple[str, ...] | None = None
     weight: str | None = None
+    sequence: str | None = None
+    order: str | None = None
 
     def names(self) -> list[str]:
-        return [*self.features, *_names(self.target), *_names(self.weight)]
+        apart = (self.target, self.weight, self.sequence, self.order)
+        return [*self.features, *(name for part in apart for name in _names(part))]
 
-    def block(self, check: Any, index: int, batch: Any) -> Rows:
-        """One checked block of rows from an Arrow table or record batch."""
+    def block(self, check: Any, index: int, batch: Any) -> Block:
+        """One checked block from an Arrow table or record batch, which holds its sequences whole."""
+        if self.order is not None:
+            order = batch.column(self.order).to_numpy(zero_copy_only=False)
+            batch = batch.take(arrangement(_ids(batch, self.sequence), order))
         parts = [_column(batch, name) for name in self.features]
         X = np.empty((batch.num_rows, len(parts)), np.result_type(*parts))
         for j, part in enumerate(parts):
@@ -102,11 +148,63 @@ class Columns:
         weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
         if y is not None and y.ndim == 2 and y.shape[1] == 1 and check.target == "label":
             y = y[:, 0]
-        return check(Rows(X, y, weight, (index,)))
+        if self.sequence is None:
+            return check(Rows(X, y, weight, (index,)))
+        offset = runs(_ids(batch, self.sequence))
+        return check(Sequences(X, offset, y, of_sequences(weight, offset), (index,)))
+
+
+def runs(ids: np.ndarray) -> np.ndarray:
+    """Where the sequences begin, given the id of each row; the rows of an id must stand together."""
+    ids = np.asarray(ids)
+    if len(ids) == 0:
+        return np.zeros(1, np.int64)
+    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    firsts = ids[starts]
+    if len(set(firsts.tolist())) < len(firsts):
+        seen: set[Any] = set()
+        again = next(v for v in firsts.tolist() if v in seen or seen.add(v))  # type: ignore[func-returns-value]
+        raise ValueError(
+            f"The rows of sequence {again!r} do not stand together: sort the rows by sequence, then by order."
+        )
+    return np.concatenate([starts, [len(ids)]]).astype(np.int64)
+
+
+def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | None:
+    """Weights of sequences, from one weight a row or one a sequence."""
+    if weight is None or len(weight) == len(offset) - 1 != offset[-1]:
+        return weight
+    if len(weight) != offset[-1]:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected ({len(offset) - 1},), one a sequence, or "
+            f"({offset[-1]},), one a row."
+        )
+    full = np.flatnonzero(np.diff(offset))
+    of_each = np.ones(len(offset) - 1)
+    of_each[full] = weight[offset[full]]
+    if (np.repeat(of_each, np.diff(offset)) != weight).any():
+        raise ValueError(
+            "sample_weight differs within a sequence: weights belong to whole sequences. Pass groups= if "
+            "the rows are of several."
+        )
+    return of_each
+
+
+def arrangement(ids: np.ndarray, order: np.ndarray | None) -> np.ndarray:
+    """The positions of rows by sequence, sequences as they first appear, and in each by order."""
+    _, first, number = np.unique(ids, return_index=True, return_inverse=True)
+    keys = (first[number],) if order is None else (order, first[number])
+    return np.lexsort(keys)
 
 
 def _names(part: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if part is None else (part,) if isinstance(part, str) else part
+
+
+def _ids(batch: Any, name: Any) -> np.ndarray:
+    if batch.column(name).null_count:
+        raise ValueError(f"The column {name!r} does not name the sequence of every row: some are missing.")
+    return _column(batch, name)
 
 
 def _column(batch: Any, name: str) -> np.ndarray:

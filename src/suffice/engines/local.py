@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..core.blocks import Rows, cut
+from ..core.blocks import Block, Rows, cut
 from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import tree_sum
 
@@ -141,8 +141,13 @@ def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
 
 def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
     """f of rows in memory, by threads and in pieces that fit the cache: how models predict."""
+    return map_block(lambda piece: f(piece.X), Rows(X))
 
-    def of_block(block: Rows) -> np.ndarray:
-        return np.concatenate([f(piece.X) for piece in block.pieces(0)] or [f(block.piece(0, 0, 0).X)])
 
-    return np.concatenate(list(LocalPartitions(cut(Rows(X))).map(of_block).blocks))
+def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
+    """f of the examples of a block in memory, by threads and in pieces, one after the other."""
+
+    def of_part(part: Block) -> np.ndarray:
+        return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])
+
+    return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))

@@ -94,6 +94,6 @@ def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows],
     return LocalPartitions(Batches(scan.files, tuple(columns.names())), ((_block, (columns, check)),))
 
 
-def _block(columns: Columns, check: Callable[[Rows], Rows], numbered: tuple[int, Any]) -> Rows:
+def _block(columns: Columns, check: Callable[[Any], Any], numbered: tuple[int, Any]) -> Any:
     with in_block(numbered[0], "reading it"):
         return columns.block(check, *numbered)

@@ -1,0 +1,190 @@
+"""A chain of log potentials, and all that is asked of one: sums, shares, the best paths. Li ch. 10 and 11.
+
+Hidden Markov models and conditional random fields differ in where the potentials come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..core.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Chains(Value):
+    """Log potentials of the states and moves of sequences that stand one after the other; -inf forbids."""
+
+    state: np.ndarray  # (N, K)
+    start: np.ndarray  # (K,)
+    move: np.ndarray  # (K, K), or into each step (N, K, K)
+    offset: np.ndarray  # (S + 1,)
+
+    @property
+    def _moves(self) -> np.ndarray:
+        return self.move if self.move.ndim == 3 else self.move[None]
+
+    @cached_property
+    def _scaled(self) -> tuple[np.ndarray, ...]:
+        """Potentials of which the largest is one; and by step the log of what was divided by."""
+        most = self.state.max(axis=1, initial=-np.inf)
+        top = np.where(most > -np.inf, most, 0.0)
+        E = np.exp(self.state - top[:, None])
+        moves = self._moves
+        high = moves.max(axis=(1, 2), initial=-np.inf)
+        high = np.where(high > -np.inf, high, 0.0)
+        by_step = top + high if len(moves) > 1 else top + high[0] if len(moves) else top
+        first = self.offset[:-1][np.diff(self.offset) > 0]
+        by_step[first] = top[first]
+        E = np.ascontiguousarray(E)
+        return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
+
+    @cached_property
+    def _forward(self) -> tuple[np.ndarray, np.ndarray]:
+        from ..loops.chains import forward
+
+        E, start, moves, _ = self._scaled
+        return forward(E, start, moves, self.offset)
+
+    @cached_property
+    def _lost(self) -> np.ndarray:
+        """Sequences whose sum floats cannot hold, or that have no path: (S,) of bool."""
+        return self._any(self._forward[1] <= 0.0)
+
+    def _any(self, steps: np.ndarray) -> np.ndarray:
+        """Whether it is so at any step, by sequence."""
+        return _by_sequence(steps.astype(np.float64), self.offset) > 0
+
+    @property
+    def _spans(self) -> list[tuple[int, int]]:
+        return list(zip(self.offset[:-1].tolist(), self.offset[1:].tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def __getitem__(self, s: int) -> Chains:
+        """One sequence."""
+        a, b = self._spans[s]
+        move = self.move[a:b] if self.move.ndim == 3 else self.move
+        return Chains(self.state[a:b], self.start, move, np.array([0, b - a]))
+
+    @cached_property
+    def log_sum(self) -> np.ndarray:
+        """The log of the sum over all paths, (S,): the log-likelihood, or the log of the partition function."""
+        _, scale = self._forward
+        with np.errstate(divide="ignore"):
+            by_step = np.log(scale) + self._scaled[3]
+        out = _by_sequence(by_step, self.offset)
+        for s in np.flatnonzero(self._lost):
+            out[s] = _log_total(self[s]._log_forward[-1])
+        return out
+
+    @cached_property
+    def _log_forward(self) -> np.ndarray:
+        from ..loops.chains import log_forward
+
+        return log_forward(self.state, self.start, self._moves, self.offset)
+
+    @cached_property
+    def _log_backward(self) -> np.ndarray:
+        from ..loops.chains import log_backward
+
+        return log_backward(self.state, self._moves, self.offset)
+
+    def log_sum_backward(self) -> np.ndarray:
+        """The same as `log_sum`, by the backward recursion."""
+        full = np.flatnonzero(np.diff(self.offset))
+        first = self.offset[:-1][full]
+        out = np.zeros(len(self))
+        ends = self.start + self.state[first] + self._log_backward[first]
+        out[full] = [_log_total(v) for v in ends]
+        return out
+
+    def filtered(self) -> np.ndarray:
+        """The share of each state given the steps up to here, (N, K); zero from an impossible step on."""
+        alpha = self._forward[0].copy()
+        for s in np.flatnonzero(self._lost):
+            a, b = self._spans[s]
+            alpha[a:b] = _shares(self[s]._log_forward)
+        return alpha
+
+    def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Shares of states given all steps, (N, K), and of moves, summed over the steps of all sequences (K, K),
+        or into each step (N, K, K); times the weight of the sequence. Those of an impossible one are zero."""
+        from ..loops.chains import smooth
+
+        weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+        E, _, moves, _ = self._scaled
+        hard = self._lost & (weight > 0)
+        gamma, pairs = smooth(E, moves, self.offset, np.where(hard, 0.0, weight), self._forward[0])
+        faded = self._any(gamma.sum(axis=1) == 0) & (weight > 0)
+        if (faded > hard).any():
+            gamma, pairs = smooth(E, moves, self.offset, np.where(faded, 0.0, weight), self._forward[0])
+        for s in np.flatnonzero(faded):
+            self._smooth_by_logarithms(s, weight[s], gamma, pairs)
+        return gamma, pairs if self.move.ndim == 3 else pairs[0]
+
+    def _smooth_by_logarithms(self, s: int, w: float, gamma: np.ndarray, pairs: np.ndarray) -> None:
+        a, b = self._spans[s]
+        one = self[s]
+        before, after = one._log_forward, one._log_backward
+        total = _log_total(before[-1])
+        if total == -np.inf:
+            return
+        gamma[a:b] = w * np.exp(before + after - total)
+        for n in range(1, b - a):
+            move = one._moves[n if one.move.ndim == 3 else 0]
+            joint = before[n - 1][:, None] + move + (one.state[n] + after[n]) - total
+            pairs[a + n if one.move.ndim == 3 else 0] += w * np.exp(joint)
+
+    def best(self) -> tuple[np.ndarray, np.ndarray]:
+        """The best path of each sequence, one after the other, (N,), and its log score, (S,): Viterbi."""
+        from ..loops.chains import best_paths
+
+        return best_paths(np.ascontiguousarray(self.state), self.start, self._moves, self.offset)
+
+    def k_best(self, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each sequence: its best paths in falling order, (<= count, N_s), and their log scores."""
+        from ..loops.chains import k_best_paths
+
+        out = []
+        for s in range(len(self)):
+            one = self[s]
+            paths, score = k_best_paths(np.ascontiguousarray(one.state), one.start, one._moves, count)
+            real = score > -np.inf
+            out.append((paths[real], score[real]))
+        return out
+
+    def score(self, path: np.ndarray) -> np.ndarray:
+        """The log score of given paths, one after the other (N,): (S,)."""
+        N = len(self.state)
+        by_step = self.state[np.arange(N), path]
+        first = np.zeros(N, bool)
+        first[self.offset[:-1][np.diff(self.offset) > 0]] = True
+        before = np.concatenate([[0], path[:-1]]) if N else path
+        moves = self._moves
+        into = moves[np.arange(N) if len(moves) > 1 else 0, before, path] if N else by_step
+        by_step = by_step + np.where(first, self.start[path], into)
+        return _by_sequence(by_step, self.offset)
+
+
+def _by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Sums of (N,) over the steps of each sequence, (S,)."""
+    if len(offset) == 1:
+        return np.zeros(0)
+    out = np.add.reduceat(np.append(values, 0.0), offset[:-1])
+    out[np.diff(offset) == 0] = 0.0
+    return out
+
+
+def _log_total(values: np.ndarray) -> float:
+    return float(np.logaddexp.reduce(values)) if len(values) else -np.inf
+
+
+def _shares(log_values: np.ndarray) -> np.ndarray:
+    most = log_values.max(axis=1, keepdims=True, initial=-np.inf)
+    shares = np.exp(log_values - np.where(most > -np.inf, most, 0.0))
+    total = shares.sum(axis=1, keepdims=True)
+    return shares / np.where(total > 0, total, 1.0)
