@@ -187,7 +187,7 @@ def k_best_paths(U, start, moves, count):
 
 @jit
 def log_forward(U, start, moves, offset):
-    """As `forward`, of logarithms: the log of the sum over the paths that end in state k at step n, (N, K)."""
+    """The log of the sum over the paths that end in state k at step n, (N, K), from logarithms."""
     N, K = U.shape
     out = np.full((N, K), -np.inf)
     each = len(moves) > 1

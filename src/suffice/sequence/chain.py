@@ -72,12 +72,12 @@ class Chains(Value):
 
     @cached_property
     def log_sum(self) -> np.ndarray:
-        """The log of the sum over all paths, (S,): the log-likelihood, or the log of the partition function."""
+        """The log of the sum over all paths, (S,): the log-likelihood, or the log partition function."""
         _, scale = self._forward
         with np.errstate(divide="ignore"):
             by_step = np.log(scale) + self._scaled[3]
         out = _by_sequence(by_step, self.offset)
-        for s in np.flatnonzero(self._lost):
+        for s in np.flatnonzero(self._lost).tolist():
             out[s] = _log_total(self[s]._log_forward[-1])
         return out
 
@@ -105,14 +105,14 @@ class Chains(Value):
     def filtered(self) -> np.ndarray:
         """The share of each state given the steps up to here, (N, K); zero from an impossible step on."""
         alpha = self._forward[0].copy()
-        for s in np.flatnonzero(self._lost):
+        for s in np.flatnonzero(self._lost).tolist():
             a, b = self._spans[s]
             alpha[a:b] = _shares(self[s]._log_forward)
         return alpha
 
     def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Shares of states given all steps, (N, K), and of moves, summed over the steps of all sequences (K, K),
-        or into each step (N, K, K); times the weight of the sequence. Those of an impossible one are zero."""
+        """Shares of states given all steps, (N, K), and of moves: summed over all steps (K, K), or into each
+        step (N, K, K); times the weight of the sequence. Those of an impossible one are zero."""
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -122,7 +122,7 @@ class Chains(Value):
         faded = self._any(gamma.sum(axis=1) == 0) & (weight > 0)
         if (faded > hard).any():
             gamma, pairs = smooth(E, moves, self.offset, np.where(faded, 0.0, weight), self._forward[0])
-        for s in np.flatnonzero(faded):
+        for s in np.flatnonzero(faded).tolist():
             self._smooth_by_logarithms(s, weight[s], gamma, pairs)
         return gamma, pairs if self.move.ndim == 3 else pairs[0]
 
