@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_shares(given):
     gamma, pairs = given.smoothed(weight)
     filtered = given.filtered()
     total = np.zeros((K, K))
-    for s, (a, b) in enumerate(zip(OFFSET[:-1], OFFSET[1:], strict=True)):
+    for s, (a, b) in enumerate(pairwise(OFFSET)):
         paths, score = all_paths(given[s])
         p = weight[s] * np.exp(score - np.logaddexp.reduce(score))
         for n in range(b - a):
@@ -92,7 +92,7 @@ def test_best_paths(given):
     path, score = given.best()
     many = given.k_best(7)
     np.testing.assert_allclose(given.score(path), score, rtol=1e-12, atol=1e-12)
-    for s, (a, b) in enumerate(zip(OFFSET[:-1], OFFSET[1:], strict=True)):
+    for s, (a, b) in enumerate(pairwise(OFFSET)):
         if a == b:
             assert score[s] == 0.0
             assert len(many[s][0]) == 0
