@@ -11,7 +11,7 @@ from .gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
-from .mixture import Labelled, Mixture
+from .mixture import Labelled, Mixture, Mixtures
 from .priors import Beta, Dirichlet, InverseWishart, NormalPrior
 from .product import Product
 
@@ -29,6 +29,7 @@ __all__ = [
     "InverseWishart",
     "Labelled",
     "Mixture",
+    "Mixtures",
     "Multinomial",
     "NormalPrior",
     "Poisson",

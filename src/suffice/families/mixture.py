@@ -7,14 +7,15 @@ Li ch. 9 (mixtures) and ch. 4 (labels known).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, xlogy
 
 from ..core.model import Family, Model
 from ..core.statistics import Statistics
 from ..statistics import class_codes
+from .gaussian import DiagonalGaussian
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class GroupStatistics(Statistics):
     """Of K groups: their weights, the statistics of their family, and the log-likelihood."""
 
     log_likelihood: float
-    weight: np.ndarray  # (K,)
+    weight: np.ndarray  # (K,), or of K mixtures (K, M)
     component: Any
 
 
@@ -82,6 +83,64 @@ class Mixture(Model):
     @property
     def n_parameters(self) -> int:
         return self.component.n_parameters + len(self.weight) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures(Family):
+    """K mixtures of M densities each: p(x given k) = sum_m weight[k, m] p_km(x), all of one family.
+
+    An emission of hidden Markov models. `estimate` is one step of EM for the part that is hidden in each.
+    """
+
+    weight: np.ndarray  # (K, M)
+    component: Family  # K * M densities, those of k = 0 first
+    concentration: float = 1.0  # of the Dirichlet prior of the weights; 1 is none
+
+    support: ClassVar[str] = "real"
+
+    @classmethod
+    def start(cls, K: int, D: int, M: int = 2) -> Self:
+        """Of Gaussians with diagonal covariance, apart from each other."""
+        spread = np.tile(np.linspace(-1.0, 1.0, M), K)[:, None]
+        family = DiagonalGaussian.start(K * M, D)
+        return cls(np.full((K, M), 1.0 / M), family.replace(mean=family.mean + spread))
+
+    def _log_joint(self, X: Any) -> np.ndarray:
+        """log p(x, m given k), (N, K, M)."""
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(self.weight)
+        return self.component.log_density(X).reshape(-1, *self.weight.shape) + log_weight
+
+    def log_density(self, X: Any) -> np.ndarray:
+        return logsumexp(self._log_joint(X), axis=2)
+
+    def summarize(self, X: Any, R: np.ndarray) -> GroupStatistics:
+        K, M = self.weight.shape
+        _, within = _responsibilities(self._log_joint(X).reshape(-1, M))
+        return self.summarize_as(X, (within.reshape(-1, K, M) * R[:, :, None]).reshape(-1, K * M))
+
+    def summarize_as(self, X: Any, R: np.ndarray) -> GroupStatistics:
+        """Statistics of rows whose shares of all K * M densities are given, weights included."""
+        weight = R.sum(axis=0).reshape(self.weight.shape)
+        return GroupStatistics(0.0, weight, self.component.summarize(X, R))
+
+    def estimate(self, s: GroupStatistics) -> Self:
+        weight = np.maximum(s.weight + (self.concentration - 1.0), 0.0)
+        total = weight.sum(axis=1, keepdims=True)
+        weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), self.weight)
+        return self.replace(weight=weight, component=self.component.estimate(s.component))
+
+    def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        below = np.cumsum(self.weight, axis=1)[k]
+        m = np.minimum((rng.random((len(k), 1)) > below).sum(axis=1), self.weight.shape[1] - 1)
+        return self.component.sample(k * self.weight.shape[1] + m, rng)
+
+    @property
+    def n_parameters(self) -> int:
+        return self.component.n_parameters + self.weight.size - len(self.weight)
+
+    def log_prior(self) -> float:
+        return float(xlogy(self.concentration - 1.0, self.weight).sum()) + self.component.log_prior()
 
 
 @dataclass(frozen=True, eq=False)

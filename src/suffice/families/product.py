@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -20,6 +20,12 @@ class Product(Family):
     parts: tuple[Family, ...]
 
     support: ClassVar[str] = "mixed"
+
+    @classmethod
+    def by_kind(cls, kinds: Sequence[str], start: Callable[[str, int], Family]) -> Self:
+        """Columns of a kind together: `start(kind, n_columns)` is their part."""
+        columns = [np.flatnonzero(np.array(kinds) == kind) for kind in dict.fromkeys(kinds)]
+        return cls(tuple(columns), tuple(start(kinds[c[0]], len(c)) for c in columns))
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
         return sum(part.log_density(x) for part, x in self._each(X))  # type: ignore[return-value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..core.estimator import Iterative
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
 from ..core.partitions import Partitions
+from ..core.values import Value
 from ..engines.local import map_rows
 from ..families import Family, Mixture
 from ..fitting import em
@@ -91,22 +93,8 @@ class BaseMixture(DensityMixin, Iterative):
 
     def _seeded(self, mixture: Mixture, data: Partitions, found: Description, seed: int) -> Mixture:
         """The mixture estimated from a first division of the rows among its components."""
-        if self.init_params == "random":
-            return mixture.estimate(data.fold(_at_random, mixture, seed))
-        named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
-        if self.init_params not in named:
-            raise ValueError(
-                f"init_params={self.init_params!r} is unknown: use one of {sorted([*named, 'random'])}."
-            )
-        mean = _on_grid(found.features.mean, found.features.variance)
-        whole = data
-        if (found.features.weight < found.weight).any():  # there are holes
-            whole = data.map(_filled, mean)
-        centers = Centers(SEEDINGS[named[self.init_params]](whole, self.n_components, seed))
-        if self.init_params == "kmeans":
-            tol = 1e-4 * float(found.features.variance.mean())
-            centers = lloyd((centers,), whole, tol, 300).model
-        return mixture.estimate(data.fold(_by_nearest, mixture, centers, mean))
+        division = Division.of(data, found, self.n_components, self.init_params, seed)
+        return mixture.estimate(data.fold(_divided, mixture, division))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """p(k given x) of each row and component."""
@@ -163,13 +151,40 @@ def _filled(mean: np.ndarray, block: Rows) -> Rows:
     return block.replace(X=np.where(np.isnan(block.X), mean, block.X))
 
 
-def _by_nearest(mixture: Mixture, centers: Centers, mean: np.ndarray, block: Rows) -> Any:
-    labels, _ = centers.nearest(_filled(mean, block).X)
-    return mixture.summarize_as(np.eye(len(mixture.weight))[labels], block)
+@dataclass(frozen=True, eq=False)
+class Division(Value):
+    """A first division of rows among K groups: by the nearest of K centres, or at random by their content."""
+
+    size: int
+    seed: int
+    mean: np.ndarray  # (D,), of what is missing
+    centers: Centers | None = None
+
+    @classmethod
+    def of(cls, data: Partitions, found: Description, K: int, how: str, seed: int) -> Division:
+        mean = _on_grid(found.features.mean, found.features.variance)
+        if how == "random":
+            return cls(K, seed, mean)
+        named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
+        if how not in named:
+            raise ValueError(f"init_params={how!r} is unknown: use one of {sorted([*named, 'random'])}.")
+        whole = data
+        if (found.features.weight < found.weight).any():  # there are holes
+            whole = data.map(_filled, mean)
+        centers = Centers(SEEDINGS[named[how]](whole, K, seed))
+        if how == "kmeans":
+            tol = 1e-4 * float(found.features.variance.mean())
+            centers = lloyd((centers,), whole, tol, 300).model
+        return cls(K, seed, mean, centers)
+
+    def shares(self, block: Rows) -> np.ndarray:
+        """The share of each group in each row, (N, K)."""
+        if self.centers is not None:
+            return np.eye(self.size)[self.centers.nearest(_filled(self.mean, block).X)[0]]
+        X = np.nan_to_num(block.X)
+        R = np.stack([uniforms(row_hashes(X, self.seed, k)) for k in range(self.size)], axis=1)
+        return R / R.sum(axis=1, keepdims=True)
 
 
-def _at_random(mixture: Mixture, seed: int, block: Rows) -> Any:
-    turns = range(len(mixture.weight))
-    X = np.nan_to_num(block.X)
-    R = np.stack([uniforms(row_hashes(X, seed, turn)) for turn in turns], axis=1)
-    return mixture.summarize_as(R / R.sum(axis=1, keepdims=True), block)
+def _divided(mixture: Mixture, division: Division, block: Rows) -> Any:
+    return mixture.summarize_as(division.shares(block), block)

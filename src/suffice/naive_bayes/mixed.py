@@ -110,16 +110,11 @@ class MixedNB(GenerativeClassifier):
                 raise ValueError(f"Column {name!r} is to hold zeros and ones, but goes from {low} to {high}.")
 
     def _family(self, data: Partitions, K: int) -> Product:
-        columns, parts = [], []
-        kinds = np.array(self._kinds())
-        for kind in KINDS:
-            of_kind = np.flatnonzero(kinds == kind)
-            if len(of_kind):
-                gaussian = kind == "gaussian"
-                how = {"smoothing": self.var_smoothing} if gaussian else {"alpha": self.alpha}
-                columns.append(of_kind)
-                parts.append(KINDS[kind].start(K, len(of_kind), **how))
-        return Product(tuple(columns), tuple(parts))
+        def start(kind: str, size: int) -> Any:
+            how = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
+            return KINDS[kind].start(K, size, **how)
+
+        return Product.by_kind(self._kinds(), start)
 
     def _kinds(self) -> list[str]:
         D, kinds = self.n_features_in_, self.kinds

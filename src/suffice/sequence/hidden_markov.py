@@ -1,0 +1,692 @@
+"""Hidden Markov models over any family of densities. Li ch. 10.
+
+Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and Weiss 1970.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import xlogy
+from sklearn.base import DensityMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import Sequences
+from ..core.door import open_sequences
+from ..core.loop import Watch
+from ..core.model import Family, Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..families import GAUSSIANS, Bernoulli, Categorical, Mixtures, Multinomial, Poisson, Product
+from ..fitting import em
+from ..mixture.base import Division
+from ..statistics import Description, describe, distinct_targets
+from .base import SequenceEstimator
+from .chain import Chains
+
+DISCRETE: dict[str, Any] = {
+    "categorical": Categorical,
+    "multinomial": Multinomial,
+    "poisson": Poisson,
+    "bernoulli": Bernoulli,
+}
+SOFT = 0.1  # share of a first division that goes to all states: what starts at zero stays there
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedCounts(Statistics):
+    """How often states began, and followed each other, and what they emitted; and the log-likelihood."""
+
+    log_likelihood: float
+    weight: float  # steps
+    start: np.ndarray  # (K,)
+    moves: np.ndarray  # (K, K)
+    emission: Any
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenMarkov(Model):
+    """States z_1, z_2, ... that follow each other by `transition`, of which x_t ~ emission_(z_t) is seen.
+
+    >>> from suffice.families import Categorical
+    >>> colour = Categorical((np.array([0, 1]),), (np.array([[0.5, 0.5], [0.4, 0.6], [0.7, 0.3]]),))
+    >>> A = np.array([[0.5, 0.2, 0.3], [0.3, 0.5, 0.2], [0.2, 0.3, 0.5]])
+    >>> model = HiddenMarkov(np.array([0.2, 0.4, 0.4]), A, colour)
+    >>> np.exp(model.chains(np.array([[0], [1], [0]])).log_sum).round(6)
+    array([0.130218])
+    """
+
+    start: np.ndarray  # (K,)
+    transition: np.ndarray  # (K, K); zero is forbidden, and stays so
+    emission: Family
+    start_prior: Any = 1.0  # concentrations of Dirichlet priors: number or the shape of what they are of
+    transition_prior: Any = 1.0
+    fixed: tuple[str, ...] = ()  # of "start", "transition", "emission": not estimated
+    tied: np.ndarray | None = None  # (K, K) of numbers: transitions of one number are equal
+
+    def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
+        """The log potentials of sequences, of one without offsets; a step of known state has no other."""
+        log_density = self.emission.log_density(X)
+        if states is not None:
+            known = (states != UNKNOWN)[:, None] & (states[:, None] != np.arange(len(self.start)))
+            log_density = np.where(known, -np.inf, log_density)
+        offset = np.array([0, len(log_density)]) if offset is None else offset
+        with np.errstate(divide="ignore"):
+            return Chains(log_density, np.log(self.start), np.log(self.transition), offset)
+
+    def summarize(self, block: Sequences) -> ExpectedCounts:
+        chains = self.chains(block.X, block.offset, block.y)
+        gamma, moves = chains.smoothed(block.weight)
+        return self._counts(float(block.weight.dot(chains.log_sum)), gamma, moves, block)
+
+    def summarize_as(self, R: np.ndarray, block: Sequences) -> ExpectedCounts:
+        """Statistics of a block whose states are shared by R (N, K), independently, and not inferred."""
+        R = R * block.step_weight[:, None]
+        within = np.ones(len(R), bool)
+        within[block.offset[:-1][block.lengths > 0]] = False
+        follows = np.flatnonzero(within)
+        weight = block.step_weight[follows]
+        moves = (R[follows - 1] / np.where(weight > 0, weight, 1.0)[:, None]).T.dot(R[follows])
+        return self._counts(0.0, R, moves, block)
+
+    def _counts(
+        self, log_likelihood: float, gamma: np.ndarray, moves: np.ndarray, block: Sequences
+    ) -> ExpectedCounts:
+        first = block.offset[:-1][block.lengths > 0]
+        return ExpectedCounts(
+            log_likelihood,
+            float(block.weight.dot(block.lengths)),
+            gamma[first].sum(axis=0),
+            moves,
+            self.emission.summarize(block.X, gamma),
+        )
+
+    def estimate(self, s: ExpectedCounts) -> Self:
+        start, transition, emission = self.start, self.transition, self.emission
+        if "start" not in self.fixed:
+            start = _shares(s.start, self.start_prior, self.start)
+        if "transition" not in self.fixed:
+            counts = s.moves if self.tied is None else _tied(s.moves, self.tied)
+            transition = _shares(counts, self.transition_prior, self.transition)
+        if "emission" not in self.fixed:
+            emission = self.emission.estimate(s.emission)
+        return self.replace(start=start, transition=transition, emission=emission)
+
+    def objective(self, s: ExpectedCounts) -> float:
+        """Mean log-likelihood of a step (plus the log prior over the same weight) of what was summarized."""
+        return (s.log_likelihood + self.log_prior()) / s.weight
+
+    def log_prior(self) -> float:
+        of_start = xlogy(np.asarray(self.start_prior) - 1.0, np.where(self.start > 0, self.start, 1.0))
+        of_moves = xlogy(
+            np.asarray(self.transition_prior) - 1.0, np.where(self.transition > 0, self.transition, 1.0)
+        )
+        return float(of_start.sum() + of_moves.sum()) + self.emission.log_prior()
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters, as the information criteria count them."""
+        free = 0 if "emission" in self.fixed else self.emission.n_parameters
+        if "start" not in self.fixed:
+            free += int((self.start > 0).sum()) - 1
+        if "transition" not in self.fixed:
+            free += int((self.transition > 0).sum()) - len(self.transition)
+        return free
+
+
+def _shares(counts: np.ndarray, prior: Any, old: np.ndarray) -> np.ndarray:
+    """Counts in shares of their row, what is forbidden left out; and what it was where nothing was seen."""
+    counts = np.where(old > 0, np.maximum(counts + (np.asarray(prior) - 1.0), 0.0), 0.0)
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), old)
+
+
+def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """Counts whose shares are the best transitions of which those of one number are equal.
+
+    Closed as long as rows that share a number share all: each row of them has the same numbers, in any order.
+    """
+    out = np.empty_like(moves)
+    kinds = [tuple(sorted(row)) for row in ties.tolist()]
+    for kind in set(kinds):
+        rows = np.array([other == kind for other in kinds])
+        for number in set(kind):
+            here = (ties == number) & rows[:, None]
+            out[here] = moves[here].mean()
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Start(Value):
+    """How a hidden Markov model begins: a first division of the rows among the densities of its states."""
+
+    model: HiddenMarkov
+    division: Division
+    order: np.ndarray  # (K * M,), the groups of the division, those of the first state first
+
+    def summarize(self, block: Sequences) -> ExpectedCounts:
+        K = len(self.model.start)
+        R = self.division.shares(block.rows())[:, self.order]
+        R = (1.0 - SOFT) * R + SOFT / len(self.order)
+        if block.y is not None:
+            own = np.repeat(block.y[:, None] == np.arange(K), len(self.order) // K, axis=1)
+            R = np.where((block.y == UNKNOWN)[:, None] | own, R, 0.0)
+            R /= R.sum(axis=1, keepdims=True)
+        s = self.model.summarize_as(R.reshape(len(R), K, len(self.order) // K).sum(axis=2), block)
+        if isinstance(self.model.emission, Mixtures):
+            s = s.replace(emission=self.model.emission.summarize_as(block.X, R * block.step_weight[:, None]))
+        return s
+
+
+class HiddenMarkovModel(DensityMixin, SequenceEstimator):
+    """A hidden Markov model, of any emission, trained by Baum–Welch.
+
+    NaN is not observed, whether a whole step or single entries. Steps whose state is known say so in `y`.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of states; if None, they are the labels in `y`.
+    emission : {'gaussian', 'categorical', 'multinomial', 'poisson', 'bernoulli'}, list of str or Family, \
+default='gaussian'
+        What a state emits; one kind for all columns, or one for each. A family of densities, one a state, is
+        where the emission starts. Categories are numbers, as OrdinalEncoder gives them.
+    covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='diag'
+        Covariances of a Gaussian emission.
+    n_mix : int, default=1
+        Densities a state: with more than one, a state emits a mixture.
+    max_iter : int, default=100
+        Iterations at most.
+    tol : float, default=1e-4
+        Converged when the mean log-likelihood of a step changes by less.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; they share each pass over the data.
+    init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or HiddenMarkov, default='kmeans'
+        The first division of the steps among the states; or the model to start from.
+    reg_covar : float, default=1e-6
+        Added to the diagonal of covariances.
+    alpha : float, default=0.0
+        Smoothing of discrete emissions: each category was seen this often before, in each state.
+    start_prior, transition_prior : float or array, default=1.0
+        Concentrations of Dirichlet priors; 1 is none.
+    emission_prior : GaussianPrior, default=None
+        Prior of a Gaussian emission.
+    allowed : array of bool of shape (n_components, n_components), default=None
+        Which state may follow which; all, if not given.
+    fixed : tuple of str, default=()
+        What is not estimated: 'start', 'transition', 'emission'. It stays as `init_params` has it.
+    tied : array of int of shape (n_components, n_components), default=None
+        Transitions of the same number are equal. Rows that share one number share all of them.
+    algorithm : {'viterbi', 'posterior'}, default='viterbi'
+        What `predict` finds: the best path, or the best state of each step.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    startprob_ : ndarray of shape (n_components,)
+        Probabilities of the first state.
+    transmat_ : ndarray of shape (n_components, n_components)
+        Probabilities of the next state, by state.
+    classes_ : ndarray of shape (n_components,)
+        Names of the states: the labels of `y`, else numbers.
+    model_ : HiddenMarkov
+        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
+        was fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.sequence import HiddenMarkovModel
+    >>> X = np.array([0.1, 0.0, 0.2, 5.0, 5.1, 4.9, 0.1, 0.0]).reshape(-1, 1)
+    >>> model = HiddenMarkovModel(2, random_state=0).fit([X, X[:5]])
+    >>> states = model.predict(X)
+    >>> (states == states[0]).astype(int)
+    array([1, 1, 1, 0, 0, 0, 1, 1])
+    """
+
+    bounds = {  # noqa: RUF012
+        "n_components": 1,
+        "n_mix": 1,
+        "n_init": 1,
+        "max_iter": 1,
+        "tol": 0,
+        "alpha": 0,
+        "reg_covar": 0,
+        "start_prior": 0,
+        "transition_prior": 0,
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        emission: Any = "gaussian",
+        covariance_type: str = "diag",
+        n_mix: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        n_init: int = 1,
+        init_params: Any = "kmeans",
+        reg_covar: float = 1e-6,
+        alpha: float = 0.0,
+        start_prior: Any = 1.0,
+        transition_prior: Any = 1.0,
+        emission_prior: Any = None,
+        allowed: Any = None,
+        fixed: tuple[str, ...] = (),
+        tied: Any = None,
+        algorithm: str = "viterbi",
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.emission = emission
+        self.covariance_type = covariance_type
+        self.n_mix = n_mix
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.init_params = init_params
+        self.reg_covar = reg_covar
+        self.alpha = alpha
+        self.start_prior = start_prior
+        self.transition_prior = transition_prior
+        self.emission_prior = emission_prior
+        self.allowed = allowed
+        self.fixed = fixed
+        self.tied = tied
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = self.emission == "categorical"
+        tags.input_tags.positive_only = isinstance(self.emission, str) and self.emission in (
+            "multinomial",
+            "poisson",
+            "bernoulli",
+        )
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to sequences by Baum–Welch.
+
+        Parameters
+        ----------
+        X : array, list of arrays, or table described by `suffice.sequences`
+            A 2-D array is one sequence, or several by `groups`; NaN is not observed.
+        y : array or list of arrays, optional
+            Labels of the steps; -1, None or NaN is unknown. They name the first states. Where all are known,
+            the counts are the estimate.
+        groups : array of shape (n_rows,), optional
+            The sequence of each row; the rows of a sequence stand together.
+        sample_weight : array, optional
+            Weights of the sequences: two is the sequence twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_sequences(self, X, y, groups, sample_weight)
+        return self._fit(self._with_states(data))
+
+    def _fit(self, data: Partitions) -> Self:
+        progress = em(
+            self._starts(data),
+            data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(self, self.checkpoint, data),
+        )
+        if progress.stopped_because == "objective not finite":
+            raise ValueError(
+                "Some sequences are impossible under the model: nothing that is allowed emits them. Allow "
+                "more transitions, or raise alpha or transition_prior."
+            )
+        self._publish(progress)
+        return self
+
+    def _with_states(self, data: Partitions) -> Partitions:
+        """The labels of the steps as numbers of states; and the names of the states."""
+        names = data.fold(_labels).values[0]
+        K = len(names) if self.n_components is None else self.n_components
+        if not len(names):
+            if self.n_components is None:
+                raise ValueError(
+                    "n_components=None takes the states from the labels in y, and there are none: pass y, "
+                    "or say how many states there are, e.g. HiddenMarkovModel(3)."
+                )
+            self.classes_ = np.arange(K)
+            return data.map(_without_states)
+        if len(names) > K:
+            raise ValueError(f"y has {len(names)} labels, but there are n_components={K} states.")
+        self.classes_ = _named(names, K)
+        return data.map(_as_states, names)
+
+    def _starts(self, data: Partitions) -> tuple[HiddenMarkov, ...]:
+        K = len(self.classes_)
+        rows = data.map(Sequences.rows)
+        found = rows.fold(describe)
+        if not found.rows:
+            raise ValueError("There are no steps to fit: every sequence is empty.")
+        if isinstance(self.init_params, HiddenMarkov):
+            if len(self.init_params.start) != K:
+                raise ValueError(f"init_params has {len(self.init_params.start)} states, expected {K}.")
+            return (self._constrained(self.init_params),)
+        if self.fixed:
+            raise ValueError(
+                f"fixed={self.fixed!r} needs a model to keep: pass init_params=HiddenMarkov(...)."
+            )
+        even = np.full((K, K), 1.0 / K)
+        start = self._constrained(HiddenMarkov(even[0], even, self._emission(found)))
+        random = check_random_state(self.random_state)
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+        return tuple(self._seeded(start, data, rows, found, int(seed)) for seed in seeds)
+
+    def _seeded(
+        self, start: HiddenMarkov, data: Partitions, rows: Partitions, found: Description, seed: int
+    ) -> HiddenMarkov:
+        size = len(self.classes_) * self.n_mix
+        how = self.init_params if found.rows >= size else "random"
+        division = Division.of(rows, found, size, how, seed)
+        order = np.arange(size)
+        if self.n_mix > 1 and division.centers is not None:
+            order = _neighbours(division.centers.center)
+        return start.estimate(data.fold(_Start.summarize, _Start(start, division, order)))
+
+    def _constrained(self, model: HiddenMarkov) -> HiddenMarkov:
+        """The model with what the user says of its transitions."""
+        K = len(model.start)
+        tied = None if self.tied is None else np.asarray(self.tied)
+        transition = model.transition
+        for name, given in (("allowed", self.allowed), ("tied", tied)):
+            if given is not None and np.shape(given) != (K, K):
+                raise ValueError(f"{name} has shape {np.shape(given)}, expected {(K, K)}.")
+        if self.allowed is not None:
+            transition = np.where(np.asarray(self.allowed, bool), transition, 0.0)
+            total = transition.sum(axis=1, keepdims=True)
+            if (total == 0).any():
+                stuck = np.flatnonzero(total == 0).tolist()
+                raise ValueError(
+                    f"allowed lets no state follow the states {stuck}: allow one, e.g. themselves."
+                )
+            transition = transition / total
+        if tied is not None:
+            kinds = {tuple(sorted(row)) for row in tied.tolist()}
+            if sum(len(set(kind)) for kind in kinds) > len({n for kind in kinds for n in kind}):
+                raise ValueError(
+                    "tied is not closed: rows that share a number must have the same numbers, in any order."
+                )
+            transition = _shares(_tied(transition, tied), 1.0, transition)
+        if strange := set(self.fixed) - {"start", "transition", "emission"}:
+            raise ValueError(
+                f"fixed has {sorted(strange)}; it may name 'start', 'transition' and 'emission'."
+            )
+        return model.replace(
+            transition=transition,
+            start_prior=self.start_prior,
+            transition_prior=self.transition_prior,
+            fixed=tuple(self.fixed),
+            tied=tied,
+        )
+
+    def _emission(self, found: Description) -> Family:
+        """K densities that know what to sum."""
+        K, D = len(self.classes_), self.n_features_in_
+        if isinstance(self.emission, Family):
+            return self.emission
+        kinds = [self.emission] * D if isinstance(self.emission, str) else list(self.emission)
+        if len(kinds) != D:
+            raise ValueError(f"emission has {len(kinds)} kinds, but X has {D} columns.")
+        if strange := set(kinds) - {"gaussian", *DISCRETE}:
+            raise ValueError(f"emission has {sorted(strange)}; it may be {['gaussian', *DISCRETE]}.")
+        if self.covariance_type not in GAUSSIANS:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
+            )
+
+        def start(kind: str, size: int) -> Any:
+            if kind != "gaussian":
+                return DISCRETE[kind].start(K * self.n_mix, size, alpha=self.alpha)
+            how = {"reg": self.reg_covar, "prior": self.emission_prior}
+            family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **how)
+            columns = np.flatnonzero(np.array(kinds) == "gaussian")
+            variance = found.features.variance[columns]
+            # What is missing is first expected where its feature is.
+            return family.replace(
+                mean=family.mean + found.features.mean[columns],
+                covariance=family.covariance * np.where(variance > 0, variance, 1.0).mean(),
+            )
+
+        mixed = not isinstance(self.emission, str)
+        family = Product.by_kind(kinds, start) if mixed else start(kinds[0], D)
+        return family if self.n_mix == 1 else Mixtures(np.full((K, self.n_mix), 1.0 / self.n_mix), family)
+
+    def _fitted(self, model: HiddenMarkov) -> dict[str, Any]:
+        return {"startprob_": model.start, "transmat_": model.transition, "classes_": self.classes_}
+
+    def partial_fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """One step of stepwise EM: the statistics of these sequences, mixed with those of all before.
+
+        The first call is where the states come from. Cappé and Moulines, "On-line EM", 2009.
+
+        Parameters
+        ----------
+        X, y, groups, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        seen: int = getattr(self, "n_updates_", 0)
+        first = not seen
+        data = open_sequences(self, X, y, groups, sample_weight, reset=first)
+        if first:
+            data = self._with_states(data)
+            model = self._starts(data)[0]
+        else:
+            data, model = data.map(_as_states, self.classes_), self.model_
+        s = data.fold(HiddenMarkov.summarize, model)
+        if not s.weight > 0 or not np.isfinite(s.log_likelihood):
+            raise ValueError("The sequences have no steps, or are impossible under the model so far.")
+        s = s * (1.0 / s.weight)
+        self.n_updates_ = seen + 1
+        step = (seen + 2.0) ** -0.6
+        total = s if first else self.statistics_ * (1.0 - step) + s * step
+        model = model.estimate(total)
+        self.__dict__.update(self._fitted(model))
+        self.model_, self.statistics_ = model, total
+        return self
+
+    def _chains(self, block: Sequences) -> Chains:
+        return self.model_.chains(block.X, block.offset)
+
+    def predict(self, X: Any, groups: Any = None) -> Any:
+        """The state of each step: of the best path, or the best by itself, as `algorithm` says."""
+        return self._of_steps(lambda block: self.classes_[self._decoded(block)], X, groups)
+
+    def _decoded(self, block: Sequences) -> np.ndarray:
+        if self.algorithm not in ("viterbi", "posterior"):
+            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use 'viterbi' or 'posterior'.")
+        chains = self._chains(block)
+        return chains.best()[0] if self.algorithm == "viterbi" else chains.smoothed()[0].argmax(axis=1)
+
+    def predict_proba(self, X: Any, groups: Any = None) -> Any:
+        """p(state of a step given its whole sequence): smoothing."""
+        return self._of_steps(lambda block: self._chains(block).smoothed()[0], X, groups)
+
+    def filter(self, X: Any, groups: Any = None) -> Any:
+        """p(state of a step given the steps up to it): filtering."""
+        return self._of_steps(lambda block: self._chains(block).filtered(), X, groups)
+
+    def predict_next(self, X: Any, groups: Any = None) -> np.ndarray:
+        """p(state of the step after the last), one row a sequence; of an empty one, the start."""
+
+        def ahead(block: Sequences) -> np.ndarray:
+            out = np.tile(self.model_.start, (len(block), 1))
+            full = block.lengths > 0
+            out[full] = self._chains(block).filtered()[block.offset[1:][full] - 1].dot(self.model_.transition)
+            return out
+
+        return self._of_sequences(ahead, X, groups)
+
+    def pair_posteriors(self, X: Any, groups: Any = None) -> Any:
+        """p(state before, state, given the sequence): (K, K) a step, zero at the first of a sequence."""
+
+        def pairs(block: Sequences) -> np.ndarray:
+            chains = self._chains(block)
+            each = np.repeat(chains.move[None], len(chains.state), axis=0)
+            return chains.replace(move=each).smoothed()[1]
+
+        return self._of_steps(pairs, X, groups)
+
+    def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
+        """log p(sequence), one a sequence; -inf if it is impossible."""
+        return self._of_sequences(lambda block: self._chains(block).log_sum, X, groups)
+
+    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+        """Mean log-likelihood of a step."""
+        data = open_sequences(self, X, None, groups, sample_weight, reset=False)
+        log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
+        return float(log_likelihood / steps)
+
+    def aic(self, X: Any, groups: Any = None) -> float:
+        """Akaike's information criterion; the lower the better."""
+        return 2.0 * self.model_.n_parameters - 2.0 * float(self.log_likelihood(X, groups).sum())
+
+    def bic(self, X: Any, groups: Any = None) -> float:
+        """The Bayesian information criterion; the lower the better."""
+        steps = sum(map(len, X)) if isinstance(X, list | tuple) and np.ndim(X[0]) == 2 else len(X)
+        return self.model_.n_parameters * np.log(steps) - 2.0 * float(self.log_likelihood(X, groups).sum())
+
+    def sample(self, n_steps: int = 1, n_sequences: int | None = None) -> tuple[Any, Any]:
+        """Draw a sequence and its states; or lists of several."""
+        check_is_fitted(self)
+        if n_steps < 1:
+            raise ValueError(f"n_steps={n_steps} must be at least 1.")
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        rng, model = np.random.default_rng(seed), self.model_
+        S = 1 if n_sequences is None else n_sequences
+        states = np.empty((S, n_steps), int)
+        p = np.tile(model.start, (S, 1))
+        for t in range(n_steps):
+            drawn = (rng.random((S, 1)) * p.sum(axis=1, keepdims=True) >= p.cumsum(axis=1)).sum(axis=1)
+            states[:, t] = np.minimum(drawn, len(model.start) - 1)
+            p = model.transition[states[:, t]]
+        X = [model.emission.sample(path, rng) for path in states]
+        names = list(self.classes_[states])
+        return (X[0], names[0]) if n_sequences is None else (X, names)
+
+    def stream(self) -> StateFilter:
+        """A filter that takes one step at a time."""
+        check_is_fitted(self)
+        return StateFilter(self.model_)
+
+
+class StateFilter:
+    """p(state given the steps so far), a step at a time. Made by `HiddenMarkovModel.stream`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.sequence import HiddenMarkovModel
+    >>> X = np.array([0.1, 0.0, 5.0, 5.1, 0.1, 0.2]).reshape(-1, 1)
+    >>> model = HiddenMarkovModel(2, random_state=0).fit(X)
+    >>> stream = model.stream()
+    >>> all(np.allclose(stream.update(x), p) for x, p in zip(X, model.filter(X)))
+    True
+    """
+
+    def __init__(self, model: HiddenMarkov) -> None:
+        self.model = model
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the steps: a new sequence begins."""
+        self.ahead: np.ndarray = self.model.start
+        self.log_likelihood = 0.0
+
+    def update(self, x: Any) -> np.ndarray:
+        """Take a step, and give p(state given the steps so far)."""
+        log_density = self.model.emission.log_density(np.asarray(x, dtype=np.float64).reshape(1, -1))[0]
+        with np.errstate(divide="ignore"):
+            log_joint = np.log(self.ahead) + log_density
+        most = log_joint.max()
+        if most == -np.inf:
+            raise ValueError("The step is impossible after those before it.")
+        share = np.exp(log_joint - most)
+        self.log_likelihood += float(most + np.log(share.sum()))
+        share /= share.sum()
+        self.ahead = share.dot(self.model.transition)
+        return share
+
+    def predict_next(self) -> np.ndarray:
+        """p(state of the next step given the steps so far)."""
+        return self.ahead
+
+
+def _labels(block: Sequences) -> Any:
+    """The labels that are known."""
+    if block.y is None:
+        return distinct_targets(block.replace(y=np.empty(0)))
+    return distinct_targets(block.replace(y=block.y[~_unknown(block.y)]))
+
+
+def _unknown(y: np.ndarray) -> np.ndarray:
+    if y.dtype.kind in "OUS":
+        return np.array([v is None or v != v or v == UNKNOWN for v in y], dtype=bool)
+    return (y == UNKNOWN) | (y != y)
+
+
+def _as_states(names: np.ndarray, block: Sequences) -> Sequences:
+    """The labels of the steps as numbers of states."""
+    if block.y is None:
+        return _without_states(block)
+    unknown = _unknown(block.y)
+    states = np.full(len(block.y), UNKNOWN)
+    known = block.y[~unknown]
+    position = np.minimum(np.searchsorted(names, known), len(names) - 1)
+    if (names[position] != known).any():
+        strange = known[names[position] != known].tolist()[0]
+        raise ValueError(f"The label {strange!r} is none of the states {names.tolist()}.")
+    states[~unknown] = position
+    return block.replace(y=states)
+
+
+def _without_states(block: Sequences) -> Sequences:
+    return block.replace(y=None)
+
+
+def _named(names: np.ndarray, K: int) -> np.ndarray:
+    """The names of K states of which the first have labels."""
+    more = K - len(names)
+    if names.dtype.kind in "iu":
+        return np.concatenate([names, names.max() + 1 + np.arange(more)])
+    return (
+        np.concatenate([names, np.array([f"state {len(names) + k}" for k in range(more)])]) if more else names
+    )
+
+
+def _scored(model: HiddenMarkov, block: Sequences) -> np.ndarray:
+    """Log-likelihood and number of steps, weighted."""
+    chains = model.chains(block.X, block.offset)
+    return np.array([block.weight.dot(chains.log_sum), block.weight.dot(block.lengths)])
+
+
+def _neighbours(center: np.ndarray) -> np.ndarray:
+    """Centres in their order along the axis on which they differ most: those of one state begin together."""
+    Y = center - center.mean(axis=0)
+    return np.argsort(Y @ np.linalg.svd(Y, full_matrices=False)[2][0], kind="stable")
