@@ -15,6 +15,8 @@ from .values import Value
 PIECE_BYTES = 1 << 21
 # In memory, a block is what one thread takes at a time.
 BLOCK_BYTES = 1 << 22
+# What a chain keeps of a step: several numbers for each state.
+STEP_BYTES = 512
 
 
 class Block(Value):
@@ -89,7 +91,7 @@ class Rows(Block):
 
     def __getitem__(self, rows: Any) -> Rows:
         y = None if self.y is None else self.y[rows]
-        return Rows(self.X[rows], y, None if self.unweighted else self.weight[rows], self.index)
+        return Rows(_take(self.X, rows), y, None if self.unweighted else self.weight[rows], self.index)
 
     def parts(self, size: int) -> Iterator[slice]:
         return (slice(start, min(start + size, len(self))) for start in range(0, len(self), size))
@@ -118,7 +120,12 @@ class Sequences(Block):
         else:  # a mask
             rows = np.repeat(sequences, self.lengths)
             offset = offsets(self.lengths[sequences])
-        return Sequences(self.X[rows], offset, None if self.y is None else self.y[rows], weight, self.index)
+        X = _take(self.X, rows)
+        return Sequences(X, offset, None if self.y is None else self.y[rows], weight, self.index)
+
+    @property
+    def row_bytes(self) -> float:
+        return max(super().row_bytes, STEP_BYTES)
 
     def parts(self, size: int) -> Iterator[slice]:
         return (slice(a, b) for a, b in zip(*_bounds(self.offset, size), strict=True))
@@ -135,6 +142,18 @@ class Sequences(Block):
     def rows(self) -> Rows:
         """The steps as if they were independent."""
         return Rows(self.X, self.y, None if self.unweighted else self.step_weight, self.index)
+
+
+def _take(X: Any, rows: Any) -> Any:
+    """Rows of X; a run of them is a view, of CSR too."""
+    if not sp.issparse(X) or not isinstance(rows, slice):
+        return X[rows]
+    start, stop, step = rows.indices(X.shape[0])
+    if step != 1 or X.format != "csr":
+        return X[rows]
+    ends = X.indptr[start : max(start, stop) + 1]
+    part = slice(ends[0], ends[-1])
+    return sp.csr_array((X.data[part], X.indices[part], ends - ends[0]), (len(ends) - 1, X.shape[1]))
 
 
 def offsets(lengths: Any) -> np.ndarray:
@@ -154,8 +173,16 @@ def power_of_two(number: float, least: int) -> int:
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
-def cut(block: Block) -> tuple[Block, ...]:
-    """Cut examples in memory into blocks: views, with boundaries that depend on the data alone."""
-    size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)
+def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:
+    """Cut examples in memory into blocks: views, with boundaries that depend on the data alone.
+
+    Blocks are of about four megabytes; or, where the statistic is large beside that or a row takes long, of
+    as many rows as are said, and all of one size.
+    """
+    if rows is None:
+        size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)
+    else:
+        total = block.X.shape[0]
+        size = -(-total // max(1, int(total / max(rows, 1.0)))) or 1
     parts = list(block.parts(size)) or [slice(0, len(block))]
     return tuple(block[part].replace(index=(n,)) for n, part in enumerate(parts))

@@ -10,7 +10,25 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+FEW = 64  # steps whose moves are added together
+
 jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+
+@jit
+def _times(a, A, out):
+    """out = a A, a vector by a matrix; four rows at a time touch `out` less often."""
+    K = len(a)
+    out[:] = 0.0
+    for i in range(0, K - K % 4, 4):
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        r0, r1, r2, r3 = A[i], A[i + 1], A[i + 2], A[i + 3]
+        for j in range(K):
+            out[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
+    for i in range(K - K % 4, K):
+        a0, r0 = a[i], A[i]
+        for j in range(K):
+            out[j] += a0 * r0[j]
 
 
 @jit
@@ -18,86 +36,101 @@ def forward(E, start, moves, offset):
     """Filtered states and scales.
 
     alpha[n, k] is the share of state k at step n given the steps up to n; the product of scale over the steps
-    of a sequence is the sum over its paths. A scale of zero: no path is left, or none that floats can hold.
+    of a sequence is the sum over its paths. Lost are sequences of no path, or of none that floats can hold.
     """
     N, K = E.shape
     alpha, scale, ahead = np.zeros((N, K)), np.zeros(N), np.empty(K)
+    lost = np.zeros(len(offset) - 1, np.bool_)
     each = len(moves) > 1
     for s in range(len(offset) - 1):
+        share = 1.0  # what makes one of the step before; applied late, since the next step waits for it
         for n in range(offset[s], offset[s + 1]):
             if n == offset[s]:
                 ahead[:] = start
             else:
-                A, before = moves[n if each else 0], alpha[n - 1]
-                ahead[:] = 0.0
-                for i in range(K):
-                    a, row = before[i], A[i]
-                    for j in range(K):
-                        ahead[j] += a * row[j]
+                before = alpha[n - 1]
+                _times(before, moves[n if each else 0], ahead)
+                for j in range(K):
+                    before[j] *= share
             here, e, total = alpha[n], E[n], 0.0
             for j in range(K):
-                here[j] = ahead[j] * e[j]
+                here[j] = ahead[j] * e[j] * share
                 total += here[j]
             scale[n] = total
-            if total <= 0.0:
+            if not total > 0.0:
+                lost[s] = True
                 break
+            share = 1.0 / total
+        if offset[s + 1] > offset[s] and not lost[s]:
             for j in range(K):
-                here[j] /= total
-    return alpha, scale
+                alpha[offset[s + 1] - 1, j] *= share
+    return alpha, scale, lost
 
 
 @jit
-def smooth(E, moves, offset, weight, alpha):
-    """States and moves given all steps, from the filtered states.
+def _outer(left, right, count, out):
+    """out[i, j] += sum_t left[t, i] right[t, j]; four steps at a time touch `out` less often."""
+    K = left.shape[1]
+    for t in range(count, (count + 3) // 4 * 4):
+        left[t] = 0.0
+        right[t] = 0.0
+    for i in range(K):
+        row = out[i]
+        for t in range(0, count, 4):
+            a0, a1, a2, a3 = left[t, i], left[t + 1, i], left[t + 2, i], left[t + 3, i]
+            r0, r1, r2, r3 = right[t], right[t + 1], right[t + 2], right[t + 3]
+            for j in range(K):
+                row[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
 
-    Returns gamma (N, K), times the weight of the sequence; and the same of moves, summed over steps (1, K, K)
-    or into each step (N, K, K). What could not be held is zero.
+
+@jit
+def smooth(E, moves, turned, offset, weight, alpha):
+    """States and moves given all steps, from the filtered states; `turned` are the moves, each transposed.
+
+    Returns gamma (N, K), times the weight of the sequence; the same of moves, summed over steps (1, K, K) or
+    into each step (N, K, K); and which sequences faded: floats could not hold what is asked of them.
     """
     N, K = E.shape
     gamma, pairs = np.zeros((N, K)), np.zeros(moves.shape)
-    after, follow = np.empty(K), np.empty(K)
+    follow, left, right = np.empty(K), np.empty((FEW, K)), np.empty((FEW, K))
+    faded = np.zeros(len(offset) - 1, np.bool_)
     each = len(moves) > 1
     for s in range(len(offset) - 1):
         first, end, w = offset[s], offset[s + 1], weight[s]
-        if first == end:
+        if first == end or w == 0.0:
             continue
+        follow[:] = 1.0
         for k in range(K):
-            after[k] = 1.0
             gamma[end - 1, k] = w * alpha[end - 1, k]
-        for n in range(end - 2, first - 1, -1):
-            A, e, here = moves[n + 1 if each else 0], E[n + 1], alpha[n]
-            largest = 0.0
+        count = 0
+        for n in range(end - 1, first, -1):
+            e, a, b, largest = E[n], left[count], right[count], 0.0
             for j in range(K):
-                after[j] *= e[j]
-                largest = max(largest, after[j])
-            if largest <= 0.0:
-                break
-            for j in range(K):
-                after[j] /= largest
-            total = 0.0
-            for i in range(K):
-                row, dot = A[i], 0.0
+                b[j] = follow[j] * e[j]
+                largest = max(largest, b[j])
+            if largest < 1e-50:
                 for j in range(K):
-                    dot += row[j] * after[j]
-                follow[i] = dot
-                total += dot * here[i]
-            if total <= 0.0:
+                    b[j] /= largest
+            _times(b, turned[n if each else 0], follow)
+            here, out, total = alpha[n - 1], gamma[n - 1], 0.0
+            for i in range(K):
+                total += here[i] * follow[i]
+            if not 0.0 < total < np.inf:
+                faded[s] = True
                 break
             share = w / total
-            out = pairs[n + 1 if each else 0]
             for i in range(K):
-                a = share * here[i]
-                gamma[n, i] = a * follow[i]
-                row = out[i]
-                for j in range(K):
-                    row[j] += a * after[j]
-            for i in range(K):
-                after[i] = follow[i]
-    for m in range(len(moves)):
-        for i in range(K):
-            for j in range(K):
-                pairs[m, i, j] *= moves[m, i, j]
-    return gamma, pairs
+                a[i] = share * here[i]
+                out[i] = a[i] * follow[i]
+            if each:
+                _outer(left, right, 1, pairs[n])
+            else:
+                count += 1
+                if count == FEW:
+                    _outer(left, right, count, pairs[0])
+                    count = 0
+        _outer(left, right, count, pairs[0])
+    return gamma, pairs * moves, faded
 
 
 @jit

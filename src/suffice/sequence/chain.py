@@ -42,20 +42,11 @@ class Chains(Value):
         return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
 
     @cached_property
-    def _forward(self) -> tuple[np.ndarray, np.ndarray]:
+    def _forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from ..loops.chains import forward
 
         E, start, moves, _ = self._scaled
         return forward(E, start, moves, self.offset)
-
-    @cached_property
-    def _lost(self) -> np.ndarray:
-        """Sequences whose sum floats cannot hold, or that have no path: (S,) of bool."""
-        return self._any(self._forward[1] <= 0.0)
-
-    def _any(self, steps: np.ndarray) -> np.ndarray:
-        """Whether it is so at any step, by sequence."""
-        return _by_sequence(steps.astype(np.float64), self.offset) > 0
 
     @property
     def _spans(self) -> list[tuple[int, int]]:
@@ -73,11 +64,11 @@ class Chains(Value):
     @cached_property
     def log_sum(self) -> np.ndarray:
         """The log of the sum over all paths, (S,): the log-likelihood, or the log partition function."""
-        _, scale = self._forward
+        _, scale, lost = self._forward
         with np.errstate(divide="ignore"):
             by_step = np.log(scale) + self._scaled[3]
         out = _by_sequence(by_step, self.offset)
-        for s in np.flatnonzero(self._lost).tolist():
+        for s in np.flatnonzero(lost).tolist():
             out[s] = _log_total(self[s]._log_forward[-1])
         return out
 
@@ -104,8 +95,9 @@ class Chains(Value):
 
     def filtered(self) -> np.ndarray:
         """The share of each state given the steps up to here, (N, K); zero from an impossible step on."""
-        alpha = self._forward[0].copy()
-        for s in np.flatnonzero(self._lost).tolist():
+        alpha, _, lost = self._forward
+        alpha = alpha.copy()
+        for s in np.flatnonzero(lost).tolist():
             a, b = self._spans[s]
             alpha[a:b] = _shares(self[s]._log_forward)
         return alpha
@@ -117,12 +109,14 @@ class Chains(Value):
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         E, _, moves, _ = self._scaled
-        hard = self._lost & (weight > 0)
-        gamma, pairs = smooth(E, moves, self.offset, np.where(hard, 0.0, weight), self._forward[0])
-        faded = self._any(gamma.sum(axis=1) == 0) & (weight > 0)
-        if (faded > hard).any():
-            gamma, pairs = smooth(E, moves, self.offset, np.where(faded, 0.0, weight), self._forward[0])
-        for s in np.flatnonzero(faded).tolist():
+        alpha, _, lost = self._forward
+        turned = np.ascontiguousarray(moves.transpose(0, 2, 1))
+        hard = lost & (weight > 0)
+        gamma, pairs, faded = smooth(E, moves, turned, self.offset, np.where(hard, 0.0, weight), alpha)
+        if faded.any():
+            hard |= faded
+            gamma, pairs, _ = smooth(E, moves, turned, self.offset, np.where(hard, 0.0, weight), alpha)
+        for s in np.flatnonzero(hard).tolist():
             self._smooth_by_logarithms(s, weight[s], gamma, pairs)
         return gamma, pairs if self.move.ndim == 3 else pairs[0]
 
