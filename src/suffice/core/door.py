@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import Block, Rows, Sequences, cut, offsets
 from .partitions import Partitions
-from .tables import MISSING_LABEL, Columns, Table, arrangement, of_sequences, rows, runs
+from .tables import MISSING_LABEL, Columns, Seen, Table, arrangement, of_sequences, rows, runs
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
 # imported cannot have come.
@@ -27,6 +27,12 @@ ENGINES = {
     ("suffice.engines.parquet", "ParquetScan"): "suffice.engines.parquet",
     ("ray.data", "Dataset"): "suffice.engines.ray",
 }
+
+
+OF_SEQUENCES = (
+    "A list of sequences holds arrays of shape (n_steps, n_features): for a single feature, pass "
+    "[sequence.reshape(-1, 1) for sequence in X]; and np.stack(X) if these are the rows of one sequence."
+)
 
 
 def open_rows(
@@ -57,8 +63,12 @@ def open_sequences(
     sample_weight: Any = None,
     *,
     reset: bool = True,
+    block_rows: Callable[[Any], float] | None = None,
 ) -> Partitions:
-    """Partitions of checked sequences: from one 2-D array, one with `groups`, a list of them, or a table."""
+    """Partitions of checked sequences: from one 2-D array, one with `groups`, a list of them, or a table.
+
+    How many rows a block in memory has follows their size, or what `block_rows` says of the data.
+    """
     check_bounds(estimator)
     check = Check.of(estimator)
     if isinstance(X, Table) or _is_table(X):
@@ -69,7 +79,7 @@ def open_sequences(
         block, _ = _sequences_of_table(estimator, check, X, reset)
     else:
         block = _sequences_of_arrays(estimator, check, X, y, groups, sample_weight, reset)
-    return _here(check, block)
+    return _here(check, block, block_rows)
 
 
 def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Callable[[Any], Any]]:
@@ -80,7 +90,7 @@ def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequence
     if isinstance(X, Table) or _is_table(X):
         _must_name_sequences(X)
         names = getattr(estimator, "feature_names_in_", None)
-        features = X.features if names is None else tuple(names)
+        features = X.columns(_names_of(X.source)).features if names is None else tuple(names)
         table = replace(X, features=features, target=None, weight=None)
         block, arranged = _sequences_of_table(estimator, replace(check, target=None), table, False)
         return block.piece(0, len(block), 0), lambda answer: answer[np.argsort(arranged)]
@@ -93,17 +103,20 @@ def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequence
 
 def are_sequences(X: Any) -> bool:
     """Whether X is a list of sequences, each with its rows; a list of rows is one sequence."""
-    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.dtype == object):
+    if not _is_list(X) or len(X) == 0:
         return False
-    return len(X) > 0 and (sp.issparse(X[0]) or np.ndim(X[0]) == 2)
+    return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
 
 
 def flat_labels(y: Any) -> Any:
     """Labels of all steps one after the other, whether they came as a list of sequences or so already."""
-    nested = isinstance(y, list | tuple) or (isinstance(y, np.ndarray) and y.dtype == object)
-    if not nested or not len(y) or not np.ndim(y[0]):
+    if not _is_list(y) or not len(y) or not np.ndim(y[0]):
         return y
     return np.concatenate([np.asarray(part) for part in y])
+
+
+def _is_list(X: Any) -> bool:
+    return isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
 
 
 def read_rows(estimator: Any, X: Any) -> Any:
@@ -156,8 +169,10 @@ def has_flat_target(X: Any, y: Any) -> bool:
     return isinstance(X.target, str) if isinstance(X, Table) else np.asarray(y).ndim < 2
 
 
-def _here(check: Check, block: Block) -> Partitions:
-    return import_module("suffice.engines.local").LocalPartitions(cut(check.kept(block)))
+def _here(check: Check, block: Block, block_rows: Callable[[Any], float] | None = None) -> Partitions:
+    kept = check.kept(block)
+    blocks = cut(kept, None if block_rows is None else block_rows(kept))
+    return import_module("suffice.engines.local").LocalPartitions(blocks)
 
 
 def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
@@ -211,22 +226,15 @@ class Check:
             "dtype": None if self.strings else [np.float64, np.float32],
             "ensure_all_finite": "allow-nan" if self.nan else True,
         }
-        number = self.target == "number"
         alone = isinstance(y, str) and y == "no_validation"
+        if not alone:
+            how["y_numeric"] = how["multi_output"] = self.target == "number"
         if self.strings and hasattr(X, "columns"):  # kinds of columns are mixed, and holes have many names
             validate_data(estimator, X, skip_check_array=True, reset=reset)
             X = _objects(X)
-            checked = (
-                check_array(X, **how)
-                if alone
-                else check_X_y(X, y, y_numeric=number, multi_output=number, **how)
-            )
-        elif alone:
-            checked = validate_data(estimator, X, reset=reset, **how)
+            checked = check_array(X, **how) if alone else check_X_y(X, y, **how)
         else:
-            checked = validate_data(
-                estimator, X, y, reset=reset, y_numeric=number, multi_output=number, **how
-            )
+            checked = validate_data(estimator, X, y, reset=reset, **how)
         self.values(checked if alone else checked[0])
         return checked
 
@@ -306,26 +314,23 @@ def _sequences_of_arrays(
     if are_sequences(X):
         if groups is not None:
             raise ValueError("A list of sequences needs no groups: pass one or the other.")
-        lengths = [part.shape[0] if hasattr(part, "shape") else len(part) for part in X]
-        if y is not None and len(y) != len(lengths):
-            raise ValueError(f"X has {len(lengths)} sequences, but y has {len(y)}.")
-        if y is not None and [np.shape(part)[0] for part in y] != lengths:
-            raise ValueError("y must have one label a step: some of its sequences have other lengths than X.")
-        offset = offsets(lengths)
-        X = sp.vstack(X, format="csr") if sp.issparse(X[0]) else _stacked(X)
+        X, offset = _stacked(X)
+        y = None if y is None else _labels_of(y, np.diff(offset))
+    elif _is_list(X) and not len(X):
+        raise ValueError(f"There are no sequences: found an empty {type(X).__name__}, with 0 sample(s).")
+    elif _is_list(X) and len({len(row) for row in X if isinstance(row, list | tuple)}) > 1:
+        raise ValueError(f"The rows of X differ in length. {OF_SEQUENCES}")
+    elif getattr(X, "ndim", 2) == 3:
+        raise ValueError(
+            f"Found array with dim 3, of shape {np.shape(X)}, while dim <= 2 is required: pass list(X) if "
+            "these are sequences of one length."
+        )
     else:
         offset = None
     y = flat_labels(y)
     block = _from_arrays(estimator, check, X, y, None, reset)
     if offset is None:
-        if groups is None:
-            _warn_of_lost_groups(check)
-            offset = offsets([len(block)])
-        else:
-            groups = column_or_1d(groups)
-            if len(groups) != len(block):
-                raise ValueError(f"groups has {len(groups)} ids, but X has {len(block)} rows: one a row.")
-            offset = runs(groups)
+        offset = _offset_of_groups(check, groups, len(block))
     if y is not None and check.target is None:  # labels that an estimator may use, but does not require
         y = column_or_1d(y)
         check_consistent_length(block.X, y)
@@ -334,15 +339,39 @@ def _sequences_of_arrays(
     return Sequences(block.X, offset, block.y, weight)
 
 
-def _stacked(X: Any) -> np.ndarray:
-    parts = [np.asarray(part) for part in X]
-    shapes = {part.shape[1:] for part in parts}
+def _offset_of_groups(check: Check, groups: Any, n: int) -> np.ndarray:
+    if groups is None:
+        _warn_of_lost_groups(check)
+        return offsets([n])
+    ids = column_or_1d(groups)
+    if len(ids) != n:
+        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: one a row.")
+    starts, firsts = runs(ids, "groups")
+    Seen().add(firsts)
+    return np.append(starts, n)
+
+
+def _stacked(X: Any) -> tuple[Any, np.ndarray]:
+    """The rows of a list of sequences one after the other, and where each begins."""
+    parts = [part if sp.issparse(part) else np.asarray(part) for part in X]
+    shapes = sorted({part.shape[1:] for part in parts})
     if len(shapes) > 1 or parts[0].ndim != 2:
         raise ValueError(
-            f"The sequences have rows of different shapes: {sorted(shapes)}. Each must be of shape "
-            "(n_steps, n_features); for a single feature, sequence.reshape(-1, 1)."
+            f"The sequences do not have the same features: their steps have shapes {shapes}. {OF_SEQUENCES}"
         )
-    return np.concatenate(parts)
+    stacked = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else np.concatenate(parts)
+    return stacked, offsets([part.shape[0] for part in parts])
+
+
+def _labels_of(y: Any, lengths: np.ndarray) -> Any:
+    """The labels of a list of sequences, a list of as many and as long."""
+    if len(y) != len(lengths):
+        raise ValueError(
+            f"X has {len(lengths)} sequences, but y has {len(y)}: one array of labels a sequence."
+        )
+    if [len(part) if np.ndim(part) else None for part in y] != lengths.tolist():
+        raise ValueError("y must have one label a step: some of its sequences have other lengths than X.")
+    return list(y)
 
 
 def _sequences_of_table(
@@ -350,19 +379,17 @@ def _sequences_of_table(
 ) -> tuple[Sequences, np.ndarray]:
     """The sequences of a table in memory, and the positions that their rows had in it."""
     source, arrow = table.source, _is_arrow(table.source)
-    table.columns(list(source.schema.names if arrow else source.columns))
+    columns = table.columns(_names_of(source))
     part = source.column if arrow else source.__getitem__
-    ids, order = (None if name is None else np.asarray(part(name)) for name in (table.sequence, table.order))
-    assert ids is not None
-    if (ids.dtype == object and any(v is None or v != v for v in ids)) or (ids != ids).any():
-        raise ValueError(f"The column {table.sequence!r} does not name the sequence of every row.")
-    arranged = arrangement(ids, order)
+    order = None if table.order is None else np.asarray(part(table.order))
+    arranged, offset = arrangement(np.asarray(part(table.sequence)), order, table)
     take = source.take if arrow else getattr(source, "iloc", source).__getitem__
-    source = take(arranged)
-    block = _from_table(estimator, check, replace(table, source=source, order=None), reset)
-    offset = runs(ids[arranged])
-    if isinstance(block, Sequences):
+    table = replace(table, source=take(arranged), features=columns.features, order=None)
+    block = _from_table(estimator, check, table, reset)
+    if arrow:
         return block, arranged
+    if block.y is None and table.target is not None:  # labels that an estimator may use
+        block = block.replace(y=_objects(table.source[table.target]))
     weight = None if block.unweighted else of_sequences(block.weight, offset)
     return Sequences(block.X, offset, block.y, weight), arranged
 
@@ -392,11 +419,10 @@ def _warn_of_lost_groups(check: Check) -> None:
 
 def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
     source = table.source
+    columns = table.columns(_names_of(source))
     if _is_arrow(source):
-        columns = table.columns(source.schema.names)
         _set_features(estimator, columns.features, reset)
         return columns.block(check, 0, source)
-    columns = table.columns(list(source.columns))
     target = columns.target if isinstance(columns.target, str) else list(columns.target or ())
     if check.target == "label" and isinstance(target, str):
         part = source[target]
@@ -435,6 +461,10 @@ def _objects(table: Any) -> np.ndarray:
     if pandas is not None:
         X[pandas.isna(X)] = None
     return X
+
+
+def _names_of(source: Any) -> list[str]:
+    return list(source.schema.names if _is_arrow(source) else source.columns)
 
 
 def _is_arrow(source: Any) -> bool:

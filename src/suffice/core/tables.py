@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .blocks import Block, Rows, Sequences
+from .blocks import Block, Rows, Sequences, offsets
 
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
@@ -93,7 +94,8 @@ def sequences(
     table : pandas, polars or Arrow table, Parquet scan, or ray.data.Dataset
         Where the rows are.
     sequence : str
-        Column that names the sequence of each row. The rows of a sequence stand together.
+        Column that names the sequence of each row. In files and distributed data sets the rows of a
+        sequence stand together; in memory they are brought together.
     order : str, optional
         Column by which the rows of a sequence are sorted; they stay as they are if not given.
     features : sequence of str, optional
@@ -131,9 +133,17 @@ class Columns:
 
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch, which holds its sequences whole."""
-        if self.order is not None:
-            order = batch.column(self.order).to_numpy(zero_copy_only=False)
-            batch = batch.take(arrangement(_ids(batch, self.sequence), order))
+        offset = None
+        if self.sequence is not None:
+            starts, _ = runs(batch.column(self.sequence), f"The column {self.sequence!r}")
+            offset = np.append(starts, batch.num_rows)
+            if self.order is not None:
+                column = batch.column(self.order)
+                _must_be_whole(column, f"The column {self.order!r}", "order every row")
+                order = column.to_numpy(zero_copy_only=False)
+                number = np.repeat(np.arange(len(starts)), np.diff(offset))
+                if not ((order[1:] >= order[:-1]) | (number[1:] > number[:-1])).all():
+                    batch = batch.take(np.lexsort((order, number)))
         parts = [_column(batch, name) for name in self.features]
         X = np.empty((batch.num_rows, len(parts)), np.result_type(*parts))
         for j, part in enumerate(parts):
@@ -141,33 +151,60 @@ class Columns:
         y = None
         if isinstance(self.target, str):
             y = _column(batch, self.target)
-            if y.dtype == object and batch.column(self.target).null_count:
+            if check.target is not None and y.dtype == object and batch.column(self.target).null_count:
                 raise ValueError(MISSING_LABEL.format(self.target))
         elif self.target is not None:
             y = np.column_stack([_column(batch, name) for name in self.target])
         weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
         if y is not None and y.ndim == 2 and y.shape[1] == 1 and check.target == "label":
             y = y[:, 0]
-        if self.sequence is None:
+        if offset is None:
             return check(Rows(X, y, weight, (index,)))
-        offset = runs(_ids(batch, self.sequence))
         return check(Sequences(X, offset, y, of_sequences(weight, offset), (index,)))
 
 
-def runs(ids: np.ndarray) -> np.ndarray:
-    """Where the sequences begin, given the id of each row; the rows of an id must stand together."""
-    ids = np.asarray(ids)
-    if len(ids) == 0:
-        return np.zeros(1, np.int64)
-    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-    firsts = ids[starts]
-    if len(set(firsts.tolist())) < len(firsts):
-        seen: set[Any] = set()
-        again = next(v for v in firsts.tolist() if v in seen or seen.add(v))  # type: ignore[func-returns-value]
-        raise ValueError(
-            f"The rows of sequence {again!r} do not stand together: sort the rows by sequence, then by order."
-        )
-    return np.concatenate([starts, [len(ids)]]).astype(np.int64)
+def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
+    """Where rows with another id than the one before begin, and their ids; every row must have one."""
+    n = len(ids)
+    _must_be_whole(ids, what, "name the sequence of every row")
+    if isinstance(ids, np.ndarray):
+        starts = np.flatnonzero(np.append([n > 0], ids[1:] != ids[:-1]))
+        return starts, ids[starts].tolist()
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if types.is_dictionary(ids.type):
+        ids = ids.cast(ids.type.value_type)
+    differ = pc.not_equal(ids.slice(1), ids.slice(0, max(0, n - 1)))
+    starts = np.flatnonzero(np.append([n > 0], differ.to_numpy(zero_copy_only=False)))
+    return starts, ids.take(starts).to_pylist()
+
+
+class Seen:
+    """The ids of the sequences so far, of which none may come again.
+
+    Eight bytes an id: sorted arrays of hashes, of which equal ones are merged as in binary counting.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[np.ndarray] = []
+
+    def add(self, ids: list[Any]) -> None:
+        # Of how they are written, since Python hashes -1 as -2 and 1 as 2**61.
+        hashes = np.fromiter(map(hash, map(repr, ids)), np.int64, len(ids))
+        new, first, count = np.unique(hashes, return_index=True, return_counts=True)
+        again = count > 1
+        for part in self.parts:
+            again |= part[np.minimum(np.searchsorted(part, new), len(part) - 1)] == new
+        if again.any():
+            raise ValueError(
+                f"The rows of sequence {ids[first[again].min()]!r} do not stand together: sort the rows by "
+                "sequence, then by order."
+            )
+        while self.parts and len(self.parts[-1]) <= len(new):
+            new = np.sort(np.append(self.parts.pop(), new), kind="stable")
+        if len(new):
+            self.parts.append(new)
 
 
 def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | None:
@@ -190,21 +227,34 @@ def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | 
     return of_each
 
 
-def arrangement(ids: np.ndarray, order: np.ndarray | None) -> np.ndarray:
-    """The positions of rows by sequence, sequences as they first appear, and in each by order."""
-    _, first, number = np.unique(ids, return_index=True, return_inverse=True)
-    keys = (first[number],) if order is None else (order, first[number])
-    return np.lexsort(keys)
+def arrangement(ids: np.ndarray, order: np.ndarray | None, table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of rows by sequence, as these first appear, and by order; and where each begins."""
+    starts, firsts = runs(ids, f"The column {table.sequence!r}")
+    known: dict[Any, int] = {}
+    number = np.array([known.setdefault(first, len(known)) for first in firsts], dtype=np.int64)
+    number = np.repeat(number, np.diff(np.append(starts, len(ids))))
+    if order is not None:
+        _must_be_whole(order, f"The column {table.order!r}", "order every row")
+    keys = (number,) if order is None else (order, number)
+    return np.lexsort(keys), offsets(np.bincount(number))
 
 
 def _names(part: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if part is None else (part,) if isinstance(part, str) else part
 
 
-def _ids(batch: Any, name: Any) -> np.ndarray:
-    if batch.column(name).null_count:
-        raise ValueError(f"The column {name!r} does not name the sequence of every row: some are missing.")
-    return _column(batch, name)
+def _must_be_whole(values: Any, what: str, purpose: str) -> None:
+    if not isinstance(values, np.ndarray):
+        import pyarrow.compute as pc
+
+        missing = pc.any(pc.is_null(values, nan_is_null=True)).as_py()
+    elif values.dtype == object:
+        unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
+        missing = any(v is None or v is unknown or v != v for v in values)
+    else:
+        missing = (values != values).any()
+    if missing:
+        raise ValueError(f"{what} has missing values: it must {purpose}.")
 
 
 def _column(batch: Any, name: str) -> np.ndarray:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
+import numpy as np
+
+from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
 from ..core.partitions import Partitions, in_block
-from ..core.tables import Columns
+from ..core.tables import Columns, Seen, runs
 from .local import LocalPartitions
 
 
@@ -23,15 +25,15 @@ class ParquetScan:
 
 @dataclass(frozen=True)
 class Batches:
-    """Numbered record batches. A batch lies within one row group and has a size set by its width."""
+    """Numbered record batches. A batch lies within one row group and has at most so many rows."""
 
     files: tuple[str, ...]
     columns: tuple[str, ...]
+    size: int
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         import pyarrow.parquet as pq
 
-        size = power_of_two(BLOCK_BYTES / (8 * len(self.columns)), 256)
         number = 0
         for path in self.files:
             with pq.ParquetFile(path, pre_buffer=False) as file:
@@ -39,9 +41,53 @@ class Batches:
                 if missing:
                     raise ValueError(f"{path} has no column {missing}, but files before it do.")
                 for group in range(file.num_row_groups):
-                    for batch in file.iter_batches(size, [group], list(self.columns)):
+                    for batch in file.iter_batches(self.size, [group], list(self.columns)):
                         yield number, batch
                         number += 1
+
+
+@dataclass(frozen=True)
+class WholeSequences:
+    """Numbered batches of whole sequences, whatever the row groups and files they lie in.
+
+    They are cut as sequences in memory are: the sequence that fills a block is its last. Held are the rows
+    of one block and, to tell whether a sequence comes back, eight bytes for each that has been.
+    """
+
+    batches: Batches
+    sequence: str
+    size: int
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        size, seen = self.size, Seen()
+        held: list[Any] = []
+        number = begin = read = 0  # blocks given, the row at which the next begins, rows read
+        last = None
+        for _, batch in self.batches:
+            starts, ids = runs(batch.column(self.sequence), f"The column {self.sequence!r}")
+            goes_on = int(read > 0 and ids[:1] == [last])
+            seen.add(ids[goes_on:])
+            last = ids[-1] if ids else last
+            starts = starts[goes_on:] + read
+            while (n := np.searchsorted(starts, (begin // size + 1) * size)) < len(starts):
+                past = max(begin - read, 0)
+                held.append(batch.slice(past, starts[n] - read - past))
+                yield number, _joined(held)
+                held, number, begin = [], number + 1, int(starts[n])
+            held.append(batch.slice(max(begin - read, 0)))
+            read += batch.num_rows
+        if held:
+            yield number, _joined(held)
+
+
+def _joined(batches: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    # Types may change from file to file.
+    parts = [pa.Table.from_batches([batch]) for batch in batches]
+    return pa.concat_tables(parts, promote_options="permissive")
 
 
 def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan:
@@ -91,7 +137,12 @@ def column_names(scan: ParquetScan) -> tuple[str, ...]:
 
 
 def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
-    return LocalPartitions(Batches(scan.files, tuple(columns.names())), ((_block, (columns, check)),))
+    names = tuple(columns.names())
+    blocks: Any = Batches(scan.files, names, power_of_two(BLOCK_BYTES / (8 * len(names)), 256))
+    if columns.sequence is not None:
+        like = Sequences(np.empty((0, len(columns.features))), np.zeros(1, np.int64))
+        blocks = WholeSequences(blocks, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
+    return LocalPartitions(blocks, ((_block, (columns, check)),))
 
 
 def _block(columns: Columns, check: Callable[[Any], Any], numbered: tuple[int, Any]) -> Any:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import ray
 import ray.data
@@ -18,7 +20,7 @@ from ray.exceptions import RayTaskError
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import add, tree_sum
-from ..core.tables import Columns
+from ..core.tables import Columns, Seen, runs
 from ..core.values import nbytes
 from .local import one_blas_thread
 
@@ -61,12 +63,38 @@ class RayPartitions(Partitions):
 
 
 @ray.remote(max_retries=RETRIES)
-def _open(columns: Columns, check: Any, empty: pa.Table, start: int, *tables: pa.Table) -> Any:
-    blocks = []
+def _open(
+    columns: Columns, check: Any, empty: pa.Table, start: int, shares: Any, *tables: pa.Table
+) -> tuple[Any, ...]:
+    blocks, given = [], iter(tables)
+    for number, (past, more) in enumerate(shares, start):
+        with in_block(number, "reading it"):
+            table = next(given)
+            table = table.slice(past) if table.num_rows else empty
+            if more:
+                parts = [part.select(columns.names()) for part in (table, *islice(given, more))]
+                table = pa.concat_tables(parts, promote_options="permissive")
+            blocks.append(columns.block(check, number, table))
+    return tuple(blocks)
+
+
+@ray.remote(max_retries=RETRIES)
+def _sequences_in(column: str, start: int, *tables: pa.Table) -> Any:
+    """By block, the ids of its sequences as they stand, and how many rows the first has."""
+    found: list[tuple[list[Any], int]] = []
     for number, table in enumerate(tables, start):
         with in_block(number, "reading it"):
-            blocks.append(columns.block(check, number, table if table.num_rows else empty))
-    return tuple(blocks)
+            if table.num_rows == 0:  # and perhaps no columns
+                found.append(([], 0))
+                continue
+            starts, ids = runs(table.column(column), f"The column {column!r}")
+            found.append((ids, int(np.append(starts, table.num_rows)[1])))
+    return found
+
+
+@ray.remote(max_retries=RETRIES)
+def _head(names: list[str], n: int, table: pa.Table) -> pa.Table:
+    return table.select(names).slice(0, n)
 
 
 @ray.remote(max_retries=RETRIES)
@@ -126,7 +154,39 @@ def open_partitions(
     empty = pa.schema({name: types[name] for name in columns.names()}).empty_table()
     n = RUN or _run_length(len(tables), source.size_bytes())
     starts = range(0, len(tables), n)
-    return RayPartitions(tuple(_open.remote(columns, check, empty, i, *tables[i : i + n]) for i in starts))
+    shares = _whole_sequences(tables, columns, n) if columns.sequence else [(0, ())] * len(tables)
+
+    def opened(i: int) -> Any:
+        mine = list(zip(tables[i : i + n], shares[i : i + n], strict=True))
+        parts = [part for table, (_, heads) in mine for part in (table, *heads)]
+        return _open.remote(columns, check, empty, i, [(past, len(h)) for _, (past, h) in mine], *parts)
+
+    return RayPartitions(tuple(map(opened, starts)))
+
+
+def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[int, list[Any]]]:
+    """How many rows of each block belong to an earlier one; and the heads of later blocks that belong to it.
+
+    A sequence that crosses blocks is of the block in which it begins.
+    """
+    assert columns.sequence is not None
+    tasks = deque(
+        _sequences_in.remote(columns.sequence, i, *tables[i : i + n]) for i in range(0, len(tables), n)
+    )
+    shares: list[tuple[int, list[Any]]] = []
+    seen, heads, last = Seen(), [], None  # heads of the block in which the last sequence begins
+    with _errors_as_raised():
+        while tasks:
+            for ids, first in ray.get(tasks.popleft()):
+                goes_on = ids[:1] == [last]
+                seen.add(ids[goes_on:])
+                if goes_on:
+                    table = tables[len(shares)]
+                    heads.append(_head.remote(columns.names(), first, table) if ids[1:] else table)
+                shares.append((first if goes_on else 0, []))
+                if ids[goes_on:]:
+                    heads, last = shares[-1][1], ids[-1]
+    return shares
 
 
 def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
