@@ -138,9 +138,8 @@ class Columns:
             starts, _ = runs(batch.column(self.sequence), f"The column {self.sequence!r}")
             offset = np.append(starts, batch.num_rows)
             if self.order is not None:
-                column = batch.column(self.order)
-                _must_be_whole(column, f"The column {self.order!r}", "order every row")
-                order = column.to_numpy(zero_copy_only=False)
+                order = batch.column(self.order).to_numpy(zero_copy_only=False)
+                _must_be_whole(_missing(order), f"The column {self.order!r}", "order every row")
                 number = np.repeat(np.arange(len(starts)), np.diff(offset))
                 if not ((order[1:] >= order[:-1]) | (number[1:] > number[:-1])).all():
                     batch = batch.take(np.lexsort((order, number)))
@@ -165,19 +164,22 @@ class Columns:
 
 def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
     """Where rows with another id than the one before begin, and their ids; every row must have one."""
-    n = len(ids)
-    _must_be_whole(ids, what, "name the sequence of every row")
-    if isinstance(ids, np.ndarray):
-        starts = np.flatnonzero(np.append([n > 0], ids[1:] != ids[:-1]))
-        return starts, ids[starts].tolist()
-    import pyarrow.compute as pc
-    import pyarrow.types as types
+    purpose = "name the sequence of every row"
+    if not isinstance(ids, np.ndarray):
+        import pyarrow.compute as pc
+        import pyarrow.types as types
 
-    if types.is_dictionary(ids.type):
-        ids = ids.cast(ids.type.value_type)
-    differ = pc.not_equal(ids.slice(1), ids.slice(0, max(0, n - 1)))
-    starts = np.flatnonzero(np.append([n > 0], differ.to_numpy(zero_copy_only=False)))
-    return starts, ids.take(starts).to_pylist()
+        if types.is_dictionary(ids.type):
+            ids = ids.cast(ids.type.value_type)
+        if types.is_string(ids.type) or types.is_large_string(ids.type):  # which are slow as objects
+            _must_be_whole(ids.is_null().to_numpy(zero_copy_only=False), what, purpose)
+            differ = pc.not_equal(ids.slice(1), ids.slice(0, max(0, len(ids) - 1)))
+            starts = np.flatnonzero(np.append([len(ids) > 0], differ.to_numpy(zero_copy_only=False)))
+            return starts, ids.take(starts).to_pylist()
+        ids = ids.to_numpy(zero_copy_only=False)
+    _must_be_whole(_missing(ids), what, purpose)
+    starts = np.flatnonzero(np.append([len(ids) > 0], ids[1:] != ids[:-1]))
+    return starts, ids[starts].tolist()
 
 
 class Seen:
@@ -234,7 +236,7 @@ def arrangement(ids: np.ndarray, order: np.ndarray | None, table: Table) -> tupl
     number = np.array([known.setdefault(first, len(known)) for first in firsts], dtype=np.int64)
     number = np.repeat(number, np.diff(np.append(starts, len(ids))))
     if order is not None:
-        _must_be_whole(order, f"The column {table.order!r}", "order every row")
+        _must_be_whole(_missing(order), f"The column {table.order!r}", "order every row")
     keys = (number,) if order is None else (order, number)
     return np.lexsort(keys), offsets(np.bincount(number))
 
@@ -243,18 +245,16 @@ def _names(part: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return () if part is None else (part,) if isinstance(part, str) else part
 
 
-def _must_be_whole(values: Any, what: str, purpose: str) -> None:
-    if not isinstance(values, np.ndarray):
-        import pyarrow.compute as pc
-
-        missing = pc.any(pc.is_null(values, nan_is_null=True)).as_py()
-    elif values.dtype == object:
-        unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
-        missing = any(v is None or v is unknown or v != v for v in values)
-    else:
-        missing = (values != values).any()
-    if missing:
+def _must_be_whole(missing: np.ndarray, what: str, purpose: str) -> None:
+    if missing.any():
         raise ValueError(f"{what} has missing values: it must {purpose}.")
+
+
+def _missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype != object:
+        return values != values
+    unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
+    return np.array([v is None or v is unknown or v != v for v in values], dtype=bool)
 
 
 def _column(batch: Any, name: str) -> np.ndarray:
