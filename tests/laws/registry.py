@@ -151,8 +151,38 @@ def table(support: str, n: int = N, *, seed: int = 0, d: int = D, shift: float =
 MIXED = ("real", "category", "binary", "count")  # the columns of "mixed"
 
 
+def in_sequences(rows: Any, n: int) -> np.ndarray:
+    """Rows as n sequences of one to five steps, an array of arrays: an example is a sequence."""
+    out = np.empty(n, dtype=object)
+    ends = np.cumsum(np.arange(n) % 5 + 1)
+    for i, end in enumerate(ends):
+        out[i] = rows[end - i % 5 - 1 : end]
+    return out
+
+
+def steps(n: int) -> int:
+    """How many rows `in_sequences` takes."""
+    return int((np.arange(n) % 5 + 1).sum())
+
+
+def flat(X: Any) -> Any:
+    """The rows of examples, or the labels of their steps, whatever an example is."""
+    return np.concatenate(list(X)) if len(X) and np.ndim(X) == 1 and np.ndim(X[0]) else X
+
+
+def as_sparse(X: Any) -> Any:
+    """X without what is near zero, in CSR."""
+    if X.dtype == object:
+        out = np.empty(len(X), dtype=object)
+        out[:] = [as_sparse(part) for part in X]
+        return out
+    return sp.csr_array(np.where(np.abs(X) < 1.0, 0.0, X))
+
+
 def with_holes(X: np.ndarray, seed: int = 0, share: float = 0.15) -> np.ndarray:
     """X with NaN here and there, and one row of nothing else."""
+    if X.dtype == object and np.ndim(X[0]) == 2:
+        return in_sequences(with_holes(flat(X), seed, share), len(X))
     X = np.array(X, dtype=float)
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     X[len(X) // 2] = np.nan
@@ -160,6 +190,11 @@ def with_holes(X: np.ndarray, seed: int = 0, share: float = 0.15) -> np.ndarray:
 
 
 def support_of(estimator: Any) -> str:
+    params = estimator.get_params()
+    if params.get("emission") == "bernoulli":
+        return "binary"
+    if str(params.get("solver")).startswith("iis"):  # scaling needs features that are not negative
+        return "count"
     given = get_tags(estimator).input_tags
     return "category" if given.categorical else "count" if given.positive_only else "real"
 
@@ -189,6 +224,8 @@ class Variant:
         self, n: int = N, *, seed: int = 0, shift: float = 0.0, other: bool = False
     ) -> tuple[np.ndarray, Any]:
         """X and y: three classes or one target, others two; y is None where the estimator takes none."""
+        if self.takes == "sequences":
+            return self._sequences(n, seed, shift, other)
         X, group = table(self.support, n, seed=seed, shift=shift)
         if self.kind == "classifier":
             return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
@@ -197,6 +234,26 @@ class Variant:
             y = (X - shift) @ np.array([[1.0, 0.4], [-2.0, 1.0], [0.5, 3.0]]) + 3.0 + rng.normal(size=(n, 2))
             return X, y if other else y[:, 0]
         return X, None
+
+    def _sequences(self, n: int, seed: int, shift: float, other: bool) -> tuple[np.ndarray, Any]:
+        X, group = table(self.support, steps(n), seed=seed, shift=shift)
+        if self.of_sequences:
+            first = in_sequences(group, n)
+            kind = np.array([labels[0] for labels in first])
+            X = X if self.support != "real" else X + 2.0 * np.repeat(kind, [len(f) for f in first])[:, None]
+            return in_sequences(X, n), np.array(["ash", "elm", "elm" if other else "oak"])[kind]
+        if self.kind != "classifier":
+            return in_sequences(X, n), None
+        return in_sequences(X, n), in_sequences(np.array(["ash", "elm", "elm" if other else "oak"])[group], n)
+
+    @property
+    def takes(self) -> str:
+        return self.estimator.takes
+
+    @property
+    def of_sequences(self) -> bool:
+        """Whether there is one label a sequence, not one a step."""
+        return getattr(self.estimator, "labels", "steps") == "sequences"
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)
@@ -240,7 +297,7 @@ def _variants() -> list[Variant]:
     for cls in ESTIMATORS:
         small = {"random_state": 0, "n_clusters": K}
         known = cls().get_params(deep=False)
-        if isinstance(known.get("n_components"), int):
+        if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K
         base = {k: v for k, v in small.items() if k in known}
         cases: list[tuple[dict[str, Any], str | None]] = [({}, None)]
@@ -257,11 +314,11 @@ def _variants() -> list[Variant]:
 VARIANTS = _variants()
 
 
-def each_variant(wanted: Any = lambda v: True) -> Any:
-    """Parametrise a test over the variants that are wanted."""
+def each_variant(wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences")) -> Any:
+    """Parametrise a test over the variants that are wanted, of estimators that take what it gives."""
     import pytest
 
-    chosen = [v for v in VARIANTS if wanted(v)]
+    chosen = [v for v in VARIANTS if v.takes in takes and wanted(v)]
     assert chosen
     return pytest.mark.parametrize("variant", chosen, ids=lambda v: v.name)
 
@@ -293,6 +350,14 @@ def answers(estimator: Any, X: Any) -> dict[str, Any]:
             with suppress(NotImplementedError):  # a solver without a projection
                 out[name] = getattr(estimator, name)(X)
     return out
+
+
+def numbers(variant: Variant, estimator: Any, X: Any) -> dict[str, Any]:
+    """The answers that change by no more than rounding: of two paths of one score, either may be the best."""
+    found = answers(estimator, X)
+    if variant.takes == "sequences":
+        found.pop("predict", None)
+    return found
 
 
 # --- families ------------------------------------------------------------------------------------------
@@ -379,7 +444,7 @@ def cut_at(*sizes: int) -> Any:
     """Arrays passed to `fit` are cut into blocks of these sizes, again and again, and pieces of 64 rows."""
     from suffice.core import blocks, door
 
-    def cut(rows: Rows) -> tuple[Rows, ...]:
+    def cut(rows: Any, *_: Any) -> tuple[Any, ...]:
         starts, n = [0], 0
         while starts[-1] < len(rows):
             starts.append(starts[-1] + sizes[n % len(sizes)])
@@ -470,7 +535,7 @@ def _size(x: np.ndarray) -> float:
     return float(np.abs(np.where(np.isfinite(x), x, 0.0)).max(initial=0.0))
 
 
-def joined(*parts: Rows) -> Rows:
+def joined(*parts: Any) -> Any:
     stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
     return Rows(
         stack([p.X for p in parts]),

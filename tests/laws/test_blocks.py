@@ -24,6 +24,7 @@ from .registry import (
     cut_at,
     each_variant,
     fit,
+    numbers,
     table,
     with_holes,
 )
@@ -77,7 +78,7 @@ def test_boundaries_change_only_rounding(variant):
         with cut_at(*sizes):
             parts = fit(some(variant), X, y)
         assert_close(parts, whole, PATH)
-        assert_close(answers(parts, X), answers(whole, X), PATH)
+        assert_close(numbers(variant, parts, X), numbers(variant, whole, X), PATH)
 
 
 @each_variant(lambda v: v.tags.allow_nan)
@@ -96,12 +97,12 @@ def test_order_of_rows_changes_only_rounding(variant):
     whole = fit(some(variant), X, y)
     shuffled = fit(some(variant), X[order], None if y is None else y[order])
     assert_close(shuffled, whole, PATH, skip=("labels_",))
-    assert_close(answers(shuffled, X), answers(whole, X), PATH)
+    assert_close(numbers(variant, shuffled, X), numbers(variant, whole, X), PATH)
     if hasattr(whole, "labels_"):
         assert (shuffled.labels_ == whole.labels_[order]).all()
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit"))
+@each_variant(lambda v: hasattr(v.estimator, "partial_fit"), takes=("rows",))
 def test_partial_fit_is_addition(variant):
     """Rows in three calls are the rows in one; a second round of calls is the weight two."""
     if variant.estimator.get_params().get("shrinkage") == "auto":
@@ -122,7 +123,7 @@ def test_partial_fit_is_addition(variant):
         assert_close(parts, twice, 1e-8)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit"))
+@each_variant(lambda v: hasattr(v.estimator, "partial_fit"), takes=("rows",))
 def test_partial_fit_that_fails_adds_nothing(variant):
     if variant.estimator.get_params().get("shrinkage") == "auto":
         pytest.skip("reads the data twice, and says so")
@@ -167,7 +168,7 @@ def test_auto_shrinkage_refuses_partial_fit():
             variant.make().partial_fit(X, y)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and v.kind == "classifier")
+@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and v.kind == "classifier", takes=("rows",))
 def test_partial_fit_refuses_a_class_that_was_not_named(variant):
     if variant.estimator.get_params().get("shrinkage") == "auto":
         pytest.skip("reads the data twice, and says so")

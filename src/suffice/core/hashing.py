@@ -26,13 +26,17 @@ def uniforms(hashes: np.ndarray) -> np.ndarray:
 
 
 def fingerprint(block: Any) -> np.ndarray:
-    """A number made of all rows; neither their order nor their blocks change it."""
+    """A number made of all examples; neither their order nor their blocks change it."""
     y = [] if block.y is None else list(np.atleast_2d(block.y.T))
+    weight = block.weight
+    if hasattr(block, "offset"):  # the steps of a sequence have an order
+        weight = block.step_weight
+        y = [*y, np.arange(len(weight)) - np.repeat(block.offset[:-1], block.lengths)]
     if not sp.issparse(block.X):
-        return _fingerprint(*block.X.T, *y, block.weight)
+        return _fingerprint(*block.X.T, *y, weight)
     X = block.X.tocoo()
     sums = X @ np.random.default_rng(0).random(X.shape[1])  # ties the entries of a row to its target
-    return _fingerprint(X.data, X.coords[1]) + _fingerprint(sums, *y, block.weight)
+    return _fingerprint(X.data, X.coords[1]) + _fingerprint(sums, *y, weight)
 
 
 def _fingerprint(*columns: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.partitions import Partitions
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Labelled, Poisson, Product
-from ..statistics import extremes
+from ..statistics import check_kinds
 from .class_conditional import GenerativeClassifier
 
 KINDS: dict[str, Any] = {
@@ -92,22 +92,9 @@ class MixedNB(GenerativeClassifier):
         return self.class_prior
 
     def _start(self, data: Partitions, classes: Any = None) -> Labelled:
-        self._check_columns(data)
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        check_kinds(data, self._kinds(), names)
         return super()._start(data, classes)
-
-    def _check_columns(self, data: Partitions) -> None:
-        """Columns hold what their kind can: only here is it known which kind they are."""
-        kinds = self._kinds()
-        numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
-        found = data.fold(extremes, numbers)
-        for d, low, high in zip(numbers, found.low, found.high, strict=True):
-            name = getattr(self, "feature_names_in_", range(len(kinds)))[d]
-            if np.isinf(low) or np.isinf(high):
-                raise ValueError(f"Input X contains infinity, in column {name!r}.")
-            if kinds[d] == "poisson" and low < 0:
-                raise ValueError(f"Negative values in column {name!r}, which is to hold counts.")
-            if kinds[d] == "bernoulli" and (low < 0 or high > 1):
-                raise ValueError(f"Column {name!r} is to hold zeros and ones, but goes from {low} to {high}.")
 
     def _family(self, data: Partitions, K: int) -> Product:
         def start(kind: str, size: int) -> Any:

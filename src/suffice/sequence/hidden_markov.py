@@ -25,7 +25,7 @@ from ..core.values import Value
 from ..families import GAUSSIANS, Bernoulli, Categorical, Mixtures, Multinomial, Poisson, Product
 from ..fitting import em
 from ..mixture.base import Division
-from ..statistics import Description, describe, distinct_targets
+from ..statistics import Description, check_kinds, describe, distinct_targets
 from .base import SequenceEstimator
 from .chain import Chains
 
@@ -213,8 +213,10 @@ default='gaussian'
         Added to the diagonal of covariances.
     alpha : float, default=0.0
         Smoothing of discrete emissions: each category was seen this often before, in each state.
-    start_prior, transition_prior : float or array, default=1.0
-        Concentrations of Dirichlet priors; 1 is none.
+    start_prior : float or array, default=1.0
+        Concentration of the Dirichlet prior of the first state; 1 is none.
+    transition_prior : float or array, default=1.0
+        Concentration of the Dirichlet priors of the next state; 1 is none.
     emission_prior : GaussianPrior, default=None
         Prior of a Gaussian emission.
     allowed : array of bool of shape (n_components, n_components), default=None
@@ -238,6 +240,8 @@ default='gaussian'
         Probabilities of the next state, by state.
     classes_ : ndarray of shape (n_components,)
         Names of the states: the labels of `y`, else numbers.
+    n_updates_ : int
+        Calls of `partial_fit`, after the first fit.
     model_ : HiddenMarkov
         The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
         was fitted.
@@ -355,6 +359,7 @@ default='gaussian'
                 "Some sequences are impossible under the model: nothing that is allowed emits them. Allow "
                 "more transitions, or raise alpha or transition_prior."
             )
+        self.n_updates_ = 1
         self._publish(progress)
         return self
 
@@ -390,7 +395,7 @@ default='gaussian'
                 f"fixed={self.fixed!r} needs a model to keep: pass init_params=HiddenMarkov(...)."
             )
         even = np.full((K, K), 1.0 / K)
-        start = self._constrained(HiddenMarkov(even[0], even, self._emission(found)))
+        start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, found)))
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(self._seeded(start, data, rows, found, int(seed)) for seed in seeds)
@@ -442,7 +447,7 @@ default='gaussian'
             tied=tied,
         )
 
-    def _emission(self, found: Description) -> Family:
+    def _emission(self, rows: Partitions, found: Description) -> Family:
         """K densities that know what to sum."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
@@ -452,6 +457,7 @@ default='gaussian'
             raise ValueError(f"emission has {len(kinds)} kinds, but X has {D} columns.")
         if strange := set(kinds) - {"gaussian", *DISCRETE}:
             raise ValueError(f"emission has {sorted(strange)}; it may be {['gaussian', *DISCRETE]}.")
+        check_kinds(rows, kinds, getattr(self, "feature_names_in_", range(D)))
         if self.covariance_type not in GAUSSIANS:
             raise ValueError(
                 f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
@@ -505,7 +511,7 @@ default='gaussian'
         s = s * (1.0 / s.weight)
         self.n_updates_ = seen + 1
         step = (seen + 2.0) ** -0.6
-        total = s if first else self.statistics_ * (1.0 - step) + s * step
+        total = s if first else self.statistics_ * ((1.0 - step) / self.statistics_.weight) + s * step
         model = model.estimate(total)
         self.__dict__.update(self._fitted(model))
         self.model_, self.statistics_ = model, total

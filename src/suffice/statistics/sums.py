@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -158,3 +159,16 @@ def extremes(columns: np.ndarray, rows: Any) -> Extremes:
     none = np.full((1, X.shape[1]), np.nan)
     X = np.concatenate([X, none])
     return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
+
+
+def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
+    """Columns hold what their kind can; those of an estimator that takes several kinds are checked here."""
+    numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
+    found = data.fold(extremes, numbers)
+    for d, low, high in zip(numbers, found.low, found.high, strict=True):
+        if np.isinf(low) or np.isinf(high):
+            raise ValueError(f"Input X contains infinity, in column {names[d]!r}.")
+        if kinds[d] in ("poisson", "multinomial") and low < 0:
+            raise ValueError(f"Negative values in column {names[d]!r}, which is to hold counts.")
+        if kinds[d] == "bernoulli" and (low < 0 or high > 1):
+            raise ValueError(f"Column {names[d]!r} is to hold zeros and ones, but goes from {low} to {high}.")
