@@ -44,12 +44,13 @@ def write(folder: Any, blocks: list[pa.Table]) -> Any:
     return folder
 
 
-def public_estimators() -> list[type]:
+def public_estimators(takes: str = "rows") -> list[type]:
     import_everything()
     return [
         cls
         for name, cls in sorted(Estimator.known.items())
-        if cls.__name__ in import_module(name.rsplit(".", 2)[0]).__dict__.get("__all__", ())
+        if cls.takes == takes
+        and cls.__name__ in import_module(name.rsplit(".", 2)[0]).__dict__.get("__all__", ())
     ]
 
 
@@ -61,7 +62,7 @@ def made(cls: type, **params: Any) -> Any:
 
 
 def variants() -> dict[str, Any]:
-    """Every public estimator by name, and those options that sum something else."""
+    """Every public estimator of rows by name, and those options that sum something else."""
     found = {cls.__name__: made(cls) for cls in public_estimators()}
     for kind in ("tied", "diag", "spherical"):
         found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +25,7 @@ from suffice.engines.local import LocalPartitions
 from suffice.sequence import HiddenMarkovModel
 from suffice.sequence.base import SequenceEstimator
 
-from ._common import bits
+from ._common import bits, made, public_estimators
 
 pytestmark = [
     pytest.mark.timeout(180, method="thread"),  # what a signal raises is lost inside ray.get
@@ -108,6 +113,24 @@ def learnt(source, *given, **more):
         return clone(MODEL).fit(source, *given, **more)
 
 
+EVERY = {cls.__name__: cls for cls in public_estimators("sequences")}
+
+
+def assert_learns_the_same(cls, source):
+    """To rounding, wherever the sequences are; or it says that they must be in memory."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        here = made(cls).fit(described(table(), target="y"))
+        try:
+            there = made(cls).fit(described(source, target="y"))
+        except TypeError as refused:
+            assert "in memory" in str(refused)
+            return
+    np.testing.assert_allclose(there.trace_, here.trace_, rtol=1e-10)
+    given = described(table().take(np.arange(1500)))
+    assert (there.predict(given) == here.predict(given)).all()
+
+
 LAYOUTS = {
     "one file": ([10_000], 10_000),
     "halves": ([1200], 500),
@@ -154,6 +177,10 @@ class TestParquet:
             cut = clone(again).fit(described(write(tmp_path, "many files")))
         np.testing.assert_allclose(cut.trace_, whole.trace_, rtol=1e-10)
         np.testing.assert_allclose(cut.model_.transition, whole.model_.transition, rtol=1e-10)
+
+    @pytest.mark.parametrize("name", EVERY)
+    def test_every_estimator(self, name, tmp_path, small_blocks):
+        assert_learns_the_same(EVERY[name], write(tmp_path, "many files"))
 
     def test_blocks_are_as_large_as_those_in_memory(self, tmp_path):
         N, D = 50_000, 4
@@ -320,6 +347,12 @@ class TestRay:
         np.testing.assert_allclose(there.model_.transition, here.model_.transition, rtol=1e-10)
         np.testing.assert_allclose(there.model_.emission.mean, here.model_.emission.mean, rtol=1e-10)
 
+    @pytest.mark.parametrize("name", EVERY)
+    def test_every_estimator(self, name, cluster):
+        import ray.data
+
+        assert_learns_the_same(EVERY[name], ray.data.from_arrow(self.blocks("uneven")))
+
     def test_a_model_has_the_same_bits_from_any_number_of_workers(
         self, cluster, engine, monkeypatch, answers
     ):
@@ -365,6 +398,39 @@ class TestRay:
         head = ray.get(engine._head.remote(["a"], 10, ray.put(t)))
         assert head["a"].to_pylist() == list(range(10))
         assert sum(b.size for c in head["a"].chunks for b in c.buffers() if b) < 10_000
+
+
+SCRIPT = """
+import json, sys, tracemalloc, warnings
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+warnings.simplefilter("ignore")
+import pyarrow as pa
+import sequences_out_of_core as bench
+
+found = []
+for name, steps in (("small", 20_000), ("some", 100_000), ("more", 300_000)):
+    folder = Path(sys.argv[2]) / name
+    folder.mkdir()
+    bench.make(folder, steps, group=1 << 15)
+    pa.default_memory_pool().release_unused()
+    resident = []
+    tracemalloc.start()
+    with bench.growth(resident):
+        bench.streamed(folder, iterations=1)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    found.append((held / 1e6, resident[0]))
+print(json.dumps(found))
+"""
+
+
+def test_memory_does_not_grow_with_the_files(tmp_path):
+    """Three times the steps take no more: 300,000 are 10 MB as float64, with their ids."""
+    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[2] / "benchmarks"), str(tmp_path)]
+    _, some, more = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=170).stdout)
+    assert more[0] < some[0] + 2 and more[0] < 8
+    assert more[1] < 60
 
 
 @pytest.fixture(scope="module")
