@@ -117,9 +117,10 @@ class Sequences(Block):
             offset = self.offset[start : max(start, stop) + 1]
             rows: Any = slice(offset[0], offset[-1])
             offset = offset - offset[0]
-        else:  # a mask
-            rows = np.repeat(sequences, self.lengths)
-            offset = offsets(self.lengths[sequences])
+        else:  # a mask, or positions
+            lengths = self.lengths[sequences]
+            offset = offsets(lengths)
+            rows = np.arange(offset[-1]) + np.repeat(self.offset[:-1][sequences] - offset[:-1], lengths)
         X = _take(self.X, rows)
         return Sequences(X, offset, None if self.y is None else self.y[rows], weight, self.index)
 

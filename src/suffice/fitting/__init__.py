@@ -2,5 +2,18 @@
 
 from .descent import newton, quasi_newton
 from .em import Together, em
+from .gradient import gradient_descent, stochastic_descent
+from .orthant import orthant_wise
+from .scaling import iterative_scaling, scaling_step
 
-__all__ = ["Together", "em", "newton", "quasi_newton"]
+__all__ = [
+    "Together",
+    "em",
+    "gradient_descent",
+    "iterative_scaling",
+    "newton",
+    "orthant_wise",
+    "quasi_newton",
+    "scaling_step",
+    "stochastic_descent",
+]

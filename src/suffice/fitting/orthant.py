@@ -1,0 +1,168 @@
+"""Minimising a smooth convex function plus a sum of absolute values: orthant-wise limited-memory BFGS.
+
+Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007. Without absolute values it is
+limited-memory BFGS (Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 7.5) with steps that
+are halved until they descend: of a convex function the curvature along any step is not negative, so nothing
+more is asked of them. It holds few vectors at a time, and is meant for millions of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.loop import Watch
+from .descent import ROUNDING, Descent
+
+MANY = 1 << 21  # parameters from which each vector of the history counts
+
+
+def orthant_wise(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    l1: float = 0.0,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    watch: Watch | None = None,
+) -> Descent:
+    """Minimise ``fun(x) + l1 * sum(abs(x))``.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
+        penalty added at home. The gradient is kept: it must be a new array in each call.
+    start : ndarray
+        Where to start.
+    l1 : float
+        Strength of the absolute values.
+    tol : float
+        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or the
+        value falls no more.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.fitting import orthant_wise
+    >>> target = np.array([3.0, 0.5])
+    >>> fun = lambda x: (0.5 * ((x - target) ** 2).sum(), x - target)
+    >>> orthant_wise(fun, np.zeros(2), l1=1.0).model
+    array([2., 0.])
+    """
+    from ..loops.vectors import dot
+
+    def step(here: Descent) -> Descent:
+        x = here.model
+        if here.gradient is None:
+            value, gradient = fun(x)
+            here = here.replace(value=value + l1 * float(np.abs(x).sum()), gradient=gradient)
+        slope_at = _steepest(x, here.gradient, l1)
+        direction = _towards(slope_at, here.steps, here.changes)
+        if l1:
+            direction[direction * slope_at >= 0] = 0.0
+        found = _line_search(fun, here, slope_at, direction, l1)
+        if found is None:
+            still = dot(slope_at, slope_at) <= 1e3 * ROUNDING * max(1.0, abs(here.value))
+            why = "tolerance" if still or np.abs(slope_at).max(initial=0.0) <= tol else "line search"
+            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        new, value, gradient = found
+        steps, changes = _remembered(here, new, gradient)
+        small = np.abs(_steepest(new, gradient, l1)).max(initial=0.0) <= tol
+        still = here.value - value <= ROUNDING * max(abs(value), 1.0)
+        return Descent(
+            new,
+            (*here.trace, value),
+            stopped_because="tolerance" if small or still else "",
+            value=value,
+            gradient=gradient,
+            steps=steps,
+            changes=changes,
+        )
+
+    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
+
+
+def _steepest(x: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
+    """The gradient; where a parameter is zero, of the two slopes the one that descends, or zero."""
+    if not l1:
+        return gradient
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
+    return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
+
+
+def _line_search(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    here: Descent,
+    slope_at: np.ndarray,
+    direction: np.ndarray,
+    l1: float,
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant."""
+    from ..loops.vectors import dot
+
+    x, length = here.model, 1.0
+    orthant = np.where(x == 0, -np.sign(slope_at), np.sign(x)) if l1 else None
+    slope = dot(slope_at, direction)
+    new = direction if orthant is None else direction.copy()
+    new += x
+    while length > 1e-12:
+        if orthant is not None:
+            new[new * orthant <= 0] = 0.0
+            slope = dot(slope_at, new - x) / length
+        value, gradient = fun(new)
+        if l1:
+            value += l1 * float(np.abs(new).sum())
+        if value <= here.value + 1e-4 * length * slope:
+            return new, value, gradient
+        length /= 2.0
+        if orthant is None:  # the direction is not kept: it is what was added
+            new -= x
+            new /= 2.0
+            new += x
+        else:
+            new = x + length * direction
+    return None
+
+
+def _towards(
+    gradient: np.ndarray, steps: tuple[np.ndarray, ...], changes: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4."""
+    from ..loops.vectors import add_scaled, dot
+
+    q = np.negative(gradient)
+    pairs = [(s, y, dot(s, y)) for s, y in zip(steps, changes, strict=True)]
+    pairs = [pair for pair in pairs if pair[2] > 0]
+    if not pairs:
+        q /= max(1.0, float(np.sqrt(dot(q, q))))
+        return q
+    shares = []
+    for s, y, sy in reversed(pairs):
+        shares.append(dot(s, q) / sy)
+        add_scaled(q, -shares[-1], y)
+    _, y, sy = pairs[-1]
+    q *= sy / dot(y, y)
+    for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
+        add_scaled(q, share - dot(y, q) / sy, s)
+    return q
+
+
+def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
+    """The steps and the changes of the gradient with the last of them. Of millions of parameters three pairs
+    are kept, in single precision: they bend the direction, and do not enter the solution."""
+    memory, kind = (10, np.float64) if len(new) < MANY else (3, np.float32)
+    out = []
+    for kept, a, b in ((here.steps, new, here.model), (here.changes, gradient, here.gradient)):
+        full = len(kept) == memory
+        # The oldest is forgotten, and its memory used again: `here` is not looked at any more.
+        last = kept[0] if full and kept[0].flags.writeable else np.empty(len(a), kind)
+        np.subtract(a, b, out=last, casting="same_kind")
+        out.append((*kept[full:], last))
+    return out[0], out[1]

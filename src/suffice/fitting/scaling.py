@@ -1,0 +1,104 @@
+"""Improved iterative scaling, of features that are not negative. Li ch. 6 and 11.
+
+Each pass sums the counts that the model expects; each weight then moves alone, by the amount at which the
+counts it would be expected to have, were the others still, are those observed. Della Pietra, Della Pietra and
+Lafferty, "Inducing features of random fields", 1997; with a squared penalty, Chen and Rosenfeld, "A survey of
+smoothing techniques for maximum entropy models", 2000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.loop import Watch
+from .descent import Descent
+
+SMALLEST = 1e-10  # of the observed beside the expected: what was never seen would go to minus infinity
+
+
+def iterative_scaling(
+    counts: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    observed: np.ndarray,
+    totals: np.ndarray,
+    start: np.ndarray,
+    *,
+    penalty: float = 0.0,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    watch: Watch | None = None,
+) -> Descent:
+    """Maximise the likelihood of a log-linear model by iterative scaling.
+
+    Parameters
+    ----------
+    counts : callable
+        ``counts(x)`` gives the objective, for the trace, and the expected counts (M, P): of the examples
+        whose features add up to each of the totals. A fold.
+    observed : ndarray of shape (P,)
+        The counts in the data.
+    totals : ndarray of shape (M,)
+        What the features of an example can add up to; with a slack feature, only one.
+    start : ndarray of shape (P,)
+        Where to start.
+    penalty : float
+        Strength of the squared penalty, on the scale of the counts.
+    tol : float
+        Converged when no count is further from what is observed, the penalty included, than this.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Examples
+    --------
+    A coin that fell on heads three times in four: one feature, which is one for heads.
+
+    >>> import numpy as np
+    >>> from suffice.fitting import iterative_scaling
+    >>> p = lambda x: 1 / (1 + np.exp(-x))
+    >>> counts = lambda x: (float(-3 * np.log(p(x[0])) - np.log1p(-p(x[0]))), 4 * p(x)[None])
+    >>> x = iterative_scaling(counts, np.array([3.0]), np.array([1.0]), np.zeros(1), tol=1e-6).model
+    >>> p(x).round(4)
+    array([0.75])
+    """
+
+    def step(here: Descent) -> Descent:
+        x = here.model
+        value, expected = counts(x)
+        apart = expected.sum(axis=0) - observed + penalty * x
+        if np.abs(apart).max(initial=0.0) <= tol:
+            return here.replace(trace=(*here.trace, value), value=value, stopped_because="tolerance")
+        new = x + scaling_step(observed, expected, totals, x, penalty)
+        return Descent(new, (*here.trace, value), value=value)
+
+    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+
+
+def scaling_step(
+    observed: np.ndarray, expected: np.ndarray, totals: np.ndarray, x: np.ndarray, penalty: float = 0.0
+) -> np.ndarray:
+    """d with ``sum_m expected[m] exp(d totals[m]) + penalty (x + d) = observed``, for each feature.
+
+    By Newton's method on a function that rises and bends upwards, from where it is not below zero: there it
+    comes down to the root and never passes it.
+    """
+    least = SMALLEST * expected.sum(axis=0) if penalty == 0 else 0.0
+    target = np.maximum(observed, least) - penalty * x
+    # Not below the root: zero; or if it is, where one term alone reaches the target.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.log(np.maximum(target, 0.0) / expected) / totals[:, None]
+    high = np.where(expected > 0, alone, np.inf).min(axis=0, initial=np.inf)
+    high = np.minimum(high, target / penalty) if penalty else high
+    live = np.isfinite(high) | (expected > 0).any(axis=0)
+    d = np.where(live & (expected.sum(axis=0) < target), high, 0.0)
+    for _ in range(100):
+        terms = expected * np.exp(totals[:, None] * d)
+        gap = terms.sum(axis=0) + penalty * d - target
+        slope = totals.dot(terms) + penalty
+        move = np.where(live & (slope > 0), gap / np.where(slope > 0, slope, 1.0), 0.0)
+        d = d - move
+        if np.abs(move).max(initial=0.0) <= 1e-13 * max(1.0, float(np.abs(d).max(initial=0.0))):
+            break
+    return d

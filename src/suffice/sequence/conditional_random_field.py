@@ -1,0 +1,742 @@
+"""Conditional random field on a chain of labels. Li ch. 11; Gong and Xu ch. 8 and 9.
+
+Lafferty, McCallum and Pereira, "Conditional random fields: probabilistic models for segmenting and labeling
+sequence data", 2001. Each pass sums the loss with its gradient; the penalty is added at home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.metrics import accuracy_score
+
+from ..core.blocks import Sequences, power_of_two
+from ..core.cost import afford
+from ..core.door import flat_labels, open_sequences, read_sequences
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.tables import of_sequences
+from ..core.values import Value
+from ..fitting import gradient_descent, iterative_scaling, orthant_wise, stochastic_descent
+from ..statistics import Distinct, Objective, class_codes, distinct, distinct_targets
+from .base import SequenceEstimator
+from .chain import Chains
+
+RUN_BYTES = 1 << 20  # scores of the steps that are summarized at a time
+WORTH = 64  # operations on a block for each number that is summed over it,
+LEAST = 1 << 22  # and in all
+
+
+@dataclass(frozen=True, eq=False)
+class LinearChain(Model):
+    """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the last from n = 2.
+
+    The weights of moves are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some columns e.
+    """
+
+    theta: np.ndarray  # (P,): nodes (D, K), moves (K, K), and by column of `edge` more moves (E, K, K)
+    classes: np.ndarray  # (K,)
+    class_weight: np.ndarray  # (K,)
+    edge: np.ndarray  # (E,), numbers of columns
+
+    @property
+    def node(self) -> np.ndarray:
+        """Weights of features, (D, K)."""
+        return self._parts(self.theta)[0]
+
+    @property
+    def moves(self) -> np.ndarray:
+        """Weights of moves, (1 + E, K, K)."""
+        return self._parts(self.theta)[1]
+
+    def _parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        K, E = len(self.classes), len(self.edge)
+        split = len(theta) - (1 + E) * K * K
+        return theta[:split].reshape(-1, K), theta[split:].reshape(1 + E, K, K)
+
+    def chains(self, block: Any) -> Chains:
+        """The log potentials of the sequences of a block."""
+        K = len(self.classes)
+        move = self.moves[0]
+        if len(self.edge):
+            E = self._edge_values(block.X)
+            move = move + E.dot(self.moves[1:].reshape(len(self.edge), K * K)).reshape(-1, K, K)
+        return Chains(_times(block.X, self.node), np.zeros(K), move, block.offset)
+
+    def _edge_values(self, X: Any) -> np.ndarray:
+        columns = X[:, self.edge]
+        return columns.toarray() if sp.issparse(columns) else columns
+
+    def runs(self, block: Any) -> Iterable[Any]:
+        """The block in runs of sequences whose scores stay in the cache."""
+        K = len(self.classes)
+        rows = power_of_two(RUN_BYTES / (8 * K * (K if len(self.edge) else 1)), 64)
+        return (block[part] for part in block.parts(rows))
+
+    def summarize(self, block: Any) -> Objective:
+        """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example."""
+        out = np.zeros(len(self.theta))  # all runs of the block are added to it
+        loss, total = 0.0, 0.0
+        for run in self.runs(block):
+            codes, chains, weight = class_codes(self.classes, run.y), self.chains(run), self.weights(run)
+            loss += float(weight.dot(chains.log_sum - chains.score(codes)))
+            total += float(weight.dot(run.lengths))
+            states, moves = chains.smoothed(weight)
+            self._observe(run, codes, -weight, states, moves)
+            self._add_counts(run, states, moves, out)
+        return Objective(total, loss, out)
+
+    def weights(self, block: Any) -> np.ndarray:
+        """Of sequences, (S,): their own, times the mean of the class weights of their labels."""
+        if (self.class_weight == 1).all():
+            return block.weight
+        of_steps = self.class_weight[class_codes(self.classes, block.y)]
+        sums = np.bincount(np.repeat(np.arange(len(block)), block.lengths), of_steps, minlength=len(block))
+        return block.weight * sums / np.maximum(block.lengths, 1)
+
+    def observed(self, block: Any) -> np.ndarray:
+        """Counts of features and moves with the labels they have, (P,)."""
+        K, out = len(self.classes), np.zeros(len(self.theta))
+        for run in self.runs(block):
+            N = run.X.shape[0]
+            states, moves = np.zeros((N, K)), np.zeros((N, K, K) if len(self.edge) else (K, K))
+            self._observe(run, class_codes(self.classes, run.y), self.weights(run), states, moves)
+            self._add_counts(run, states, moves, out)
+        return out
+
+    def expected(self, block: Any) -> np.ndarray:
+        """Counts of features and moves that the model expects given x, (P,)."""
+        out = np.zeros(len(self.theta))
+        for run in self.runs(block):
+            self._add_counts(run, *self.chains(run).smoothed(run.weight), out)
+        return out
+
+    def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
+        """The same, with weights of classes, of the sequences whose features add up to each total, (M, P)."""
+        out = np.zeros((len(totals), len(self.theta)))
+        for run in self.runs(block):
+            place, weight = np.searchsorted(totals, self.totals(run)), self.weights(run)
+            for m in np.unique(place).tolist():
+                states, moves = self.chains(run).smoothed(np.where(place == m, weight, 0.0))
+                self._add_counts(run, states, moves, out[m])
+        return out
+
+    def totals(self, block: Any) -> np.ndarray:
+        """What the features of a sequence add up to, whatever its labels are, (S,)."""
+        S = len(block)
+        number = np.repeat(np.arange(S), block.lengths)
+        values = np.asarray(block.X.sum(axis=1)).ravel()
+        later = np.ones(len(values))
+        if len(self.edge):
+            later += self._edge_values(block.X).sum(axis=1)
+        later[block.offset[:-1][block.lengths > 0]] = 0.0
+        return np.bincount(number, values + later, minlength=S)
+
+    def _observe(
+        self, run: Any, codes: np.ndarray, weight: np.ndarray, states: np.ndarray, moves: np.ndarray
+    ) -> None:
+        """Add the weights to the places of the labels and of the moves between them."""
+        K, N = len(self.classes), len(codes)
+        of_step = np.repeat(weight, run.lengths)
+        states[np.arange(N), codes] += of_step
+        into = np.ones(N, bool)
+        into[run.offset[:-1][run.lengths > 0]] = False
+        into = np.flatnonzero(into)
+        before, here = codes[into - 1], codes[into]
+        if moves.ndim == 3:
+            moves[into, before, here] += of_step[into]
+        else:
+            moves += np.bincount(before * K + here, of_step[into], minlength=K * K).reshape(K, K)
+
+    def _add_counts(self, run: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
+        of_nodes, of_moves = self._parts(out)
+        _add_transposed_times(run.X, states, of_nodes)
+        if moves.ndim == 3:
+            of_moves[0] += moves.sum(axis=0)
+            by_column = self._edge_values(run.X).T.dot(moves.reshape(len(moves), -1))
+            of_moves[1:] += by_column.reshape(of_moves[1:].shape)
+        else:
+            of_moves[0] += moves
+
+    def estimate(self, s: Objective) -> Self:
+        """One step down the mean gradient, without penalty: for the study of a single step."""
+        return self.replace(theta=self.theta - s.gradient / s.weight)
+
+
+def _times(X: Any, W: np.ndarray) -> np.ndarray:
+    if not sp.issparse(X):
+        return X.dot(W)
+    from ..loops.sparse import times
+
+    return times(X.data, X.indices, X.indptr, W)
+
+
+def _add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
+    if not sp.issparse(X):
+        out += X.T.dot(G)
+        return
+    from ..loops.sparse import add_transposed_times
+
+    add_transposed_times(X.data, X.indices, X.indptr, G, out)
+
+
+@dataclass(frozen=True)
+class Explanation(Value):
+    """Why a step has its label and not the next best one.
+
+    The amounts add up to `margin`: by how much the log score of the sequence would fall if this label alone
+    were the other.
+    """
+
+    label: Any
+    against: Any  # of the other labels the one that is most probable here
+    margin: float
+    reasons: tuple[tuple[str, float], ...]  # a feature or a move, and its amount; the largest first
+
+
+class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
+    """Conditional random field on a linear chain: labels of all steps of a sequence, together.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse strength of the penalty, as in scikit-learn; ``np.inf`` is none. The squared penalty of
+        CRFsuite is ``c2 = 1 / (2 * C)``.
+    l1_ratio : float, default=0.0
+        Share of absolute values in the penalty: 0 is the squared penalty, 1 only absolute values, which make
+        weights zero; with `solver` 'lbfgs'. In CRFsuite ``c1 = l1_ratio / C`` and
+        ``c2 = (1 - l1_ratio) / (2 * C)``.
+    solver : str, default='lbfgs'
+        All reach the same optimum.
+
+        - 'lbfgs': limited-memory BFGS; with absolute values, orthant-wise;
+        - 'gradient': descent along the gradient;
+        - 'iis-s', 'iis-t': improved iterative scaling, by the largest sum of the features of a sequence or by
+          that of each. Features must not be negative;
+        - 'sgd': one sequence at a time, in an order drawn by `random_state`. The result depends on the order
+          as far as `tol` lets it, and the data must be in memory.
+    max_iter : int, default=100
+        Iterations at most.
+    tol : float, default=1e-4
+        Converged when no component of the gradient of the mean loss of a step is larger.
+    class_weight : dict or 'balanced', default=None
+        Weights of the labels. The likelihood is one of whole sequences: each weighs the mean of the weights
+        of its labels. 'balanced' gives all labels the same total over the steps.
+    edge_features : list of int or str, default=None
+        Columns of X on which the weights of moves depend, besides those of labels.
+    random_state : int, default=None
+        Seed of the order of sequences, for 'sgd'.
+    warm_start : bool, default=False
+        Whether `fit` starts from the last solution.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features for each label.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Weights of moves, from a label (row) to the next (column).
+    edge_coef_ : ndarray of shape (n_edge_features, n_classes, n_classes)
+        What each of the `edge_features` adds to them.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Penalised mean loss of a step by iteration.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : LinearChain
+        The fitted model; its `summarize` gives the loss and the gradient of a block.
+    statistics_ : Objective
+        The sums at the solution.
+
+    Examples
+    --------
+    Two sequences, told apart by `groups`. What a step looks like decides less than what comes before it.
+
+    >>> from suffice.sequence import ConditionalRandomField
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    >>> y = ["a", "b", "c", "a", "b"]
+    >>> crf = ConditionalRandomField(C=10.0).fit(X, y, groups=[1, 1, 1, 2, 2])
+    >>> crf.predict(X, groups=[1, 1, 1, 2, 2])
+    array(['a', 'b', 'c', 'a', 'b'], dtype='<U1')
+    >>> crf.decode([X[:3]], k_best=2)[0][0]
+    array([['a', 'b', 'c'],
+           ['a', 'b', 'b']], dtype='<U1')
+    >>> crf.explain(X[:3])[2].reasons[0][0]
+    'b -> c'
+    """
+
+    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        l1_ratio: float = 0.0,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        class_weight: Any = None,
+        edge_features: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+    ) -> None:
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.edge_features = edge_features
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, list of them, table, Parquet scan or distributed data set
+            Features of the steps. See `suffice.sequences` for tables that hold labels and weights.
+        y : array of shape (n_steps,) or list of arrays, optional
+            A label for each step, if they are not a column of the table.
+        groups : array of shape (n_steps,), optional
+            The sequence of each step; the steps of a sequence stand together. Without it, one 2-D array is
+            one sequence.
+        sample_weight : array, optional
+            Weights, one a sequence or the same for all its steps: two is the sequence twice, zero is its
+            absence.
+
+        Returns
+        -------
+        self
+        """
+        minimise = self._minimiser()
+        data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
+        start = self._start(data)
+        watch = Watch(
+            self, self.checkpoint, data, as_model=lambda theta: start.replace(theta=np.array(theta))
+        )
+        progress = minimise(data, start, watch)
+        solution = start.replace(theta=progress.model)
+        self._publish(
+            Progress(
+                solution,
+                progress.trace,
+                data.fold(LinearChain.summarize, solution),
+                progress.stopped_because,
+            )
+        )
+        return self
+
+    # --- how it is fitted ---------------------------------------------------------------------------------
+
+    def _minimiser(self) -> Callable[[Partitions, LinearChain, Watch], Progress]:
+        known = {
+            "lbfgs": self._by_lbfgs,
+            "gradient": self._by_gradient,
+            "sgd": self._by_sgd,
+            "iis-s": self._by_scaling,
+            "iis-t": self._by_scaling,
+        }
+        if self.solver not in known:
+            raise ValueError(f"solver={self.solver!r} is unknown: use one of {sorted(known)}.")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive.")
+        if not 0 <= self.l1_ratio <= 1:
+            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
+        if self.l1_ratio and self.solver != "lbfgs":
+            raise ValueError(
+                f"l1_ratio={self.l1_ratio} with solver={self.solver!r}: absolute values have no gradient at "
+                "zero. Use solver='lbfgs'."
+            )
+        return known[self.solver]
+
+    def _block_rows(self, block: Any) -> float:
+        """Rows whose summary takes long beside adding it up: what is summed may be larger than the rows."""
+        N, D = block.X.shape
+        K = len(distinct(block.y))
+        nonzero = block.X.nnz / max(1, N) if sp.issparse(block.X) else D
+        return max(WORTH * (D + K) * K, LEAST) / (2.0 * nonzero * K + 3.0 * K * K)
+
+    def _start(self, data: Partitions) -> LinearChain:
+        classes = data.fold(distinct_targets).values[0]
+        K, D = len(classes), self.n_features_in_
+        if K < 2:
+            raise ValueError(
+                "A classifier needs at least 2 classes in the data, but the data contains only one class: "
+                f"{classes.tolist()}."
+            )
+        edge = self._edge_columns()
+        theta = np.zeros(D * K + (1 + len(edge)) * K * K)
+        afford(
+            8 * theta.size,
+            f"the {theta.size} weights of {D} features and {K} labels, with their history,",
+            "hash the features to fewer, e.g. by FeatureHasher(n_features=2**18).",
+        )
+        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
+            theta = self.model_.theta
+        return LinearChain(theta, classes, self._class_weights(data, classes), edge)
+
+    def _edge_columns(self) -> np.ndarray:
+        names = list(getattr(self, "feature_names_in_", ()))
+        wanted = [] if self.edge_features is None else list(self.edge_features)
+        columns = [names.index(w) if isinstance(w, str) and w in names else w for w in wanted]
+        for column in columns:
+            if isinstance(column, str) or not 0 <= column < self.n_features_in_:
+                raise ValueError(
+                    f"edge_features has {column!r}, which is no column of X: use their names, or numbers "
+                    f"from 0 to {self.n_features_in_ - 1}."
+                )
+        return np.array(columns, dtype=np.int64)
+
+    def _class_weights(self, data: Partitions, classes: np.ndarray) -> np.ndarray:
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if isinstance(self.class_weight, str):
+            if self.class_weight != "balanced":
+                raise ValueError(f"class_weight={self.class_weight!r} is unknown: use a dict or 'balanced'.")
+            count = data.fold(_class_totals, classes)
+            return count.sum() / (len(classes) * count)
+        weights = {c: 1.0 for c in classes.tolist()} | dict(self.class_weight)
+        return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
+
+    def _smooth(
+        self, data: Partitions, start: LinearChain
+    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+        """Mean loss of a step plus the squared part of the penalty, with its gradient."""
+        from ..loops.vectors import add_scaled, dot
+
+        def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            s = data.fold(LinearChain.summarize, start.replace(theta=theta))
+            strength = (1.0 - self.l1_ratio) / self.C
+            gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
+            if strength:
+                add_scaled(gradient, strength, theta)
+            gradient *= 1.0 / s.weight
+            return (s.loss + 0.5 * strength * dot(theta, theta)) / s.weight, gradient
+
+        return objective
+
+    def _by_lbfgs(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+        l1 = self.l1_ratio / (self.C * float(data.fold(_step_weight, start))) if self.l1_ratio else 0.0
+        fun = self._smooth(data, start)
+        return orthant_wise(fun, start.theta, l1=l1, tol=self.tol, max_iter=self.max_iter, watch=watch)
+
+    def _by_gradient(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+        fun = self._smooth(data, start)
+        return gradient_descent(fun, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
+
+    def _by_sgd(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+        blocks = getattr(data, "blocks", None)
+        if not isinstance(blocks, tuple) or not all(isinstance(b, Sequences) for b in blocks):
+            raise TypeError(
+                "solver='sgd' takes one sequence after the other, and these are not in memory: use "
+                "solver='lbfgs'."
+            )
+        examples = [block.piece(s, s + 1, s) for block in blocks for s in range(len(block))]
+        steps = float(data.fold(_step_weight, start))
+        n, strength = len(examples), 1.0 / (self.C * steps)
+
+        def of_example(theta: np.ndarray, i: int) -> np.ndarray:
+            gradient = start.replace(theta=theta).summarize(examples[i]).gradient
+            return (n / steps) * gradient + strength * theta
+
+        # About as long as no sequence overshoots: the curvature of one is at most that of its features.
+        bend = max(0.5 * _squares(example.X) + example.X.shape[0] for example in examples)
+        return stochastic_descent(
+            self._smooth(data, start),
+            of_example,
+            start.theta,
+            n=n,
+            length=0.5 / (strength + bend * n / steps),
+            seed=self.random_state or 0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=watch,
+        )
+
+    def _by_scaling(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+        if data.fold(_negative).any():
+            raise ValueError(
+                f"solver={self.solver!r} scales counts, and X has negative features: use solver='lbfgs', or "
+                "features that are not negative."
+            )
+        strength = 1.0 / self.C
+        observed = data.fold(LinearChain.observed, start)
+        steps = float(data.fold(_step_weight, start))
+        totals = data.fold(_distinct_totals, start).values[0]
+        by_total = self.solver == "iis-t"
+        if by_total:
+            afford(
+                len(totals) * start.theta.size,
+                f"the counts of {start.theta.size} features by {len(totals)} totals",
+                "use solver='iis-s'.",
+            )
+
+        def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            at = start.replace(theta=theta)
+            s = data.fold(LinearChain.summarize, at)
+            value = (s.loss + 0.5 * strength * float(theta.dot(theta))) / s.weight
+            if by_total:
+                return value, data.fold(LinearChain.expected_by_total, at, totals)
+            # The slack feature, what is missing of the largest total, does not depend on the labels: its
+            # expected count is always the one observed, and its weight stays zero.
+            return value, (s.gradient + observed)[None]
+
+        return iterative_scaling(
+            counts,
+            observed,
+            totals if by_total else totals[-1:],
+            start.theta,
+            penalty=strength,
+            tol=self.tol * steps,
+            max_iter=self.max_iter,
+            watch=watch,
+        )
+
+    def _fitted(self, model: LinearChain) -> dict[str, Any]:
+        return {
+            "classes_": model.classes,
+            "coef_": model.node.T,
+            "transitions_": model.moves[0],
+            "edge_coef_": model.moves[1:],
+        }
+
+    # --- what it answers ----------------------------------------------------------------------------------
+
+    def predict(self, X: Any, groups: Any = None) -> Any:
+        """The labels of each sequence that are together most probable, in the shape that came."""
+        return self._of_steps(lambda b: self.classes_[self.model_.chains(b).best()[0]], X, groups)
+
+    def predict_proba(self, X: Any, groups: Any = None) -> Any:
+        """p(label at a step given the sequence), (n_steps, n_classes)."""
+        return self._of_steps(lambda b: self.model_.chains(b).smoothed()[0], X, groups)
+
+    def edge_marginals(self, X: Any, groups: Any = None) -> Any:
+        """p(label before, label at a step given the sequence), (n_steps, n_classes, n_classes); zero at the
+        first step of a sequence, where nothing is before."""
+
+        def moves(run: Any) -> np.ndarray:
+            chains = self.model_.chains(run)
+            N, K = chains.state.shape
+            if chains.move.ndim == 2:
+                chains = chains.replace(move=np.ascontiguousarray(np.broadcast_to(chains.move, (N, K, K))))
+            return chains.smoothed()[1]
+
+        def in_runs(block: Any) -> np.ndarray:
+            K = len(self.classes_)
+            return np.concatenate([np.zeros((0, K, K)), *map(moves, self.model_.runs(block))])
+
+        return self._of_steps(in_runs, X, groups)
+
+    def expectations(self, X: Any, groups: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Expected counts over all sequences: of features by label, (n_classes, n_features), and of moves,
+        (n_classes, n_classes)."""
+        nodes, moves = self.model_._parts(self.model_.expected(read_sequences(self, X, groups)[0]))
+        return nodes.T, moves[0]
+
+    def log_likelihood(self, X: Any, y: Any, groups: Any = None) -> np.ndarray:
+        """log p(labels given the sequence), of each sequence."""
+        block, _ = read_sequences(self, X, groups)
+        codes = class_codes(self.classes_, _labels(y, block))
+        chains = self.model_.chains(block)
+        return chains.score(codes) - chains.log_sum
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Share of the steps whose label is right, with weights one a sequence or one a step."""
+        block, _ = read_sequences(self, X, groups)
+        found = self.classes_[self.model_.chains(block).best()[0]]
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weight is not None and len(weight) != len(found):
+            weight = block.replace(weight=of_sequences(weight, block.offset)).step_weight
+        return float(accuracy_score(_labels(y, block), found, sample_weight=weight))
+
+    def decode(
+        self, X: Any, groups: Any = None, *, k_best: int = 1, allowed: Any = None, fixed: Any = None
+    ) -> Any:
+        """The most probable labels under constraints.
+
+        Parameters
+        ----------
+        X, groups
+            Sequences, as in `fit`.
+        k_best : int
+            How many labelings of each sequence.
+        allowed : array of bool, (n_classes, n_classes), or pairs of labels, optional
+            The moves that are allowed. A pair ``(None, label)`` says that a sequence may start with the
+            label; if there is any such pair, with no other.
+        fixed : like `y`, optional
+            Labels that are known, and None where they are not.
+
+        Returns
+        -------
+        labels or list
+            The labels, in the shape that came. If `k_best` is more than one, for each sequence a pair: its
+            labelings in falling order, (<= k_best, n_steps), and the logarithms of their probabilities given
+            the sequence, without constraints.
+        """
+        block, shaped = read_sequences(self, X, groups)
+        free = self.model_.chains(block)
+        chains = free
+        if allowed is not None:
+            moves, start = self._allowed(allowed)
+            chains = chains.replace(
+                move=np.where(moves, chains.move, -np.inf), start=np.where(start, chains.start, -np.inf)
+            )
+        if fixed is not None:
+            chains = chains.replace(state=np.where(self._open_to(fixed, block), chains.state, -np.inf))
+        path, score = chains.best()
+        if (score == -np.inf).any():
+            lost = int(np.flatnonzero(score == -np.inf)[0])
+            raise ValueError(f"No labels of sequence {lost} satisfy the constraints: allow more moves.")
+        if k_best == 1:
+            return shaped(self.classes_[path])
+        found = zip(chains.k_best(k_best), free.log_sum, strict=True)
+        return [(self.classes_[paths], score - total) for (paths, score), total in found]
+
+    def _allowed(self, allowed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which moves, (K, K), and which starts, (K,), are allowed."""
+        K = len(self.classes_)
+        if isinstance(allowed, np.ndarray) and allowed.dtype == bool:
+            if allowed.shape != (K, K):
+                raise ValueError(
+                    f"allowed.shape == {allowed.shape}, expected {(K, K)}: from a label to a label."
+                )
+            return allowed, np.ones(K, bool)
+        moves, start = np.zeros((K, K), bool), np.zeros(K, bool)
+        for before, after in allowed:
+            here = self._code(after)
+            if before is None:
+                start[here] = True
+            else:
+                moves[self._code(before), here] = True
+        return moves, start if start.any() else np.ones(K, bool)
+
+    def _code(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes_ == label)
+        if not len(found):
+            raise ValueError(f"The label {label!r} is none of the classes {self.classes_.tolist()}.")
+        return int(found[0])
+
+    def _open_to(self, fixed: Any, block: Any) -> np.ndarray:
+        """Which labels each step can have, (N, K)."""
+        nested = len(fixed) and isinstance(fixed[0], list | tuple | np.ndarray)
+        flat = [label for part in fixed for label in part] if nested else list(fixed)
+        if len(flat) != block.X.shape[0]:
+            raise ValueError(f"fixed has {len(flat)} labels, but X has {block.X.shape[0]} steps: one a step.")
+        out = np.ones((len(flat), len(self.classes_)), bool)
+        for n, label in enumerate(flat):
+            if label is not None:
+                out[n] = False
+                out[n, self._code(label)] = True
+        return out
+
+    def explain(self, X: Any, groups: Any = None, *, top: int | None = None) -> Any:
+        """Why each step has its label: features and moves, by weight times value.
+
+        Parameters
+        ----------
+        X, groups
+            Sequences, as in `fit`.
+        top : int, optional
+            How many reasons at most.
+
+        Returns
+        -------
+        list of Explanation
+            One a step, with `label`, `against`, `margin` and `reasons`; for a list of sequences, a list
+            of such lists.
+        """
+        block, shaped = read_sequences(self, X, groups)
+        chains = self.model_.chains(block)
+        path, likely = chains.best()[0], chains.smoothed()[0]
+        first = np.isin(np.arange(len(path)), block.offset[:-1])
+        last = np.isin(np.arange(len(path)), block.offset[1:] - 1)
+        answer = np.empty(len(path), object)
+        for n, label in enumerate(path.tolist()):
+            before = None if first[n] else int(path[n - 1])
+            after = None if last[n] else int(path[n + 1])
+            other = int(np.where(np.arange(len(self.classes_)) == label, -1.0, likely[n]).argmax())
+            x, move = block.X[[n]], chains._moves[n if chains.move.ndim == 3 else 0]
+            onwards = chains._moves[n + 1 if chains.move.ndim == 3 and after is not None else 0]
+            answer[n] = self._explained(x, label, other, before, after, move, onwards, top)
+        found = shaped(answer)
+        return [list(part) for part in found] if isinstance(found, list) else list(found)
+
+    def _explained(
+        self,
+        x: Any,
+        label: int,
+        other: int,
+        before: int | None,
+        after: int | None,
+        move: np.ndarray,
+        onwards: np.ndarray,
+        top: int | None,
+    ) -> Explanation:
+        names = getattr(self, "feature_names_in_", None)
+        columns, values = (x.indices, x.data) if sp.issparse(x) else (np.flatnonzero(x[0]), x[0][x[0] != 0])
+        node, classes = self.model_.node, self.classes_.tolist()
+        amounts = values * (node[columns, label] - node[columns, other])
+        reasons = [
+            (f"x{c}" if names is None else str(names[c]), float(a))
+            for c, a in zip(columns.tolist(), amounts, strict=True)
+        ]
+        if before is not None:
+            amount = float(move[before, label] - move[before, other])
+            reasons.append((f"{classes[before]} -> {classes[label]}", amount))
+        if after is not None:
+            amount = float(onwards[label, after] - onwards[other, after])
+            reasons.append((f"{classes[label]} -> {classes[after]}", amount))
+        reasons.sort(key=lambda reason: -abs(reason[1]))
+        margin = float(sum(amount for _, amount in reasons))
+        return Explanation(classes[label], classes[other], margin, tuple(reasons[:top]))
+
+
+def _labels(y: Any, block: Any) -> np.ndarray:
+    y = np.asarray(flat_labels(y))
+    if len(y) != block.X.shape[0]:
+        raise ValueError(f"y has {len(y)} labels, but X has {block.X.shape[0]} steps: one a step.")
+    return y
+
+
+def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
+    return np.bincount(class_codes(classes, block.y), block.step_weight, minlength=len(classes))
+
+
+def _step_weight(model: LinearChain, block: Any) -> np.ndarray:
+    return np.array(model.weights(block).dot(block.lengths))
+
+
+def _distinct_totals(model: LinearChain, block: Any) -> Distinct:
+    return Distinct((np.unique(model.totals(block)),))
+
+
+def _negative(block: Any) -> np.ndarray:
+    values = block.X.data if sp.issparse(block.X) else block.X
+    return np.array(float((values < 0).sum()))
+
+
+def _squares(X: Any) -> float:
+    return float((X.data if sp.issparse(X) else X.ravel()).dot(X.data if sp.issparse(X) else X.ravel()))

@@ -1,0 +1,418 @@
+"""Conditional random fields: sums against all labelings written out, solvers against each other."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+
+import suffice
+from suffice.core.blocks import Sequences, cut
+from suffice.engines.local import LocalPartitions
+from suffice.fitting import gradient_descent, iterative_scaling, orthant_wise, scaling_step
+from suffice.sequence import ConditionalRandomField, LinearChain
+
+K, D = 3, 4
+LENGTHS = (4, 1, 3, 5, 2, 4)
+
+
+def sequences(seed=0, lengths=LENGTHS, sparse=False):
+    """Features that are not negative, and labels that follow them and each other."""
+    rng = np.random.default_rng(seed)
+    N = sum(lengths)
+    y = rng.integers(K, size=N)
+    y[1::3] = y[:-1:3][: len(y[1::3])]
+    X = rng.poisson(0.4, size=(N, D)).astype(float)
+    X[np.arange(N), y] += rng.random(N) < 0.6
+    ids = np.repeat(np.arange(len(lengths)), lengths)
+    return (sp.csr_array(X) if sparse else X), y, ids
+
+
+def chain(edge=(), seed=1, weight=None):
+    P = D * K + (1 + len(edge)) * K * K
+    theta = np.random.default_rng(seed).normal(size=P)
+    weight = np.ones(K) if weight is None else weight
+    return LinearChain(theta, np.arange(K), weight, np.array(edge, dtype=np.int64))
+
+
+def block(X, y, ids, weight=None):
+    offset = np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1, [len(ids)]])
+    return Sequences(X, offset, y, weight)
+
+
+def score(model, X, path):
+    """The log score of one labeling of one sequence, term by term."""
+    move = [model.moves[0] + np.einsum("e,ejk->jk", x[model.edge], model.moves[1:]) for x in X]
+    total = sum(X[n] @ model.node[:, k] for n, k in enumerate(path))
+    return total + sum(move[n][path[n - 1], path[n]] for n in range(1, len(path)))
+
+
+def by_hand(model, X):
+    """All labelings of a sequence with their probabilities, and the log of the sum."""
+    paths = list(product(range(K), repeat=len(X)))
+    scores = np.array([score(model, X, path) for path in paths])
+    total = np.logaddexp.reduce(scores)
+    return np.array(paths), np.exp(scores - total), total
+
+
+def fitted(model):
+    """An estimator with a given model."""
+    X, y, ids = sequences()
+    with pytest.warns(ConvergenceWarning):
+        crf = ConditionalRandomField(max_iter=1, edge_features=model.edge.tolist()).fit(X, y, groups=ids)
+    crf.model_ = model
+    crf.__dict__.update(crf._fitted(model))
+    return crf
+
+
+EDGES = pytest.mark.parametrize("edge", [(), (1, 3)], ids=["plain", "edges"])
+KINDS = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+
+
+# --- the model -----------------------------------------------------------------------------------------
+
+
+@EDGES
+@KINDS
+def test_answers_match_all_labelings(edge, sparse):
+    model, (X, _, _) = chain(edge), sequences()
+    crf = fitted(model)
+    rng = np.random.default_rng(5)
+    for start, length in ((0, 4), (4, 1), (8, 5)):
+        part = X[start : start + length]
+        given = sp.csr_array(part) if sparse else part
+        paths, p, total = by_hand(model, part)
+        y = rng.integers(K, size=length)
+        expected = score(model, part, y) - total
+        np.testing.assert_allclose(crf.log_likelihood(given, y), [expected], rtol=1e-12)
+        assert (crf.predict(given) == paths[p.argmax()]).all()
+        nodes = np.array([[p[paths[:, n] == k].sum() for k in range(K)] for n in range(length)])
+        np.testing.assert_allclose(crf.predict_proba(given), nodes, atol=1e-13)
+        pairs = np.zeros((length, K, K))
+        for n in range(1, length):
+            for path, q in zip(paths, p, strict=True):
+                pairs[n, path[n - 1], path[n]] += q
+        np.testing.assert_allclose(crf.edge_marginals(given), pairs, atol=1e-13)
+        by_label, by_move = crf.expectations(given)
+        np.testing.assert_allclose(by_label, nodes.T @ part, atol=1e-12)
+        np.testing.assert_allclose(by_move, pairs.sum(axis=0), atol=1e-12)
+        best, logs = crf.decode(given, k_best=7)[0]
+        order = np.argsort(-p)[:7]
+        assert (best == paths[order]).all()
+        np.testing.assert_allclose(logs, np.log(p[order]), rtol=1e-10)
+
+
+@EDGES
+@KINDS
+def test_gradient_matches_differences(edge, sparse):
+    X, y, ids = sequences(sparse=sparse)
+    weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0])
+    data, model = block(X, y, ids, weight), chain(edge, weight=np.array([1.0, 2.0, 0.5]))
+    s = model.summarize(data)
+    for i in range(len(model.theta)):
+        step = np.zeros(len(model.theta))
+        step[i] = 1e-5
+        up, down = (model.replace(theta=model.theta + d).summarize(data).loss for d in (step, -step))
+        np.testing.assert_allclose(s.gradient[i], (up - down) / 2e-5, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(s.gradient, _expected(model, data) - model.observed(data), atol=1e-12)
+
+
+def _expected(model, data):
+    return model.expected_by_total(np.unique(model.totals(data)), data).sum(axis=0)
+
+
+@EDGES
+@KINDS
+def test_summaries_add_up(edge, sparse):
+    X, y, ids = sequences(sparse=sparse)
+    data, model = block(X, y, ids), chain(edge)
+    whole = model.summarize(data)
+    for at in range(len(data) + 1):
+        a, b = model.summarize(data[:at]), model.summarize(data[at:])
+        np.testing.assert_allclose((a + b).gradient, whole.gradient, atol=1e-12)
+        assert (a + b).weight == whole.weight
+        assert (a + b).loss == pytest.approx(whole.loss, rel=1e-12)
+
+
+def test_runs_within_a_block_change_nothing():
+    """A block longer than what is summarized at a time."""
+    lengths = np.random.default_rng(0).integers(1, 40, size=6000)
+    X, y, ids = sequences(lengths=lengths, sparse=True)
+    data, model = block(X, y, ids), chain()
+    assert sum(1 for _ in model.runs(data)) > 1
+    s, dense = model.summarize(data), model.summarize(data.replace(X=X.toarray()))
+    np.testing.assert_allclose(s.gradient, dense.gradient, rtol=1e-9, atol=1e-9)
+    chains = model.chains(data)
+    assert s.loss == pytest.approx((chains.log_sum - chains.score(y)).sum(), rel=1e-12)
+
+
+def test_weights_of_classes_are_those_of_sequences():
+    X, y, ids = sequences()
+    data, model = block(X, y, ids), chain(weight=np.array([1.0, 4.0, 0.5]))
+    expected = [model.class_weight[y[ids == s]].mean() for s in range(len(LENGTHS))]
+    np.testing.assert_allclose(model.weights(data), expected)
+    weighted = chain().summarize(data.replace(weight=np.array(expected)))
+    np.testing.assert_allclose(model.summarize(data).gradient, weighted.gradient)
+
+
+# --- fitting -------------------------------------------------------------------------------------------
+
+
+@EDGES
+@pytest.mark.parametrize("solver", ["gradient", "iis-s", "iis-t", "sgd"])
+def test_solvers_reach_one_optimum(solver, edge):
+    X, y, ids = sequences(lengths=LENGTHS)
+    given = {"C": 0.3, "edge_features": list(edge), "max_iter": 3000}
+    best = ConditionalRandomField(**given, tol=1e-9).fit(X, y, groups=ids)
+    assert np.abs(best.coef_).max() > 0.1
+    crf = ConditionalRandomField(**given, solver=solver, tol=1e-7).fit(X, y, groups=ids)
+    assert crf.converged_
+    found, expected = (m.log_likelihood(X, y, groups=ids) for m in (crf, best))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    found, expected = (m.predict_proba(X, groups=ids) for m in (crf, best))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert crf.trace_[-1] == pytest.approx(best.trace_[-1], rel=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "gradient", "iis-s", "iis-t"])
+def test_objective_falls(solver):
+    X, y, ids = sequences()
+    crf = ConditionalRandomField(C=0.3, solver=solver, max_iter=3000, tol=1e-5).fit(X, y, groups=ids)
+    assert (np.diff(crf.trace_) <= 1e-12).all()
+
+
+def test_scaling_refuses_negative_features():
+    X, y, ids = sequences()
+    for solver in ("iis-s", "iis-t"):
+        with pytest.raises(ValueError, match="negative features: use solver='lbfgs'"):
+            ConditionalRandomField(solver=solver).fit(X - 1.0, y, groups=ids)
+
+
+def test_parameters_are_refused_with_a_reason():
+    X, y, ids = sequences()
+    for wrong, message in (
+        ({"solver": "newton"}, "solver='newton' is unknown"),
+        ({"C": 0.0}, "C=0.0 must be positive"),
+        ({"l1_ratio": 2.0}, "between 0 and 1"),
+        ({"l1_ratio": 0.5, "solver": "gradient"}, "Use solver='lbfgs'"),
+        ({"edge_features": [D]}, "no column of X"),
+        ({"class_weight": "even"}, "use a dict or 'balanced'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ConditionalRandomField(**wrong).fit(X, y, groups=ids)
+
+
+def test_absolute_values_satisfy_their_conditions():
+    """At the optimum the gradient of the loss is minus the strength where a weight is not zero."""
+    X, y, ids = sequences(lengths=LENGTHS * 3)
+    for ratio in (1.0, 0.4):
+        crf = ConditionalRandomField(C=0.5, l1_ratio=ratio, tol=1e-9, max_iter=1000).fit(X, y, groups=ids)
+        theta, strength = crf.model_.theta, ratio / crf.C
+        slope = crf.statistics_.gradient + (1 - ratio) / crf.C * theta
+        zero = theta == 0
+        assert 0 < zero.sum() < len(theta)
+        # The value rests, to rounding, where a gradient is of the order of the root of that.
+        np.testing.assert_allclose(slope[~zero], -strength * np.sign(theta[~zero]), atol=2e-5)
+        assert (np.abs(slope[zero]) <= strength + 2e-5).all()
+
+
+def test_csr_lists_and_groups_are_the_same_data():
+    X, y, ids = sequences()
+    parts = [(X[ids == s], y[ids == s]) for s in range(len(LENGTHS))]
+    a = ConditionalRandomField().fit(X, y, groups=ids)
+    b = ConditionalRandomField().fit([p[0] for p in parts], [p[1] for p in parts])
+    c = ConditionalRandomField().fit([sp.csr_array(p[0]) for p in parts], [p[1].tolist() for p in parts])
+    for other in (b, c):
+        np.testing.assert_allclose(a.coef_, other.coef_, rtol=1e-9, atol=1e-12)
+    found = b.predict([p[0] for p in parts])
+    assert isinstance(found, list) and (np.concatenate(found) == a.predict(X, groups=ids)).all()
+    assert b.score([p[0] for p in parts], [p[1] for p in parts]) == a.score(X, y, groups=ids)
+    assert len(b.explain([p[0] for p in parts])) == len(LENGTHS)
+
+
+def test_weights_are_repetitions():
+    X, y, ids = sequences()
+    weight = np.array([1.0, 2.0, 0.0, 1.0, 3.0, 1.0])
+    a = ConditionalRandomField(tol=1e-9).fit(X, y, groups=ids, sample_weight=weight)
+    order = np.repeat(np.arange(len(LENGTHS)), weight.astype(int))
+    rows = np.concatenate([np.flatnonzero(ids == s) for s in order])
+    new = np.concatenate([np.full(LENGTHS[s], n) for n, s in enumerate(order)])
+    b = ConditionalRandomField(tol=1e-9).fit(X[rows], y[rows], groups=new)
+    np.testing.assert_allclose(a.coef_, b.coef_, atol=1e-6)
+    np.testing.assert_allclose(
+        a.score(X, y, groups=ids, sample_weight=weight), b.score(X[rows], y[rows], groups=new)
+    )
+
+
+def test_threads_and_blocks():
+    """The same bits on any number of threads, and the same sums whatever the blocks."""
+    X, y, ids = sequences(lengths=LENGTHS * 100, sparse=True)
+    model, whole = chain(), block(X, y, ids)
+    blocks = cut(whole, 300)
+    assert len(blocks) > 3 and sum(map(len, blocks)) == len(whole)
+    found = []
+    for n in (1, 2, 3):
+        with suffice.threads(n):
+            found.append(LocalPartitions(blocks).fold(LinearChain.summarize, model).gradient)
+    assert all((a == found[0]).all() for a in found)
+    np.testing.assert_allclose(found[0], model.summarize(whole).gradient, rtol=1e-9, atol=1e-9)
+
+
+def test_checkpoint_and_storage(tmp_path):
+    X, y, ids = sequences(lengths=LENGTHS * 3)
+    crf = ConditionalRandomField(tol=1e-8).fit(X, y, groups=ids)
+
+    class Killed(Exception):
+        pass
+
+    def killed(model, data, calls=[0], summarize=LinearChain.summarize):  # noqa: B006
+        calls[0] += 1
+        if calls[0] > 8:
+            raise Killed
+        return summarize(model, data)
+
+    again = clone(crf).set_params(checkpoint=tmp_path / "fit")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(LinearChain, "summarize", killed)
+        again.fit(X, y, groups=ids)
+    assert (tmp_path / "fit").exists()
+    again.fit(X, y, groups=ids)
+    assert (again.coef_ == crf.coef_).all() and (again.trace_ == crf.trace_).all()
+    crf.save(tmp_path / "crf")
+    assert (suffice.load(tmp_path / "crf").predict(X, groups=ids) == crf.predict(X, groups=ids)).all()
+
+
+def test_warm_start_goes_on():
+    X, y, ids = sequences(lengths=LENGTHS * 3)
+    crf = ConditionalRandomField(warm_start=True, tol=1e-6).fit(X, y, groups=ids)
+    assert crf.fit(X, y, groups=ids).n_iter_ <= 2
+
+
+# --- decoding and explaining ---------------------------------------------------------------------------
+
+
+def test_constraints_match_all_labelings():
+    model, (X, _, _) = chain(), sequences()
+    crf = fitted(model)
+    part = X[8:13]
+    paths, p, _ = by_hand(model, part)
+    moves = np.array([[True, True, False], [False, True, True], [True, False, True]])
+    legal = np.array([all(moves[a, b] for a, b in pairwise(path)) for path in paths])
+    assert (crf.decode(part, allowed=moves) == paths[(p * legal).argmax()]).all()
+    pairs = [(a, b) for a in range(K) for b in range(K) if moves[a, b]]
+    starts = legal & (paths[:, 0] == 2)
+    assert (crf.decode(part, allowed=[*pairs, (None, 2)]) == paths[(p * starts).argmax()]).all()
+    fixed = [None, 1, None, None, 0]
+    known = (paths[:, 1] == 1) & (paths[:, 4] == 0)
+    found = crf.decode([part], fixed=[fixed], allowed=moves, k_best=3)[0]
+    order = np.argsort(-(p * known * legal))[:3]
+    assert (found[0] == paths[order]).all()
+    np.testing.assert_allclose(found[1], np.log(p[order]), rtol=1e-10)
+    with pytest.raises(ValueError, match="satisfy the constraints"):
+        crf.decode(part, allowed=moves, fixed=[0, 2, None, None, None])
+    with pytest.raises(ValueError, match="none of the classes"):
+        crf.decode(part, allowed=[(0, 9)])
+    with pytest.raises(ValueError, match="one a step"):
+        crf.decode(part, fixed=[0])
+
+
+@EDGES
+@KINDS
+def test_explanations_add_up(edge, sparse):
+    """Reasons sum to what the score of the sequence loses if one label alone is changed."""
+    model, (X, _, _) = chain(edge), sequences()
+    crf, part = fitted(model), X[8:13]
+    path = crf.predict(part)
+    for n, why in enumerate(crf.explain(sp.csr_array(part) if sparse else part)):
+        other = path.copy()
+        other[n] = why.against
+        assert why.label == path[n] != why.against
+        lost = score(model, part, path) - score(model, part, other)
+        assert why.margin == pytest.approx(lost, rel=1e-10, abs=1e-12) and lost >= 0
+        assert sum(amount for _, amount in why.reasons) == pytest.approx(lost, rel=1e-10, abs=1e-12)
+        sizes = [abs(amount) for _, amount in why.reasons]
+        assert sizes == sorted(sizes, reverse=True)
+    assert all(len(why.reasons) <= 2 for why in crf.explain(part, top=2))
+
+
+# --- with scikit-learn ---------------------------------------------------------------------------------
+
+WORDS = [["the", "cat", "sat"], ["a", "dog", "ran", "off"], ["the", "dog", "sat"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V", "P"], ["D", "N", "V"]]
+
+
+@pytest.mark.parametrize("vectorizer", [DictVectorizer(), FeatureHasher(64)], ids=["dict", "hash"])
+def test_feature_dicts_in_a_pipeline(vectorizer):
+    features = [
+        {"word": w, "first": n == 0, "length": len(w)} for words in WORDS for n, w in enumerate(words)
+    ]
+    ids = np.repeat(np.arange(3), [len(words) for words in WORDS])
+    tags = np.concatenate(TAGS)
+    pipe = make_pipeline(vectorizer, ConditionalRandomField(C=10.0))
+    pipe.fit(features, tags, conditionalrandomfield__groups=ids)
+    assert (pipe.predict(features, groups=ids) == tags).all()
+
+
+def test_search_by_groups():
+    from sklearn import config_context
+
+    X, y, ids = sequences(lengths=LENGTHS * 4)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(ConditionalRandomField(), {"C": [0.1, 1.0]}, cv=GroupKFold(3))
+        search.fit(X, y, groups=ids)
+    assert search.best_score_ > 1 / K
+
+
+# --- the minimisers ------------------------------------------------------------------------------------
+
+
+def _quadratic(n=6, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    A, b = A @ A.T + np.eye(n), rng.normal(size=n)
+    return (lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)), np.linalg.solve(A, b)
+
+
+@pytest.mark.parametrize("minimise", [orthant_wise, gradient_descent])
+def test_minimisers_find_the_minimum(minimise):
+    fun, best = _quadratic()
+    found = minimise(fun, np.zeros(6), tol=1e-9, max_iter=2000)
+    assert found.converged
+    np.testing.assert_allclose(found.model, best, atol=1e-8)
+
+
+def test_short_history_in_single_precision(monkeypatch):
+    monkeypatch.setattr("suffice.fitting.orthant.MANY", 0)
+    fun, best = _quadratic(40)
+    found = orthant_wise(fun, np.zeros(40), tol=1e-9, max_iter=2000)
+    assert len(found.steps) == 3 and found.steps[0].dtype == np.float32
+    np.testing.assert_allclose(found.model, best, atol=2e-6)  # the value rests before the gradient does
+
+
+def test_scaling_step_solves_its_equation():
+    rng = np.random.default_rng(0)
+    expected = rng.random((3, 50)) * (rng.random((3, 50)) < 0.7)
+    observed, totals, x = rng.random(50) * 4, np.array([1.0, 2.5, 7.0]), rng.normal(size=50)
+    d = scaling_step(observed, expected, totals, x, 0.3)
+    left = (expected * np.exp(totals[:, None] * d)).sum(axis=0) + 0.3 * (x + d)
+    np.testing.assert_allclose(left, observed, atol=1e-9)
+    live = (expected > 0).any(axis=0)
+    d = scaling_step(observed, expected, totals, x)
+    left = (expected * np.exp(totals[:, None] * d)).sum(axis=0)
+    np.testing.assert_allclose(left[live], observed[live], atol=1e-9)
+    assert (d[~live] == 0).all()
+
+
+def test_scaling_without_a_penalty_leaves_the_unseen_finite():
+    p = np.array([0.5])
+    found = iterative_scaling(
+        lambda x: (0.0, 1 / (1 + np.exp(-x))[None]), np.zeros(1), np.ones(1), p, max_iter=3
+    )
+    assert np.isfinite(found.model).all()
