@@ -1,15 +1,21 @@
 """Models of sequences: hidden Markov, conditional random fields, max-margin."""
 
 from .chain import Chains
+from .chunking import Chunk, ChunkScore, ChunkScores, chunk_scores, chunks
 from .conditional_random_field import ConditionalRandomField, Explanation, LinearChain
 from .hidden_markov import HiddenMarkov, HiddenMarkovModel, StateFilter
 
 __all__ = [
     "Chains",
+    "Chunk",
+    "ChunkScore",
+    "ChunkScores",
     "ConditionalRandomField",
     "Explanation",
     "HiddenMarkov",
     "HiddenMarkovModel",
     "LinearChain",
     "StateFilter",
+    "chunk_scores",
+    "chunks",
 ]

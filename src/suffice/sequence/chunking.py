@@ -1,0 +1,220 @@
+"""Chunks: what the labels of steps mark together, and how many of them a model finds. Li ch. 1, 1.8.2.
+
+Ramshaw and Marcus, "Text chunking using transformation-based learning", 1995; Tjong Kim Sang and Buchholz,
+"Introduction to the CoNLL-2000 shared task", 2000, whose evaluation the scores follow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from ..core.blocks import offsets
+from ..core.tables import runs
+
+LETTERS = {"iob1": "BIO", "iob2": "BIO", "iobes": "BIESO"}
+
+
+class Chunk(NamedTuple):
+    """Steps `start` to `stop`, without `stop`, of a sequence, and what they are together."""
+
+    sequence: int
+    start: int
+    stop: int
+    type: str
+
+
+def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False) -> list[Chunk]:
+    """The chunks that labels mark.
+
+    A label is `O`, which is outside of all chunks, or a letter and a type such as `B-PER`; the type may be
+    left out. A chunk begins at `B` and at `S`, and wherever a label cannot go on with what was before: after
+    `O`, `E` or `S`, and at another type. It ends before the next one, before `O`, and with `E` and `S`.
+
+    Parameters
+    ----------
+    labels : list of arrays, or array of str
+        Labels of sequences; or of the steps of one, or of several by `groups`.
+    groups : array, default=None
+        The sequence of each step; the steps of a sequence stand together.
+    scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
+        Which labels there are. In 'iob2' all chunks begin with `B` and go on with `I`. In 'iob1' they begin
+        with `B` only right after another of their type. In 'iobes' the last step of a chunk has `E`, and the
+        only step of a chunk `S`.
+    strict : bool, default=False
+        Whether to leave out chunks that the scheme would have written with other labels. Otherwise they are
+        read as far as they can be, as the CoNLL evaluation does.
+
+    Returns
+    -------
+    list of Chunk
+        Named tuples `(sequence, start, stop, type)`, in order; steps are counted from the first of the
+        sequence, and sequences from 0.
+
+    Examples
+    --------
+    >>> from suffice.sequence import chunks
+    >>> for chunk in chunks(["B-PER", "I-PER", "O", "B-LOC"]):
+    ...     print(chunk)
+    Chunk(sequence=0, start=0, stop=2, type='PER')
+    Chunk(sequence=0, start=3, stop=4, type='LOC')
+    >>> chunks([["O", "I"], ["B", "E", "S"]], scheme="iobes", strict=True)
+    [Chunk(sequence=1, start=0, stop=2, type=''), Chunk(sequence=1, start=2, stop=3, type='')]
+    """
+    return _found(*_flat(labels, groups), scheme, strict)
+
+
+@dataclass(frozen=True)
+class ChunkScore:
+    """Chunks that were found, those there are, and those found that are right: their type and both ends."""
+
+    right: int
+    found: int
+    true: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the found that are right; 0 if none was found."""
+        return self.right / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the true that were found; 0 if there are none."""
+        return self.right / self.true if self.true else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 0 if nothing is right."""
+        return 2.0 * self.right / (self.found + self.true) if self.right else 0.0
+
+
+@dataclass(frozen=True)
+class ChunkScores(ChunkScore):
+    """The score over all chunks, and `by_type` that of each type. Printed, it is a table."""
+
+    by_type: dict[str, ChunkScore]
+
+    def __str__(self) -> str:
+        rows = [*self.by_type.items(), ("all", self)]
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{'':{width}}  precision  recall      f1    true   found"]
+        for name, s in rows:
+            shares = f"{s.precision:9.3f}  {s.recall:6.3f}  {s.f1:6.3f}"
+            lines.append(f"{name:{width}}  {shares}  {s.true:6d}  {s.found:6d}")
+        return "\n".join(lines)
+
+
+def chunk_scores(
+    y_true: Any, y_pred: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False
+) -> ChunkScores:
+    """Precision, recall and F1 of chunks, over all and by type.
+
+    A chunk is right if its type and both its ends are: most labels of it count for nothing.
+
+    Parameters
+    ----------
+    y_true, y_pred : list of arrays, or array of str
+        The labels that are right, and those that were predicted, as in `chunks`.
+    groups : array, default=None
+        The sequence of each step; the steps of a sequence stand together.
+    scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
+        Which labels there are; see `chunks`.
+    strict : bool, default=False
+        Whether to leave out chunks that the scheme would have written with other labels.
+
+    Returns
+    -------
+    ChunkScores
+        With `precision`, `recall`, `f1`, the counts `right`, `found` and `true`, and `by_type`.
+
+    Examples
+    --------
+    >>> from suffice.sequence import chunk_scores
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"], ["B-LOC", "I-LOC"]]
+    >>> y_pred = [["B-PER", "I-PER", "O", "B-PER"], ["B-LOC", "O"]]
+    >>> scores = chunk_scores(y_true, y_pred)
+    >>> scores.f1 == 1 / 3
+    True
+    >>> print(scores)
+         precision  recall      f1    true   found
+    LOC      0.000   0.000   0.000       2       1
+    PER      0.500   1.000   0.667       1       2
+    all      0.333   0.333   0.333       3       3
+    """
+    (here, offset), (there, other) = _flat(y_true, groups), _flat(y_pred, groups)
+    if not np.array_equal(offset, other):
+        raise ValueError(
+            f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of {_short(np.diff(other))}"
+            ": one label a step in both."
+        )
+    true, found = (_found(labels, offset, scheme, strict) for labels in (here, there))
+    right = Counter(chunk.type for chunk in set(true) & set(found))
+    of_true, of_found = Counter(c.type for c in true), Counter(c.type for c in found)
+    types = sorted(of_true | of_found)
+    by_type = {name: ChunkScore(right[name], of_found[name], of_true[name]) for name in types}
+    return ChunkScores(right.total(), len(found), len(true), by_type)
+
+
+def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Labels one after the other, and where each sequence begins and the last ends."""
+    if isinstance(labels, list | tuple) and all(np.ndim(part) for part in labels):
+        if groups is not None:
+            raise ValueError("A list of sequences needs no groups: pass one or the other.")
+        parts = [np.asarray(part, dtype=str) for part in labels]
+        return np.concatenate([*parts, np.array([], dtype=str)]), offsets([len(part) for part in parts])
+    flat = column_or_1d(np.asarray(labels, dtype=str))
+    if groups is None:
+        return flat, offsets([len(flat)])
+    check_consistent_length(flat, groups)
+    return flat, np.append(runs(column_or_1d(groups), "groups")[0], len(flat))
+
+
+def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) -> list[Chunk]:
+    if scheme not in LETTERS:
+        raise ValueError(f"scheme={scheme!r} is unknown: use one of {list(LETTERS)}.")
+    names, code = np.unique(labels, return_inverse=True)
+    parts = [name.partition("-")[::2] for name in names.tolist()]
+    for name, (letter, _) in zip(names.tolist(), parts, strict=True):
+        if letter not in LETTERS[scheme] or not letter or (letter == "O" and name != "O"):
+            begins = ", ".join(f"{letter}-type" for letter in LETTERS[scheme][:-1])
+            raise ValueError(f"The label {name!r} is none of scheme={scheme!r}, which has {begins} and O.")
+    letter = np.array([letter for letter, _ in parts] or ["O"])[code]
+    types, kind = np.unique([kind for _, kind in parts] or [""], return_inverse=True)
+    kind = kind[code]
+
+    first = np.zeros(len(labels) + 1, bool)
+    first[offset] = True
+    before, same = np.roll(letter, 1), np.roll(kind, 1) == kind
+    within = letter != "O"
+    goes_on = ~first[:-1] & within & same & np.isin(letter, ["I", "E"]) & np.isin(before, ["B", "I"])
+    start = np.flatnonzero(within & ~goes_on)
+    # What goes on does so without a gap, so a chunk is as long as the steps that go on after its first.
+    stop = np.searchsorted(np.flatnonzero(goes_on), start, side="left")
+    stop = start + 1 + np.diff(np.append(stop, goes_on.sum()))
+    if strict:
+        as_is = _as_written(letter, before, same & ~first[:-1], start, stop, scheme)
+        start, stop = start[as_is], stop[as_is]
+    sequence = np.searchsorted(offset, start, side="right") - 1
+    place = offset[sequence]
+    columns = (sequence, start - place, stop - place, types[kind[start]])
+    return [Chunk(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _as_written(
+    letter: np.ndarray, before: np.ndarray, same: np.ndarray, start: np.ndarray, stop: np.ndarray, scheme: str
+) -> np.ndarray:
+    """Whether chunks have the letters that the scheme gives them."""
+    begins = letter[start] == "B"
+    if scheme == "iob1":
+        return begins == (same[start] & (before[start] != "O"))
+    if scheme == "iob2":
+        return begins
+    return np.where(stop - start == 1, letter[start] == "S", begins & (letter[stop - 1] == "E"))
+
+
+def _short(lengths: np.ndarray) -> str:
+    return str(lengths.tolist() if len(lengths) < 9 else [*lengths[:8].tolist(), "..."])
