@@ -32,6 +32,7 @@ from suffice.core.storage import import_everything
 from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
 
 N, D, K = 211, 3, 3  # rows, features, groups: no round number of rows
@@ -295,7 +296,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
 def _variants() -> list[Variant]:
     found = []
     for cls in ESTIMATORS:
-        small = {"random_state": 0, "n_clusters": K}
+        small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         known = cls().get_params(deep=False)
         if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K

@@ -54,7 +54,22 @@ class _Stored(Value):
         name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
         params = estimator.get_params(deep=False)
         fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
+        params = {k: cls.of(v) if isinstance(v, Estimator) else v for k, v in params.items()}
         return cls(name, suffice.__version__, params, fitted)
+
+    def estimator_of(self, path: Any) -> Any:
+        """The estimator; those in its parameters are stored in the same way."""
+        if self.estimator not in Estimator.known:
+            import_everything()
+        if self.estimator not in Estimator.known:
+            raise StorageError(f"{path} holds a {self.estimator}, which this version does not have.")
+        cls: Any = Estimator.known[self.estimator]
+        if strange := set(self.params) - set(cls._get_param_names()):
+            raise StorageError(f"{path}: {cls.__name__} has no parameters {sorted(strange)} in this version.")
+        params = {k: v.estimator_of(path) if isinstance(v, _Stored) else v for k, v in self.params.items()}
+        estimator = cls(**params)
+        estimator.__dict__.update(self.fitted)
+        return estimator
 
 
 def load(path: Any) -> Any:
@@ -75,16 +90,7 @@ def load(path: Any) -> Any:
     stored = load_value(path)
     if not isinstance(stored, _Stored):
         raise StorageError(f"{path} holds a {type(stored).__name__}, not an estimator.")
-    if stored.estimator not in Estimator.known:
-        import_everything()
-    if stored.estimator not in Estimator.known:
-        raise StorageError(f"{path} holds a {stored.estimator}, which this version does not have.")
-    cls: Any = Estimator.known[stored.estimator]
-    if strange := set(stored.params) - set(cls._get_param_names()):
-        raise StorageError(f"{path}: {cls.__name__} has no parameters {sorted(strange)} in this version.")
-    estimator = cls(**stored.params)
-    estimator.__dict__.update(stored.fitted)
-    return estimator
+    return stored.estimator_of(path)
 
 
 class Iterative(Estimator):

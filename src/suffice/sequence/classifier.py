@@ -1,0 +1,248 @@
+"""Classes of whole sequences: a hidden Markov model for each, and Bayes' rule.
+
+Rabiner, "A tutorial on hidden Markov models", 1989; Gong and Xu ch. 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..core.blocks import Sequences
+from ..core.door import are_sequences, open_sequences, read_sequences
+from ..core.loop import Watch
+from ..core.model import Model
+from ..core.statistics import Parts
+from ..core.tables import Table, runs
+from ..families.mixture import GroupStatistics
+from ..fitting import em
+from ..statistics import distinct_targets
+from .base import SequenceEstimator
+from .hidden_markov import HiddenMarkov, HiddenMarkovModel
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceClasses(Model):
+    """p(sequence, c) = prior_c p_c(sequence), with the class of every sequence known."""
+
+    classes: np.ndarray  # (C,), in order
+    prior: np.ndarray  # (C,)
+    members: tuple[HiddenMarkov, ...]
+    given_prior: np.ndarray | None = None  # (C,), if it is not to be estimated
+
+    def log_likelihoods(self, block: Sequences) -> np.ndarray:
+        """log p(sequence given c), (S, C)."""
+        return np.stack([m.chains(block.X, block.offset).log_sum for m in self.members], axis=1)
+
+    def summarize(self, block: Sequences) -> GroupStatistics:
+        own = [_of_class(c, block) for c in self.classes]
+        parts = tuple(m.summarize(part) for m, part in zip(self.members, own, strict=True))
+        weight = np.array([part.weight.sum() for part in own])
+        return GroupStatistics(sum(s.log_likelihood for s in parts), weight, Parts(parts))
+
+    def estimate(self, s: GroupStatistics) -> Self:
+        prior = s.weight / s.weight.sum() if self.given_prior is None else self.given_prior
+        pairs = zip(self.members, s.component.parts, strict=True)
+        return self.replace(prior=prior, members=tuple(m.estimate(part) for m, part in pairs))
+
+    def objective(self, s: GroupStatistics) -> float:
+        """Mean log-likelihood of a step (plus log priors over the same weight)."""
+        steps = sum(part.weight for part in s.component.parts)
+        return (s.log_likelihood + sum(m.log_prior() for m in self.members)) / steps
+
+
+def _of_class(label: Any, block: Sequences) -> Sequences:
+    """The sequences of one class; all rows of a sequence bear its label."""
+    assert block.y is not None
+    full = block.lengths > 0
+    of = np.zeros(len(block), bool)
+    of[full] = block.y[block.offset[:-1][full]] == label
+    return block[of].replace(y=None)
+
+
+class SequenceClassifier(ClassifierMixin, SequenceEstimator):
+    """Classifies whole sequences by a hidden Markov model for each class.
+
+    Parameters
+    ----------
+    estimator : HiddenMarkovModel, default=None
+        The model of each class, `HiddenMarkovModel(2)` if not given; its parameters say how all are trained.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    threshold : float, default=None
+        A sequence whose best class has a log-likelihood of less than this, by step, belongs to none.
+    outlier_label : label, default=None
+        What `predict` says of a sequence that belongs to none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_prior_ : ndarray of shape (n_classes,)
+        Probability of each class.
+    model_ : SequenceClasses
+        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
+        was fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.sequence import SequenceClassifier, HiddenMarkovModel
+    >>> slow, quick = np.repeat([0.0, 1.0], 6), np.tile([0.0, 1.0], 6)
+    >>> X = [wave.reshape(-1, 1) for wave in (slow, quick, slow[1:], quick[1:])]
+    >>> model = SequenceClassifier(HiddenMarkovModel(2, random_state=0)).fit(X, ["slow", "quick"] * 2)
+    >>> model.predict([slow.reshape(-1, 1), quick[2:].reshape(-1, 1)]).tolist()
+    ['slow', 'quick']
+    """
+
+    labels: ClassVar[str] = "sequences"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        class_prior: Any = None,
+        threshold: float | None = None,
+        outlier_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.class_prior = class_prior
+        self.threshold = threshold
+        self.outlier_label = outlier_label
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # one array is one sequence, and that is one example
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the models of all classes, which share each pass over the data.
+
+        Parameters
+        ----------
+        X : list of arrays, array with `groups`, or table described by `suffice.sequences`
+            The sequences.
+        y : array of shape (n_sequences,) or (n_rows,)
+            The class of each sequence, once or at each of its rows.
+        groups : array of shape (n_rows,), optional
+            The sequence of each row; the rows of a sequence stand together.
+        sample_weight : array, optional
+            Weights of the sequences: two is the sequence twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_sequences(self, X, _at_rows(X, y, groups), groups, sample_weight)
+        self.classes_ = data.fold(distinct_targets).values[0]
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "SequenceClassifier needs sequences of at least 2 classes, but the data contains only one "
+                f"class: {self.classes_.tolist()}."
+            )
+        C = len(self.classes_)
+        given = None if self.class_prior is None else np.asarray(self.class_prior, dtype=np.float64)
+        if given is not None and given.shape != (C,):
+            raise ValueError(f"class_prior has shape {given.shape}, expected {(C,)}.")
+        how = HiddenMarkovModel(2) if self.estimator is None else self.estimator
+        starts = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        even = np.full(C, 1.0 / C)
+        progress = em(
+            tuple(
+                SequenceClasses(self.classes_, even, members, given) for members in zip(*starts, strict=True)
+            ),
+            data,
+            tol=how.tol,
+            max_iter=how.max_iter,
+            watch=Watch(self, how.checkpoint, data),
+        )
+        if progress.stopped_because == "objective not finite":
+            raise ValueError("Some sequences are impossible under the model of their class.")
+        self._publish(progress)
+        return self
+
+    def _fitted(self, model: SequenceClasses) -> dict[str, Any]:
+        return {"classes_": model.classes, "class_prior_": model.prior}
+
+    def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
+        """log p(sequence given c), (n_sequences, n_classes)."""
+        check_is_fitted(self)
+        return self._of_sequences(self.model_.log_likelihoods, X, groups)
+
+    def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+        """log p(c given the sequence), one row a sequence."""
+        log_likelihood = self.log_likelihood(X, groups)
+        with np.errstate(divide="ignore"):
+            return log_softmax(log_likelihood + np.log(self.class_prior_), axis=1)
+
+    def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+        """p(c given the sequence), one row a sequence."""
+        return np.exp(self.predict_log_proba(X, groups))
+
+    def predict(self, X: Any, groups: Any = None) -> np.ndarray:
+        """The most probable class of each sequence; `outlier_label` where none is likely enough."""
+        log_likelihood = self.log_likelihood(X, groups)
+        with np.errstate(divide="ignore"):
+            best = (log_likelihood + np.log(self.class_prior_)).argmax(axis=1)
+        label = self.classes_[best]
+        if self.threshold is None:
+            return label
+        if self.outlier_label is None:
+            raise ValueError(
+                "threshold needs an outlier_label: what to say of a sequence that belongs to none."
+            )
+        steps = np.maximum(read_sequences(self, X, groups)[0].lengths, 1)
+        none = log_likelihood[np.arange(len(best)), best] / steps < self.threshold
+        kind = np.result_type(label, np.asarray(self.outlier_label))
+        return np.where(none, np.asarray(self.outlier_label, dtype=kind), label.astype(kind))
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Share of the sequences whose class is predicted."""
+        predicted = self.predict(X, groups)
+        y = column_or_1d(y)
+        if len(y) != len(predicted):
+            offset = read_sequences(self, X, groups)[0].offset
+            y = y[offset[:-1]]
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+
+def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
+    """Where the model of one class may start from."""
+    member = clone(how)
+    member.n_features_in_ = D
+    return member._starts(member._with_states(data))
+
+
+def _at_rows(X: Any, y: Any, groups: Any) -> Any:
+    """The class of its sequence for each row, in the shape of X; those of a table are in a column."""
+    if y is None or isinstance(X, Table):
+        return y
+    y = column_or_1d(y)
+    if are_sequences(X):
+        if len(y) != len(X):
+            raise ValueError(f"X has {len(X)} sequences, but y has {len(y)} classes: one a sequence.")
+        return [
+            np.full(part.shape[0] if hasattr(part, "shape") else len(part), c)
+            for part, c in zip(X, y, strict=True)
+        ]
+    if groups is None:
+        raise ValueError(
+            "A 2-D array without groups is one sequence, and one is too few to tell classes: pass groups= "
+            "or a list of sequences."
+        )
+    groups = column_or_1d(groups)
+    offset = np.append(runs(groups, "groups")[0], len(groups))
+    if len(y) == len(offset) - 1:
+        return np.repeat(y, np.diff(offset))
+    if (y != np.repeat(y[offset[:-1]], np.diff(offset))).any():
+        raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
+    return y
