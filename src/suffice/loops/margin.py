@@ -1,0 +1,269 @@
+"""Learning of chains one sequence at a time: perceptron, block-coordinate Frank-Wolfe, structured SMO.
+
+Rows are CSR: data, indices, indptr. W is (D, K), T the scores of moves (K, K). Sequences stand one after the
+other, s from offset[s] to offset[s + 1]; they are visited in the given order, and W and T change on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+LEAST = 1e-12  # a share from which something can be taken
+
+
+@jit
+def _scores(data, indices, indptr, W, first, end, U):
+    """U[n] = x W of the rows from first to end."""
+    K = W.shape[1]
+    for n in range(first, end):
+        u = U[n - first]
+        u[:] = 0.0
+        for p in range(indptr[n], indptr[n + 1]):
+            x, row = data[p], W[indices[p]]
+            for k in range(K):
+                u[k] += x * row[k]
+
+
+@jit
+def _best(U, T, length, came, path):
+    """The best path of one sequence and its score."""
+    K = len(T)
+    here, ahead = np.empty(K), np.empty(K)
+    for k in range(K):
+        here[k] = U[0, k]
+    for n in range(1, length):
+        for j in range(K):
+            best, at = -np.inf, 0
+            for i in range(K):
+                v = here[i] + T[i, j]
+                if v > best:
+                    best, at = v, i
+            ahead[j], came[n, j] = best + U[n, j], at
+        here, ahead = ahead, here
+    at = 0
+    for k in range(1, K):
+        if here[k] > here[at]:
+            at = k
+    score = here[at]
+    for n in range(length - 1, -1, -1):
+        path[n] = at
+        at = came[n, at]
+    return score
+
+
+@jit
+def _longest(offset):
+    most = 0
+    for s in range(len(offset) - 1):
+        most = max(most, offset[s + 1] - offset[s])
+    return most
+
+
+@jit
+def perceptron(data, indices, indptr, offset, codes, weight, order, W, T, late_W, late_T, visits):
+    """One epoch: the features of the true path are added, those of the best path taken away.
+
+    late_W and late_T sum each change times the visits before it, so that W - late_W / visits is the mean of W
+    over all visits. Returns the number of wrong labels, and of visits.
+    """
+    longest, K = _longest(offset), len(T)
+    U, came, path = np.empty((longest, K)), np.zeros((longest, K), np.int64), np.zeros(longest, np.int64)
+    wrong = 0
+    for s in order:
+        first, end = offset[s], offset[s + 1]
+        if first == end:
+            continue
+        _scores(data, indices, indptr, W, first, end, U)
+        _best(U, T, end - first, came, path)
+        w = weight[s]
+        for n in range(first, end):
+            y, z = codes[n], path[n - first]
+            if y != z:
+                wrong += 1
+                for p in range(indptr[n], indptr[n + 1]):
+                    d, change = indices[p], w * data[p]
+                    W[d, y] += change
+                    W[d, z] -= change
+                    late_W[d, y] += visits * change
+                    late_W[d, z] -= visits * change
+            if n > first and (y != z or codes[n - 1] != path[n - 1 - first]):
+                a, b = codes[n - 1], path[n - 1 - first]
+                T[a, y] += w
+                T[b, z] -= w
+                late_T[a, y] += visits * w
+                late_T[b, z] -= visits * w
+        visits += 1
+    return wrong, visits
+
+
+@jit
+def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, share, moves, level):
+    """One pass of block-coordinate Frank-Wolfe: algorithm 4 of Lacoste-Julien et al. (2013).
+
+    The corner of a sequence is a path; its block of the dual is kept as the shares of states (N, K) and of
+    moves, summed (S, K, K), with the cost of them (S,). Each visit goes from the block towards the path that
+    violates the margin most, as far as is best.
+    """
+    longest, K = _longest(offset), len(T)
+    U, A = np.empty((longest, K)), np.empty((longest, K))
+    came, path = np.zeros((longest, K), np.int64), np.zeros(longest, np.int64)
+    G, seen = np.zeros(W.shape), np.zeros(len(W), np.bool_)
+    touched = np.empty(len(W), np.int64)
+    to = np.empty((K, K))
+    for s in order:
+        first, end = offset[s], offset[s + 1]
+        length, c = end - first, scale[s]
+        if length == 0:
+            continue
+        _scores(data, indices, indptr, W, first, end, U)
+        for n in range(length):
+            for k in range(K):
+                A[n, k] = U[n, k] + cost[codes[first + n], k]
+        _best(A, T, length, came, path)
+        # A is now the direction, from the shares to the path.
+        gain, square, paid, count = 0.0, 0.0, 0.0, 0
+        to[:] = -moves[s]
+        for n in range(length):
+            paid += cost[codes[first + n], path[n]]
+            for k in range(K):
+                A[n, k] = -share[first + n, k]
+            A[n, path[n]] += 1.0
+            if n > 0:
+                to[path[n - 1], path[n]] += 1.0
+            far = False
+            for k in range(K):
+                gain += A[n, k] * U[n, k]
+                far = far or A[n, k] != 0.0
+            if far:
+                for p in range(indptr[first + n], indptr[first + n + 1]):
+                    d, x = indices[p], data[p]
+                    if not seen[d]:
+                        seen[d] = True
+                        touched[count] = d
+                        count += 1
+                    for k in range(K):
+                        G[d, k] += x * A[n, k]
+        for i in range(K):
+            for j in range(K):
+                gain += to[i, j] * T[i, j]
+                square += to[i, j] ** 2
+        for m in range(count):
+            for k in range(K):
+                square += G[touched[m], k] ** 2
+        gain += paid - level[s]
+        step = 0.0
+        if gain > 0.0:
+            step = 1.0 if gain >= c * square else gain / (c * square)
+        for m in range(count):
+            d = touched[m]
+            seen[d] = False
+            for k in range(K):
+                W[d, k] -= step * c * G[d, k]
+                G[d, k] = 0.0
+        T -= step * c * to
+        moves[s] += step * to
+        level[s] += step * (paid - level[s])
+        for n in range(length):
+            for k in range(K):
+                share[first + n, k] += step * A[n, k]
+
+
+@jit
+def smo(gram, offset, codes, cost, scale, order, U, T, share, moves, tries):
+    """One pass of SMO in the factored dual: shares of states (N, K) and of moves into each step (N, K, K).
+
+    A visit moves weight between two paths of a sequence, to the one that violates the margin most, from the
+    one that does least among those that have weight, as far as is best: Taskar, Guestrin and Koller (2003),
+    section 6. U (N, K) are the scores of the states of all steps, and change with the shares.
+    """
+    N, K = U.shape
+    longest = _longest(offset)
+    A, B = np.empty((longest, K)), np.empty((longest, K))
+    came, to, away = (
+        np.zeros((longest, K), np.int64),
+        np.zeros(longest, np.int64),
+        np.zeros(longest, np.int64),
+    )
+    change = np.empty((K, K))
+    for s in order:
+        first, end = offset[s], offset[s + 1]
+        length, c = end - first, scale[s]
+        for _ in range(tries if length > 0 else 0):
+            for n in range(length):
+                for k in range(K):
+                    A[n, k] = U[first + n, k] + cost[codes[first + n], k]
+                    B[n, k] = -A[n, k]
+            gain = _best(A, T, length, came, to) + _best_with_weight(
+                B, T, length, came, away, share, moves, first
+            )
+            if gain <= 1e-14 * (abs(A[0, to[0]]) + 1.0):
+                break
+            most, square = 1.0, 0.0
+            change[:] = 0.0
+            for n in range(length):
+                if n == 0 and to[0] != away[0]:
+                    most = min(most, share[first, away[0]])
+                if n > 0 and (to[n] != away[n] or to[n - 1] != away[n - 1]):
+                    most = min(most, moves[first + n, away[n - 1], away[n]])
+                    change[to[n - 1], to[n]] += 1.0
+                    change[away[n - 1], away[n]] -= 1.0
+                if to[n] != away[n]:
+                    for m in range(length):
+                        if to[m] != away[m]:
+                            same = (to[n] == to[m]) * 1.0 + (away[n] == away[m]) * 1.0
+                            same -= (to[n] == away[m]) * 1.0 + (away[n] == to[m]) * 1.0
+                            square += same * gram[first + n, first + m]
+            for i in range(K):
+                for j in range(K):
+                    square += change[i, j] ** 2
+            step = most if gain >= most * c * square else gain / (c * square)
+            for n in range(length):
+                if n > 0 and (to[n] != away[n] or to[n - 1] != away[n - 1]):
+                    moves[first + n, to[n - 1], to[n]] += step
+                    _take(moves[first + n], away[n - 1], away[n], step)
+                if to[n] != away[n]:
+                    share[first + n, to[n]] += step
+                    _take(share, first + n, away[n], step)
+                    row = gram[first + n]
+                    for m in range(N):
+                        U[m, to[n]] -= step * c * row[m]
+                        U[m, away[n]] += step * c * row[m]
+            T -= step * c * change
+
+
+@jit
+def _take(shares, i, j, step):
+    """What rounding leaves is nothing."""
+    left = shares[i, j] - step
+    shares[i, j] = left if left > 1e-16 else 0.0
+
+
+@jit
+def _best_with_weight(U, T, length, came, path, share, moves, first):
+    """The best path under -T among those all of whose states and moves have a share."""
+    K = len(T)
+    here, ahead = np.empty(K), np.empty(K)
+    for k in range(K):
+        here[k] = U[0, k] if share[first, k] > LEAST else -np.inf
+    for n in range(1, length):
+        for j in range(K):
+            best, at = -np.inf, 0
+            for i in range(K):
+                if moves[first + n, i, j] > LEAST:
+                    v = here[i] - T[i, j]
+                    if v > best:
+                        best, at = v, i
+            ahead[j], came[n, j] = best + U[n, j], at
+        here, ahead = ahead, here
+    at = 0
+    for k in range(1, K):
+        if here[k] > here[at]:
+            at = k
+    score = here[at]
+    for n in range(length - 1, -1, -1):
+        path[n] = at
+        at = came[n, at]
+    return score

@@ -1,0 +1,492 @@
+"""Max-margin Markov networks on chains: the true path of labels wins by a margin. Gong and Xu, section 10.2.
+
+Taskar, Guestrin and Koller, "Max-margin Markov networks", 2003: the factored dual and its SMO.
+Lacoste-Julien, Jaggi, Schmidt and Pletscher, "Block-coordinate Frank-Wolfe optimization for structural SVMs",
+2013. Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009.
+
+F(x, y) has, for each label, the sum of the features of the steps that bear it, and the number of moves from
+each label to each. With cost(t, y) the cost of labels y where t are true, and n sequences, the fit minimises
+
+    |w|^2 / 2 + C / n sum_i max_y [cost(t_i, y) + w F(x_i, y) - w F(x_i, t_i)].
+
+Its dual has shares of the paths of each sequence; it needs no more of them than the shares of states and of
+moves that they add up to (the factored dual).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.metrics import accuracy_score
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import check_random_state
+
+from ..core.blocks import Sequences, offsets
+from ..core.cost import afford
+from ..core.door import flat_labels, in_memory, open_sequences, read_sequences
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..fitting import cutting_planes
+from ..statistics import class_codes, distinct_targets
+from .base import SequenceEstimator
+from .chain import Chains, _by_sequence
+
+TRIES = 10  # pairs of paths of a sequence in one visit of SMO
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge(Statistics):
+    """By how much the true paths miss their margin, summed over sequences, with its subgradient."""
+
+    weight: float  # of the sequences that have steps
+    loss: float
+    cost: float  # of the paths that violate most
+    coef: np.ndarray  # (K, D): features of the paths that violate most, less those of true ones
+    transitions: np.ndarray  # (K, K): and of their moves
+
+    @property
+    def gradient(self) -> np.ndarray:
+        return np.concatenate([self.coef.ravel(), self.transitions.ravel()])
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel(Value):
+    """Rows as the kernel sees them: their products with rows that are kept."""
+
+    rows: Any  # (M, D)
+    kernel: Any
+    gamma: float | None = None
+
+    def __call__(self, X: Any) -> np.ndarray:
+        if callable(self.kernel):
+            return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
+        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, gamma=self.gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginChain(Model):
+    """A path of labels scores the sum of coef_y x over its steps and of transitions over its moves."""
+
+    coef: np.ndarray  # (K, D), or (K, M) with a kernel
+    transitions: np.ndarray  # (K, K)
+    classes: np.ndarray  # (K,)
+    cost: np.ndarray  # (K, K): of the label in the column where that in the row is true
+    kernel: Kernel | None = None
+
+    @property
+    def theta(self) -> np.ndarray:
+        return np.concatenate([self.coef.ravel(), self.transitions.ravel()])
+
+    def at(self, theta: np.ndarray) -> Self:
+        coef, transitions = np.split(theta, [self.coef.size])
+        return self.replace(
+            coef=coef.reshape(self.coef.shape), transitions=transitions.reshape(self.transitions.shape)
+        )
+
+    def features(self, X: Any) -> Any:
+        return X if self.kernel is None else self.kernel(X)
+
+    def chains(self, block: Sequences) -> Chains:
+        """The scores of all paths: `best` and `k_best` decode them, `score` tells that of a given one."""
+        return self._chains(self.features(block.X), block.offset)
+
+    def _chains(self, F: Any, offset: np.ndarray) -> Chains:
+        state = np.asarray(F.dot(np.ascontiguousarray(self.coef.T)))
+        return Chains(state, np.zeros(len(self.classes)), self.transitions, offset)
+
+    def summarize(self, block: Any) -> Hinge:
+        return self._summarize(self.features(block.X), block)
+
+    def _summarize(self, F: Any, block: Any) -> Hinge:
+        codes, K = class_codes(self.classes, block.y), len(self.classes)
+        chains = self._chains(F, block.offset)
+        path, worst = chains.replace(state=chains.state + self.cost[codes]).best()
+        missed = worst - chains.score(codes)
+        weight = block.step_weight
+        (wrong,) = (path != codes).nonzero()
+        error = np.zeros((len(wrong), K))
+        each = np.arange(len(wrong))
+        error[each, path[wrong]] = weight[wrong]
+        error[each, codes[wrong]] -= weight[wrong]
+        coef = F[wrong].T.dot(error).T
+        later = np.ones(len(codes), bool)
+        later[block.offset[:-1][block.lengths > 0]] = False
+        moves = _count_moves(path, later, weight, K) - _count_moves(codes, later, weight, K)
+        return Hinge(
+            float(block.weight[block.lengths > 0].sum()),
+            float(block.weight.dot(missed)),
+            float(weight.dot(self.cost[codes, path])),
+            np.ascontiguousarray(coef),
+            moves,
+        )
+
+    def estimate(self, s: Hinge) -> Self:
+        """One step against the subgradient, without penalty: that of a perceptron over all sequences."""
+        return self.at(self.theta - s.gradient)
+
+
+def _count_moves(path: np.ndarray, later: np.ndarray, weight: np.ndarray, K: int) -> np.ndarray:
+    """The weight of the moves of each kind into the later steps, (K, K)."""
+    (into,) = later.nonzero()
+    pair = path[into - 1] * K + path[into]
+    return np.bincount(pair, weight[into], minlength=K * K).reshape(K, K)
+
+
+@dataclass(frozen=True, eq=False)
+class Dual(Progress):
+    """A model and the shares it is made of: by sequence, of states and of moves. The trace falls: it is the
+    negative of the dual objective, a bound of the objective from below."""
+
+    share: Any = None  # (N, K)
+    moves: Any = None  # (S, K, K) summed over steps, or into each step (N, K, K)
+    level: Any = None  # (S,): the cost of the shares
+    seed: int = 0
+    gap: float = np.inf
+
+
+class ChainClassifier(ClassifierMixin, SequenceEstimator):
+    """What the estimators of a `MarginChain` share: where they start, and how they label."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fitted(self, model: MarginChain) -> dict[str, Any]:
+        return {"classes_": model.classes, "coef_": model.coef, "transitions_": model.transitions}
+
+    def _start(self, data: Partitions) -> MarginChain:
+        """All weights are zero, and so are the costs."""
+        classes = data.fold(distinct_targets).values[0]
+        K, D = len(classes), self.n_features_in_
+        if K < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs steps of at least 2 classes in the data, but the data contains "
+                f"only one class: {classes.tolist()}."
+            )
+        return MarginChain(np.zeros((K, D)), np.zeros((K, K)), classes, np.zeros((K, K)))
+
+    def predict(self, X: Any, groups: Any = None) -> Any:
+        """The labels of the best path of each sequence, in the shape in which the steps came."""
+        return self._of_steps(lambda block: self.classes_[self.model_.chains(block).best()[0]], X, groups)
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """The share of steps that are labelled right.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, list of these or table
+            The steps.
+        y : array of shape (n_steps,) or list of these
+            Their labels.
+        groups : array of shape (n_steps,), optional
+            Ids of the sequences of an array of steps.
+        sample_weight : array, optional
+            Weights of the sequences, or of the steps.
+        """
+        found = self.predict(X, groups)
+        found = np.concatenate(found) if isinstance(found, list) else found
+        if sample_weight is not None and len(sample_weight) != len(found):
+            sample_weight = np.repeat(sample_weight, read_sequences(self, X, groups)[0].lengths)
+        return float(accuracy_score(flat_labels(y), found, sample_weight=sample_weight))
+
+
+class MaxMarginMarkovNetwork(ChainClassifier):
+    """Labels of the steps of sequences by a chain whose true path wins by a margin: a structured SVM.
+
+    There is no intercept: add a feature that is one for that. The solvers reach the same optimum, and say how
+    far from it they are at most: the duality gap.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the mean loss of a sequence against half the squared norm of the weights.
+    loss : 'hamming' or array of shape (n_classes, n_classes), default='hamming'
+        Cost of a label of a step: one for a wrong one, or ``loss[true, other]`` by the order of the classes.
+    solver : {'cutting-plane', 'bcfw', 'smo'}, default='cutting-plane'
+        'cutting-plane' adds up the worst paths of all sequences in each pass, wherever the data is. The
+        others take the sequences one after the other, in memory, so that their way depends on the order:
+        'bcfw', block-coordinate Frank-Wolfe, is much faster if there are many sequences; 'smo' moves weight
+        between two paths at a time in the factored dual, for kernels and small data.
+    kernel : str or callable, default='linear'
+        Of the features of steps, for ``solver='smo'``: a name that scikit-learn's `pairwise_kernels` knows,
+        as 'rbf', or a function of two arrays of rows that gives the matrix of their products.
+    gamma : float, default=None
+        Parameter of kernels that have one; 1 / n_features if not given.
+    tol : float, default=1e-3
+        Converged when the duality gap is no larger than this share of the objective.
+    max_iter : int, default=1000
+        Passes at most.
+    random_state : int, RandomState instance or None, default=None
+        Of the order in which 'bcfw' and 'smo' visit the sequences.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in order.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features of a step for each label; with a kernel other than the linear one, of the
+        products with the steps that are kept, ``model_.kernel.rows``.
+    transitions_ : ndarray of shape (n_classes, n_classes)
+        Weights of the moves from the label of the row to that of the column.
+    objective_ : float
+        What is minimised, at the solution.
+    duality_gap_ : float
+        By how much the objective is above the least one, at most.
+    n_iter_ : int
+        Number of passes.
+    trace_ : ndarray
+        The negative of the dual objective by pass: it falls.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the passes ended.
+    model_ : MarginChain
+        The fitted model; `model_.chains(block)` has the scores of paths.
+    statistics_ : Hinge
+        The loss at the solution, summed over the sequences, and its subgradient.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.sequence import MaxMarginMarkovNetwork
+    >>> X = [np.array([[1.0], [0.8], [-0.5]]), np.array([[-0.7], [-0.2]])]
+    >>> model = MaxMarginMarkovNetwork(C=10).fit(X, [["up", "up", "down"], ["down", "down"]])
+    >>> model.predict([np.array([[0.9], [-0.6], [0.9]])])
+    [array(['up', 'down', 'up'], dtype='<U4')]
+    """
+
+    bounds = {"tol": 0, "max_iter": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: Any = "hamming",
+        solver: str = "cutting-plane",
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.kernel = kernel
+        self.gamma = gamma
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, list of these, table, Parquet scan or distributed data set
+            The steps. See `suffice.sequences` for tables that hold labels, weights and ids of sequences.
+        y : array of shape (n_steps,) or list of these, optional
+            Labels of the steps, if they are not a column of the table.
+        groups : array of shape (n_steps,), optional
+            Ids of the sequences of an array of steps; all are of one if not given.
+        sample_weight : array, optional
+            Weights of the sequences: two is the sequence twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        solve = self._solver(X)
+        data = open_sequences(self, X, y, groups, sample_weight)
+        model = self._start(data)
+        progress = solve(model.replace(cost=self._cost(model.classes)), data)
+        self._publish(progress)
+        self.duality_gap_ = float(progress.gap)
+        self.objective_ = float(progress.gap - progress.trace[-1])
+        return self
+
+    def _solver(self, X: Any) -> Callable[[MarginChain, Partitions], Any]:
+        solvers: dict[str, Any] = {
+            "cutting-plane": self._cutting_planes,
+            "bcfw": self._frank_wolfe,
+            "smo": self._smo,
+        }
+        if self.solver not in solvers:
+            raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(solvers)}.")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive.")
+        if self.solver != "smo" and self.kernel != "linear":
+            raise ValueError(
+                f"kernel={self.kernel!r} needs solver='smo'. For much data, map the features instead, e.g. "
+                "with sklearn.kernel_approximation.Nystroem."
+            )
+        if self.solver != "cutting-plane" and not in_memory(X):
+            raise TypeError(
+                f"solver={self.solver!r} takes the sequences one after the other, in memory, and these are "
+                "elsewhere: use solver='cutting-plane'."
+            )
+        return solvers[self.solver]
+
+    def _cost(self, classes: np.ndarray) -> np.ndarray:
+        K = len(classes)
+        if isinstance(self.loss, str):
+            if self.loss != "hamming":
+                raise ValueError(f"loss={self.loss!r} is unknown: use 'hamming' or an array of costs.")
+            return 1.0 - np.eye(K)
+        cost = np.array(self.loss, dtype=np.float64)
+        if cost.shape != (K, K) or not np.isfinite(cost).all() or (cost < 0).any() or cost.diagonal().any():
+            raise ValueError(
+                f"loss has the shape {cost.shape}, and is expected to be ({K}, {K}) for the classes "
+                f"{classes.tolist()}: the cost of the label of the column where that of the row is true, "
+                "zero on the diagonal and not negative."
+            )
+        return cost
+
+    def _watch(self, data: Partitions, **how: Any) -> Watch:
+        return Watch(self, self.checkpoint, data, **how).limited(self.max_iter)
+
+    def _cutting_planes(self, model: MarginChain, data: Partitions) -> Any:
+        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
+
+        def plane(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            nonlocal last
+            s = data.fold(MarginChain.summarize, model.at(theta))
+            last = theta, s
+            return self.C / s.weight * s.cost, self.C / s.weight * s.gradient
+
+        progress = cutting_planes(
+            plane,
+            model.theta,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=self._watch(data, as_model=model.at),
+        )
+        if last[0] is not progress.model:  # another point was looked at later
+            plane(progress.model)
+        return progress.replace(model=model.at(progress.model), statistics=last[1])
+
+    def _frank_wolfe(self, model: MarginChain, data: Partitions) -> Dual:
+        from ..loops.margin import frank_wolfe
+
+        block = gathered(data)
+        codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
+        rows = csr(block.X)
+
+        def step(here: Dual) -> Dual:
+            W, T = np.ascontiguousarray(here.model.coef.T), here.model.transitions.copy()
+            share, moves, level = here.share.copy(), here.moves.copy(), here.level.copy()
+            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+            frank_wolfe(*rows, block.offset, codes, model.cost, scale, order, W, T, share, moves, level)
+            new = model.replace(coef=np.ascontiguousarray(W.T), transitions=T)
+            s = data.fold(MarginChain.summarize, new)
+            return self._measured(here.replace(model=new, share=share, moves=moves, level=level), s, scale)
+
+        K = len(model.classes)
+        moves = np.zeros((len(block), K, K))
+        which = np.repeat(np.arange(len(block)), block.lengths)
+        into = np.flatnonzero(which[1:] == which[:-1]) + 1
+        np.add.at(moves, (which[into], codes[into - 1], codes[into]), 1.0)
+        start = Dual(
+            model, share=np.eye(K)[codes], moves=moves, level=np.zeros(len(block)), seed=self._seed()
+        )
+        return self._watch(data).loop(step, start)
+
+    def _smo(self, model: MarginChain, data: Partitions) -> Dual:
+        from ..loops.margin import smo
+
+        block = gathered(data)
+        N, K, offset = len(block.y), len(model.classes), block.offset
+        instead = "use solver='cutting-plane'."
+        if self.kernel != "linear":
+            instead = "map the features, e.g. with sklearn.kernel_approximation.Nystroem, and " + instead
+        afford(
+            float(N) * N + 2.0 * N * K * K, f"the kernel of {N} steps and the shares of their moves", instead
+        )
+        gram = np.ascontiguousarray(Kernel(block.X, self.kernel, self.gamma)(block.X))
+        codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
+        by_step = np.repeat(scale, block.lengths)
+        first = np.zeros(N, bool)
+        first[offset[:-1][block.lengths > 0]] = True
+
+        def weights(share: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Of the steps, (N, K), and of the moves: what is true less what has a share."""
+            return by_step[:, None] * (truth - share), np.tensordot(by_step, true_moves - moves, 1)
+
+        def step(here: Dual) -> Dual:
+            share, moves = here.share.copy(), here.moves.copy()
+            A, T = weights(share, moves)
+            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+            smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
+            A, T = weights(share, moves)
+            if self.kernel == "linear":
+                new, F = model.replace(coef=np.asarray(block.X.T.dot(A)).T, transitions=T), block.X
+            else:
+                kept = A.any(axis=1)
+                kernel = Kernel(block.X[kept], self.kernel, self.gamma)
+                new, F = model.replace(coef=A[kept].T, transitions=T, kernel=kernel), gram[:, kept]
+            level = _by_sequence((share * model.cost[codes]).sum(axis=1), offset)
+            progress = here.replace(model=new, share=share, moves=moves, level=level)
+            return self._measured(progress, new._summarize(F, block), scale, float((A * gram.dot(A)).sum()))
+
+        truth, true_moves = np.eye(K)[codes], np.zeros((N, K, K))
+        into = np.flatnonzero(~first)
+        true_moves[into, codes[into - 1], codes[into]] = 1.0
+        start = Dual(model, share=truth, moves=true_moves, level=np.zeros(len(block)), seed=self._seed())
+        return self._watch(data).loop(step, start)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _measured(self, here: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
+        """With the dual objective in the trace, and the gap to the primal one."""
+        if square is None:
+            square = float((here.model.coef**2).sum())
+        square += float((here.model.transitions**2).sum())
+        bound = float(scale.dot(here.level)) - 0.5 * square
+        objective = 0.5 * square + self.C / s.weight * s.loss
+        return here.replace(
+            trace=(*here.trace, -bound if np.isfinite(objective) else np.nan),
+            statistics=s,
+            stopped_because="tolerance" if objective - bound <= self.tol * objective else "",
+            gap=objective - bound,
+        )
+
+
+def gathered(data: Any) -> Any:
+    """All sequences of partitions in memory, as one block."""
+    blocks = data.blocks
+    if len(blocks) == 1:
+        return blocks[0].piece(0, len(blocks[0]), 0)
+    X = [block.X for block in blocks]
+    return Sequences(
+        (sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)).astype(np.float64),
+        offsets(np.concatenate([block.lengths for block in blocks])),
+        np.concatenate([block.y for block in blocks]),
+        np.concatenate([block.weight for block in blocks]),
+    )
+
+
+def csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Data, indices and row pointers."""
+    X = sp.csr_array(X)
+    return X.data, X.indices, X.indptr
+
+
+def _scale(C: float, block: Sequences) -> np.ndarray:
+    """C times the share that each sequence has in the mean, (S,)."""
+    return C * block.weight / block.weight[block.lengths > 0].sum()
