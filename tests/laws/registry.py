@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 import suffice
-from suffice.core.blocks import Rows
+from suffice.core.blocks import Rows, Sequences, offsets
 from suffice.core.estimator import Estimator
 from suffice.core.model import Family, Model
 from suffice.core.partitions import Partitions
@@ -256,6 +256,12 @@ class Variant:
         """Whether there is one label a sequence, not one a step."""
         return getattr(self.estimator, "labels", "steps") == "sequences"
 
+    @property
+    def by_order(self) -> bool:
+        """Whether it takes examples one after the other, so that their order is part of what it learns."""
+        one_by_one = self.estimator.get_params().get("solver") in ("sgd", "bcfw", "smo")
+        return one_by_one or type(self.estimator).__name__ == "StructuredPerceptron"
+
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)
 
@@ -422,8 +428,8 @@ def recorded_folds() -> Any:
     plain = LocalPartitions.fold
 
     def fold(self: Any, f: Any, *shared: Any) -> Any:
-        block = self.blocks[0]
-        seen.append(Fold(f, shared, block.piece(0, len(block), 0)))
+        block = joined(*(b.piece(0, len(b), 0) for b in self.blocks))
+        seen.append(Fold(f, shared, block))
         return plain(self, f, *shared)
 
     LocalPartitions.fold = fold
@@ -537,10 +543,22 @@ def _size(x: np.ndarray) -> float:
 
 
 def joined(*parts: Any) -> Any:
+    """Blocks one after the other."""
     stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
-    return Rows(
-        stack([p.X for p in parts]),
-        None if parts[0].y is None else np.concatenate([p.y for p in parts]),
-        np.concatenate([p.weight for p in parts]),
-        parts[0].index,
-    )
+    given = {
+        "X": stack([p.X for p in parts]),
+        "y": None if parts[0].y is None else np.concatenate([p.y for p in parts]),
+        "weight": np.concatenate([p.weight for p in parts]),
+    }
+    if isinstance(parts[0], Sequences):
+        given["offset"] = offsets(np.concatenate([p.lengths for p in parts]))
+    return parts[0].replace(**given)
+
+
+def wider(X: Any) -> Any:
+    """The same examples with every feature twice."""
+    if X.dtype != object:
+        return np.hstack([X, X])
+    out = np.empty(len(X), dtype=object)
+    out[:] = [np.hstack([part, part]) for part in X]
+    return out

@@ -17,7 +17,7 @@ from suffice.core.storage import StorageError, load_value, save_value
 from suffice.linear_model import LogisticRegression
 from suffice.mixture import GaussianMixture
 
-from .registry import ESTIMATORS, VARIANTS, N, bits, each_variant, fit, with_holes
+from .registry import ESTIMATORS, VARIANTS, N, bits, each_variant, fit, wider, with_holes
 
 
 class Interrupt(Exception):
@@ -130,6 +130,8 @@ def test_a_checkpoint_of_a_finished_fit_gives_its_result(variant, tmp_path, monk
     path = tmp_path / "progress"
     how = {"max_iter": 500}
     whole = fit(variant.make(**how), X, y)
+    if not whole.converged_:
+        pytest.skip("more iterations would go on, and change the result")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
         fit(variant.make(checkpoint=path, **how), X, y)
@@ -144,10 +146,10 @@ def test_the_checkpoint_of_another_fit_is_refused(variant, tmp_path):
     interrupted(variant, path, 2, X, y, tol=0.0)
     before = path.read_bytes()
     others = [
-        (variant.make(tol=1e-3, checkpoint=path), X, y),
-        (variant.make(tol=0.0, checkpoint=path), np.hstack([X, X]), y),
+        (variant.make(tol=1e-3, checkpoint=path), X, y) if variant.has("tol") else None,
+        (variant.make(tol=0.0, checkpoint=path), wider(X), y),
     ]
-    for other, X_other, y_other in others:
+    for other, X_other, y_other in filter(None, others):
         with pytest.raises(StorageError, match="another fit") as refused:
             fit(other, X_other, y_other)
         assert str(path) in str(refused.value)

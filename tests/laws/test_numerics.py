@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,19 +18,21 @@ from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB, MixedNB
 from suffice.statistics import describe, factor, moments
 
+from . import registry
 from .registry import (
     VARIANTS,
     K,
     N,
     answers,
     assert_close,
-    each_variant,
     fit,
     fitted,
     leaves,
     table,
     with_holes,
 )
+
+each_variant = partial(registry.each_variant, takes=("rows",))  # those of sequences are in tests/sequence
 
 
 def assert_numbers(model, X):

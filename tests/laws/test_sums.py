@@ -127,7 +127,7 @@ def test_weight_is_repetition(variant):
         assert_same(weighted, fold(again), rtol, where, skip=NO_WEIGHT)
 
 
-@each_variant()
+@each_variant(lambda v: not v.by_order)
 def test_weight_is_repetition_through_fit(variant):
     """In every public attribute: integer weight is repetition, weight zero is absence."""
     X, y = variant.data()

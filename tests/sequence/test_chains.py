@@ -1,4 +1,4 @@
-"""Every sum and maximum over paths, against all paths written out."""
+"""Every sum and maximum over paths (suffice.loops.chains), against all paths written out."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
             max_iter=how.max_iter,
             watch=Watch(self, how.checkpoint, data),
         )
-        if progress.stopped_because == "objective not finite":
+        if progress.trace and progress.trace[-1] == -np.inf:
             raise ValueError("Some sequences are impossible under the model of their class.")
         self._publish(progress)
         return self

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
-from ..core.door import open_sequences
+from ..core.door import open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.partitions import Partitions
@@ -110,13 +110,20 @@ class HiddenMarkov(Model):
     def estimate(self, s: ExpectedCounts) -> Self:
         start, transition, emission = self.start, self.transition, self.emission
         if "start" not in self.fixed:
-            start = _shares(s.start, self.start_prior, self.start)
+            start = _shares(s.start + (np.asarray(self.start_prior) - 1.0), self.start)
         if "transition" not in self.fixed:
-            counts = s.moves if self.tied is None else _tied(s.moves, self.tied)
-            transition = _shares(counts, self.transition_prior, self.transition)
+            counts = s.moves + (np.asarray(self.transition_prior) - 1.0)
+            counts = counts if self.tied is None else _tied(counts, self.tied)
+            transition = _shares(counts, self.transition)
         if "emission" not in self.fixed:
             emission = self.emission.estimate(s.emission)
         return self.replace(start=start, transition=transition, emission=emission)
+
+    def gradient(self, s: ExpectedCounts) -> tuple[np.ndarray, np.ndarray]:
+        """Of the log-likelihood of what was summarized, by the logits of `start`, (K,), and of `transition`,
+        (K, K), which are their softmax: what was expected, less its share of the total by the model."""
+        by_start = s.start - s.start.sum() * self.start
+        return by_start, s.moves - s.moves.sum(axis=1, keepdims=True) * self.transition
 
     def objective(self, s: ExpectedCounts) -> float:
         """Mean log-likelihood of a step (plus the log prior over the same weight) of what was summarized."""
@@ -136,13 +143,16 @@ class HiddenMarkov(Model):
         if "start" not in self.fixed:
             free += int((self.start > 0).sum()) - 1
         if "transition" not in self.fixed:
-            free += int((self.transition > 0).sum()) - len(self.transition)
+            ties = np.arange(self.transition.size).reshape(len(self.start), -1)
+            ties = ties if self.tied is None else self.tied
+            rows = {tuple(sorted(row)) for row in ties.tolist()}
+            free += len(np.unique(ties[self.transition > 0])) - len(rows)
         return free
 
 
-def _shares(counts: np.ndarray, prior: Any, old: np.ndarray) -> np.ndarray:
+def _shares(counts: np.ndarray, old: np.ndarray) -> np.ndarray:
     """Counts in shares of their row, what is forbidden left out; and what it was where nothing was seen."""
-    counts = np.where(old > 0, np.maximum(counts + (np.asarray(prior) - 1.0), 0.0), 0.0)
+    counts = np.where(old > 0, np.maximum(counts, 0.0), 0.0)
     total = counts.sum(axis=-1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), old)
 
@@ -195,8 +205,8 @@ class HiddenMarkovModel(DensityMixin, SequenceEstimator):
         Number of states; if None, they are the labels in `y`.
     emission : {'gaussian', 'categorical', 'multinomial', 'poisson', 'bernoulli'}, list of str or Family, \
 default='gaussian'
-        What a state emits; one kind for all columns, or one for each. A family of densities, one a state, is
-        where the emission starts. Categories are numbers, as OrdinalEncoder gives them.
+        What a state emits; one kind for all columns, or one for each. A family of densities, one a state and
+        not all the same, is where the emission starts. Categories are numbers, as OrdinalEncoder gives them.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='diag'
         Covariances of a Gaussian emission.
     n_mix : int, default=1
@@ -354,7 +364,7 @@ default='gaussian'
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data),
         )
-        if progress.stopped_because == "objective not finite":
+        if progress.trace and progress.trace[-1] == -np.inf:
             raise ValueError(
                 "Some sequences are impossible under the model: nothing that is allowed emits them. Allow "
                 "more transitions, or raise alpha or transition_prior."
@@ -378,7 +388,7 @@ default='gaussian'
         if len(names) > K:
             raise ValueError(f"y has {len(names)} labels, but there are n_components={K} states.")
         self.classes_ = _named(names, K)
-        return data.map(_as_states, names)
+        return data.map(_as_states, self.classes_)
 
     def _starts(self, data: Partitions) -> tuple[HiddenMarkov, ...]:
         K = len(self.classes_)
@@ -389,6 +399,7 @@ default='gaussian'
         if isinstance(self.init_params, HiddenMarkov):
             if len(self.init_params.start) != K:
                 raise ValueError(f"init_params has {len(self.init_params.start)} states, expected {K}.")
+            _check_emission(self.init_params.emission, K, self.n_features_in_)
             return (self._constrained(self.init_params),)
         if self.fixed:
             raise ValueError(
@@ -396,6 +407,8 @@ default='gaussian'
             )
         even = np.full((K, K), 1.0 / K)
         start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, found)))
+        if isinstance(self.emission, Family):
+            return (start,)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(self._seeded(start, data, rows, found, int(seed)) for seed in seeds)
@@ -419,6 +432,11 @@ default='gaussian'
         for name, given in (("allowed", self.allowed), ("tied", tied)):
             if given is not None and np.shape(given) != (K, K):
                 raise ValueError(f"{name} has shape {np.shape(given)}, expected {(K, K)}.")
+        for name, shape in (("start_prior", (K,)), ("transition_prior", (K, K))):
+            if np.shape(getattr(self, name)) not in ((), shape):
+                raise ValueError(
+                    f"{name} has shape {np.shape(getattr(self, name))}, expected a number or {shape}."
+                )
         if self.allowed is not None:
             transition = np.where(np.asarray(self.allowed, bool), transition, 0.0)
             total = transition.sum(axis=1, keepdims=True)
@@ -434,7 +452,14 @@ default='gaussian'
                 raise ValueError(
                     "tied is not closed: rows that share a number must have the same numbers, in any order."
                 )
-            transition = _shares(_tied(transition, tied), 1.0, transition)
+            for number in np.unique(tied):
+                forbidden = transition[tied == number] == 0
+                if forbidden.any() and not forbidden.all():
+                    raise ValueError(
+                        f"Some transitions of the number {number} in tied are forbidden and some are not: "
+                        "they are to be equal."
+                    )
+            transition = _shares(_tied(transition, tied), transition)
         if strange := set(self.fixed) - {"start", "transition", "emission"}:
             raise ValueError(
                 f"fixed has {sorted(strange)}; it may name 'start', 'transition' and 'emission'."
@@ -451,6 +476,7 @@ default='gaussian'
         """K densities that know what to sum."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
+            _check_emission(self.emission, K, D)
             return self.emission
         kinds = [self.emission] * D if isinstance(self.emission, str) else list(self.emission)
         if len(kinds) != D:
@@ -507,11 +533,16 @@ default='gaussian'
             data, model = data.map(_as_states, self.classes_), self.model_
         s = data.fold(HiddenMarkov.summarize, model)
         if not s.weight > 0 or not np.isfinite(s.log_likelihood):
-            raise ValueError("The sequences have no steps, or are impossible under the model so far.")
-        s = s * (1.0 / s.weight)
+            raise ValueError(
+                "The sequences have no steps, or are impossible under the model so far. Where they have what "
+                "was not seen before, begin with a larger transition_prior or alpha."
+            )
         self.n_updates_ = seen + 1
-        step = (seen + 2.0) ** -0.6
-        total = s if first else self.statistics_ * ((1.0 - step) / self.statistics_.weight) + s * step
+        total = s
+        if not first:  # means over steps are mixed, and weigh as many steps as were seen: priors count so too
+            before = self.statistics_
+            step, steps = (seen + 2.0) ** -0.6, before.weight + s.weight
+            total = before * ((1.0 - step) * steps / before.weight) + s * (step * steps / s.weight)
         model = model.estimate(total)
         self.__dict__.update(self._fitted(model))
         self.model_, self.statistics_ = model, total
@@ -575,7 +606,7 @@ default='gaussian'
 
     def bic(self, X: Any, groups: Any = None) -> float:
         """The Bayesian information criterion; the lower the better."""
-        steps = sum(map(len, X)) if isinstance(X, list | tuple) and np.ndim(X[0]) == 2 else len(X)
+        steps = len(read_sequences(self, X, groups)[0].X)
         return self.model_.n_parameters * np.log(steps) - 2.0 * float(self.log_likelihood(X, groups).sum())
 
     def sample(self, n_steps: int = 1, n_sequences: int | None = None) -> tuple[Any, Any]:
@@ -652,8 +683,8 @@ def _labels(block: Sequences) -> Any:
 
 
 def _unknown(y: np.ndarray) -> np.ndarray:
-    if y.dtype.kind in "OUS":
-        return np.array([v is None or v != v or v == UNKNOWN for v in y], dtype=bool)
+    if y.dtype.kind in "OUS":  # NumPy makes text of what stands beside text
+        return np.array([v is None or str(v) in ("-1", "-1.0", "nan", "<NA>") for v in y], dtype=bool)
     return (y == UNKNOWN) | (y != y)
 
 
@@ -664,10 +695,14 @@ def _as_states(names: np.ndarray, block: Sequences) -> Sequences:
     unknown = _unknown(block.y)
     states = np.full(len(block.y), UNKNOWN)
     known = block.y[~unknown]
-    position = np.minimum(np.searchsorted(names, known), len(names) - 1)
-    if (names[position] != known).any():
-        strange = known[names[position] != known].tolist()[0]
-        raise ValueError(f"The label {strange!r} is none of the states {names.tolist()}.")
+    order = np.argsort(names)
+    try:
+        position = order[np.minimum(np.searchsorted(names, known, sorter=order), len(names) - 1)]
+        strange = known[names[position] != known]
+    except TypeError:  # text among numbers
+        strange = known
+    if len(strange):
+        raise ValueError(f"The label {strange.tolist()[0]!r} is none of the states {names.tolist()}.")
     states[~unknown] = position
     return block.replace(y=states)
 
@@ -678,12 +713,21 @@ def _without_states(block: Sequences) -> Sequences:
 
 def _named(names: np.ndarray, K: int) -> np.ndarray:
     """The names of K states of which the first have labels."""
-    more = K - len(names)
-    if names.dtype.kind in "iu":
-        return np.concatenate([names, names.max() + 1 + np.arange(more)])
-    return (
-        np.concatenate([names, np.array([f"state {len(names) + k}" for k in range(more)])]) if more else names
-    )
+    names = np.array(names.tolist())
+    if names.dtype.kind in "biuf":
+        return np.concatenate([names, names.max() + 1 + np.arange(K - len(names))])
+    more = [name for k in range(len(names), K + len(names)) if (name := f"state {k}") not in names]
+    return np.concatenate([names, np.array(more[: K - len(names)], dtype=names.dtype.kind)])
+
+
+def _check_emission(family: Family, K: int, D: int) -> None:
+    columns = family.sample(np.zeros(1, int), np.random.default_rng(0)).shape[1]
+    densities = family.log_density(np.full((1, columns), np.nan)).shape[1]
+    if (densities, columns) != (K, D):
+        raise ValueError(
+            f"The emission has {densities} densities on {columns} columns, expected one for each of the {K} "
+            f"states, on the {D} columns of X."
+        )
 
 
 def _scored(model: HiddenMarkov, block: Sequences) -> np.ndarray:
