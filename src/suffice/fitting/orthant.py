@@ -141,7 +141,7 @@ def _towards(
     pairs = [(s, y, dot(s, y)) for s, y in zip(steps, changes, strict=True)]
     pairs = [pair for pair in pairs if pair[2] > 0]
     if not pairs:
-        q /= max(1.0, float(np.sqrt(dot(q, q))))
+        q /= max(np.sqrt(dot(q, q)), 1e-300)  # one unit far: nothing is known yet
         return q
     shares = []
     for s, y, sy in reversed(pairs):

@@ -29,7 +29,7 @@ from ..statistics import Distinct, Objective, class_codes, distinct, distinct_ta
 from .base import SequenceEstimator
 from .chain import Chains
 
-RUN_BYTES = 1 << 20  # scores of the steps that are summarized at a time
+RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
 WORTH = 64  # operations on a block for each number that is summed over it,
 LEAST = 1 << 22  # and in all
 
@@ -85,11 +85,10 @@ class LinearChain(Model):
         out = np.zeros(len(self.theta))  # all runs of the block are added to it
         loss, total = 0.0, 0.0
         for run in self.runs(block):
-            codes, chains, weight = class_codes(self.classes, run.y), self.chains(run), self.weights(run)
-            loss += float(weight.dot(chains.log_sum - chains.score(codes)))
-            total += float(weight.dot(run.lengths))
+            chains, weight = self.chains(run), self.weights(run)
             states, moves = chains.smoothed(weight)
-            self._observe(run, codes, -weight, states, moves)
+            loss += float(weight.dot(chains.log_sum)) + self._observe(run, -weight, states, moves, chains)
+            total += float(weight.dot(run.lengths))
             self._add_counts(run, states, moves, out)
         return Objective(total, loss, out)
 
@@ -97,7 +96,7 @@ class LinearChain(Model):
         """Of sequences, (S,): their own, times the mean of the class weights of their labels."""
         if (self.class_weight == 1).all():
             return block.weight
-        of_steps = self.class_weight[class_codes(self.classes, block.y)]
+        of_steps = self.class_weight[self.codes(block)]
         sums = np.bincount(np.repeat(np.arange(len(block)), block.lengths), of_steps, minlength=len(block))
         return block.weight * sums / np.maximum(block.lengths, 1)
 
@@ -107,7 +106,7 @@ class LinearChain(Model):
         for run in self.runs(block):
             N = run.X.shape[0]
             states, moves = np.zeros((N, K)), np.zeros((N, K, K) if len(self.edge) else (K, K))
-            self._observe(run, class_codes(self.classes, run.y), self.weights(run), states, moves)
+            self._observe(run, self.weights(run), states, moves, self.chains(run))
             self._add_counts(run, states, moves, out)
         return out
 
@@ -140,20 +139,22 @@ class LinearChain(Model):
         return np.bincount(number, values + later, minlength=S)
 
     def _observe(
-        self, run: Any, codes: np.ndarray, weight: np.ndarray, states: np.ndarray, moves: np.ndarray
-    ) -> None:
-        """Add the weights to the places of the labels and of the moves between them."""
-        K, N = len(self.classes), len(codes)
-        of_step = np.repeat(weight, run.lengths)
-        states[np.arange(N), codes] += of_step
-        into = np.ones(N, bool)
-        into[run.offset[:-1][run.lengths > 0]] = False
-        into = np.flatnonzero(into)
-        before, here = codes[into - 1], codes[into]
-        if moves.ndim == 3:
-            moves[into, before, here] += of_step[into]
-        else:
-            moves += np.bincount(before * K + here, of_step[into], minlength=K * K).reshape(K, K)
+        self, run: Any, weight: np.ndarray, states: np.ndarray, moves: np.ndarray, chains: Chains
+    ) -> float:
+        """Add weights to the places of the labels and of the moves between them; and sum their log scores."""
+        from ..loops.labels import observe
+
+        by_step = moves if moves.ndim == 3 else moves[None]
+        of_moves = chains.move if chains.move.ndim == 3 else chains.move[None]
+        return observe(self.codes(run), run.offset, weight, chains.state, of_moves, states, by_step)
+
+    def codes(self, block: Any) -> np.ndarray:
+        """The numbers of the labels, (N,)."""
+        K, y = len(self.classes), block.y
+        counted = self.classes.dtype == y.dtype == np.int64 and self.classes[0] == 0
+        if counted and self.classes[-1] == K - 1 and len(y) and y.min() >= 0 and y.max() < K:
+            return np.ascontiguousarray(y)
+        return class_codes(self.classes, y)
 
     def _add_counts(self, run: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
         of_nodes, of_moves = self._parts(out)
@@ -334,19 +335,13 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         minimise = self._minimiser()
         data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
         start = self._start(data)
-        watch = Watch(
-            self, self.checkpoint, data, as_model=lambda theta: start.replace(theta=np.array(theta))
-        )
-        progress = minimise(data, start, watch)
+        watch = Watch(self, self.checkpoint, data, as_model=lambda theta: start.replace(theta=theta.copy()))
+        # Labels are looked up once, not in every pass.
+        coded, codes = data.map(_coded, start), np.arange(len(start.classes))
+        progress = minimise(coded, start.replace(classes=codes), watch)
+        s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
         solution = start.replace(theta=progress.model)
-        self._publish(
-            Progress(
-                solution,
-                progress.trace,
-                data.fold(LinearChain.summarize, solution),
-                progress.stopped_because,
-            )
-        )
+        self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
         return self
 
     # --- how it is fitted ---------------------------------------------------------------------------------
@@ -719,6 +714,10 @@ def _labels(y: Any, block: Any) -> np.ndarray:
     if len(y) != block.X.shape[0]:
         raise ValueError(f"y has {len(y)} labels, but X has {block.X.shape[0]} steps: one a step.")
     return y
+
+
+def _coded(model: LinearChain, block: Any) -> Any:
+    return block.replace(y=class_codes(model.classes, block.y))
 
 
 def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
