@@ -27,6 +27,7 @@ _MODULES = (
     "linear_model",
     "mixture",
     "naive_bayes",
+    "plot",
     "sequence",
     "statistics",
 )

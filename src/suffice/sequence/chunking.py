@@ -148,8 +148,8 @@ def chunk_scores(
     (here, offset), (there, other) = _flat(y_true, groups), _flat(y_pred, groups)
     if not np.array_equal(offset, other):
         raise ValueError(
-            f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of {_short(np.diff(other))}"
-            ": one label a step in both."
+            f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of "
+            f"{_short(np.diff(other))}: one label a step in both."
         )
     true, found = (_found(labels, offset, scheme, strict) for labels in (here, there))
     right = Counter(chunk.type for chunk in set(true) & set(found))

@@ -1,0 +1,77 @@
+"""
+Segments of a signal with holes
+===============================
+
+A machine idles, runs, or chokes, and a vibration sensor and a current sensor tell of it: noisily, with
+readings that are lost one by one, and with an hour in which the line was dead. Nothing is labelled.
+
+:class:`~suffice.sequence.HiddenMarkovModel` takes NaN as "not observed". A lost reading leaves the other
+sensor; a lost hour leaves what comes before and after it, and how long states last.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from suffice.mixture import GaussianMixture
+from suffice.plot import ConvergenceDisplay, SegmentsDisplay, TransitionDisplay, TrellisDisplay
+from suffice.sequence import HiddenMarkovModel
+
+rng = np.random.default_rng(3)
+names = np.array(["idle", "runs", "chokes"])
+stay = np.array([[0.97, 0.03, 0.0], [0.01, 0.97, 0.02], [0.0, 0.06, 0.94]])
+state = [0]
+while len(state) < 600:
+    state.append(rng.choice(3, p=stay[state[-1]]))
+state = np.array(state)
+mean, spread = np.array([[0.0, 0.0], [1.5, 2.0], [3.0, 1.0]]), np.array([[0.5, 0.6], [0.9, 0.9], [1.2, 0.9]])
+X = mean[state] + spread[state] * rng.normal(size=(600, 2))
+X[rng.random(X.shape) < 0.2] = np.nan
+X[300:360] = np.nan
+
+# %%
+# The states come without names: the one with the least vibration is called idle, and so on. To see what the
+# chain is worth, a mixture with the same densities judges each step by itself.
+
+model = HiddenMarkovModel(3, random_state=0).fit(X)
+mixture = GaussianMixture(3, covariance_type="diag", random_state=0).fit(X)
+
+
+def named(labels, mean):
+    return names[np.argsort(np.argsort(mean[:, 0]))[labels]]
+
+
+by_chain = named(model.predict(X), model.model_.emission.mean)
+by_step = named(mixture.predict(X), mixture.means_)
+for title, found in (("each step by itself", by_step), ("hidden Markov model", by_chain)):
+    print(f"{title:20} right in {np.mean(found == names[state]):.1%} of the steps")
+
+# %%
+# The strips: what was true, and what was decoded. In the dead hour the mixture can only name its largest
+# component. The chain knows in which state the hour began and in which it ended.
+
+figure, axes = plt.subplots(2, 1, figsize=(10, 6.4), sharex=True, layout="constrained")
+for ax, title, found in zip(axes, ("by itself", "in a chain"), (by_step, by_chain), strict=True):
+    SegmentsDisplay.from_predictions(X, found, true=names[state], labels=names, ax=ax)
+    ax.set(title=f"each step {title}", ylabel="vibration, current")
+axes[0].set_xlabel("")
+plt.show()
+
+# %%
+# When did the machine stop? Nobody saw it, and the chain says so: the shade is the probability of each state
+# around the dead hour, given all that was seen before and after. The best path is but one of the likely ones.
+
+figure, ax = plt.subplots(figsize=(10, 2.6), layout="constrained")
+order = np.argsort(model.model_.emission.mean[:, 0])
+TrellisDisplay.from_predictions(
+    model.predict_proba(X)[280:400, order], by_chain[280:400], labels=names, ax=ax
+)
+ax.set_xticks(range(0, 120, 20), range(280, 400, 20))
+plt.show()
+
+# %%
+# And how the fit went.
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=[1, 1.4], layout="constrained")
+TransitionDisplay(model.transmat_[np.ix_(order, order)], names.tolist()).plot(left)
+ConvergenceDisplay.from_estimator(model, ax=right)
+plt.show()

@@ -1,0 +1,8 @@
+"""Pictures of what was fitted, as scikit-learn's displays: `from_estimator`, `plot`. They need matplotlib."""
+
+from .convergence import ConvergenceDisplay
+from .segments import SegmentsDisplay
+from .transition import TransitionDisplay
+from .trellis import TrellisDisplay
+
+__all__ = ["ConvergenceDisplay", "SegmentsDisplay", "TransitionDisplay", "TrellisDisplay"]
