@@ -17,7 +17,8 @@ import suffice
 from suffice.core.blocks import Sequences, cut
 from suffice.engines.local import LocalPartitions
 from suffice.fitting import gradient_descent, iterative_scaling, orthant_wise, scaling_step
-from suffice.sequence import ConditionalRandomField, LinearChain
+from suffice.linear_model import LogisticRegression
+from suffice.sequence import Chains, ConditionalRandomField, LinearChain
 
 K, D = 3, 4
 LENGTHS = (4, 1, 3, 5, 2, 4)
@@ -368,6 +369,22 @@ def test_search_by_groups():
         search = GridSearchCV(ConditionalRandomField(), {"C": [0.1, 1.0]}, cv=GroupKFold(3))
         search.fit(X, y, groups=ids)
     assert search.best_score_ > 1 / K
+
+
+def test_maximum_entropy_markov_model():
+    """Steps that are each a distribution given the label before: logistic regression, and a chain of it."""
+    X, y, ids = sequences(lengths=LENGTHS * 3)
+    before = np.concatenate([[K], y[:-1]])
+    before[np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1])] = K  # nothing is before the first
+    steps = LogisticRegression().fit(np.hstack([X, np.eye(K + 1)[before]]), y)
+    part = X[:4]
+    given = [np.hstack([part, np.tile(np.eye(K + 1)[k], (4, 1))]) for k in range(K + 1)]
+    log_p = np.stack([steps.predict_log_proba(g) for g in given], axis=1)  # (n, before, here)
+    chains = Chains(np.zeros((4, K)), log_p[0, K], np.ascontiguousarray(log_p[:, :K]), np.array([0, 4]))
+    assert chains.log_sum[0] == pytest.approx(0.0, abs=1e-12)  # steps that sum to one need no other sum
+    paths = list(product(range(K), repeat=4))
+    scores = [log_p[0, K, p[0]] + sum(log_p[n, p[n - 1], p[n]] for n in range(1, 4)) for p in paths]
+    assert tuple(chains.best()[0]) == paths[int(np.argmax(scores))]
 
 
 # --- the minimisers ------------------------------------------------------------------------------------

@@ -337,7 +337,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         start = self._start(data)
         watch = Watch(self, self.checkpoint, data, as_model=lambda theta: start.replace(theta=theta.copy()))
         # Labels are looked up once, not in every pass.
-        coded, codes = data.map(_coded, start), np.arange(len(start.classes))
+        coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
         progress = minimise(coded, start.replace(classes=codes), watch)
         s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
         solution = start.replace(theta=progress.model)
@@ -716,8 +716,8 @@ def _labels(y: Any, block: Any) -> np.ndarray:
     return y
 
 
-def _coded(model: LinearChain, block: Any) -> Any:
-    return block.replace(y=class_codes(model.classes, block.y))
+def _coded(classes: np.ndarray, block: Any) -> Any:
+    return block.replace(y=class_codes(classes, block.y))
 
 
 def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
