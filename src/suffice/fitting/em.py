@@ -105,6 +105,6 @@ def _together(runs: list[Progress]) -> Together:
 
 def _best(runs: Sequence[Progress]) -> Progress:
     """The first run whose objective is, to rounding, the largest: starts often end at the same optimum."""
-    values = [np.nan_to_num(run.trace[-1], nan=-np.inf) if run.trace else 0.0 for run in runs]
+    values = [np.nan_to_num(run.trace[-1], nan=-np.inf, neginf=-np.inf) if run.trace else 0.0 for run in runs]
     enough = max(values) - 1e-10 * abs(max(values))
     return next(run for run, value in zip(runs, values, strict=True) if value >= enough)

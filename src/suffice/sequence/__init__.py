@@ -4,6 +4,7 @@ from .chain import Chains
 from .chunking import Chunk, ChunkScore, ChunkScores, chunk_scores, chunks
 from .conditional_random_field import ConditionalRandomField, Explanation, LinearChain
 from .hidden_markov import HiddenMarkov, HiddenMarkovModel, StateFilter
+from .linear_gaussian import LinearGaussianStateSpace
 
 __all__ = [
     "Chains",
@@ -15,6 +16,7 @@ __all__ = [
     "HiddenMarkov",
     "HiddenMarkovModel",
     "LinearChain",
+    "LinearGaussianStateSpace",
     "StateFilter",
     "chunk_scores",
     "chunks",
