@@ -8,7 +8,7 @@ Wolfe, "Finding the nearest point in a polytope", 1976: the problem at home.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,11 @@ class Planes(Progress):
     gap: float = np.inf  # between the objective and the bound
     height: float = np.inf  # at zero, of the plane that was found last
     gradient: Any = None  # (D,), of it
-    slope: Any = None  # (M, D)
-    level: Any = None  # (M,): heights at zero
-    product: Any = None  # (M, M), of the slopes
-    share: Any = None  # (M,)
-    idle: Any = None  # (M,): for how many iterations the share is zero
+    slope: tuple[np.ndarray, ...] = ()  # M of (D,)
+    level: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,): heights at zero
+    product: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (M, M), of the slopes
+    share: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,)
+    idle: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,): iterations without a share
 
 
 def cutting_planes(
@@ -83,7 +83,7 @@ def cutting_planes(
             here = here.replace(height=height, gradient=gradient)
             here = here.replace(objective=_objective(here.model, height, gradient))
         planes = _with_one_more(here)
-        lowest = -planes.slope.T.dot(planes.share)
+        lowest = _lowest(planes)
         bound = float(planes.level.dot(planes.share)) - 0.5 * float(lowest.dot(lowest))
         at = here.model + CAUTION * (lowest - here.model)
         height, gradient = fun(at)
@@ -108,22 +108,25 @@ def _objective(x: np.ndarray, height: float, slope: np.ndarray) -> float:
 
 
 def _with_one_more(here: Planes) -> Planes:
-    """The planes with the one that touches the risk at the last point, and the best shares of them."""
-    level = np.array([here.height])
-    if here.slope is None:
-        slope = here.gradient[None]
-        return here.replace(
-            slope=slope, level=level, product=slope.dot(slope.T), share=np.ones(1), idle=np.zeros(1)
-        )
-    kept = here.idle <= IDLE
-    slope = np.concatenate([here.slope[kept], here.gradient[None]])
-    level = np.concatenate([here.level[kept], level])
+    """The planes with the one that was found last, and the best shares of them."""
+    (kept,) = (here.idle <= IDLE).nonzero()
+    slope = (*(here.slope[m] for m in kept), here.gradient)
+    level = np.append(here.level[kept], here.height)
     product = np.empty((len(slope), len(slope)))
     product[:-1, :-1] = here.product[np.ix_(kept, kept)]
-    product[-1] = product[:, -1] = slope.dot(here.gradient)
-    share = best_shares(product, level, np.append(here.share[kept], 0.0))
+    product[-1] = product[:, -1] = [one.dot(here.gradient) for one in slope]
+    share = np.append(here.share[kept], 0.0 if len(kept) else 1.0)
+    share = best_shares(product, level, share)
     idle = np.where(share > 0, 0.0, np.append(here.idle[kept], 0.0) + 1.0)
     return here.replace(slope=slope, level=level, product=product, share=share, idle=idle)
+
+
+def _lowest(planes: Planes) -> np.ndarray:
+    """Where half the squared norm plus the highest plane is lowest."""
+    out = np.zeros_like(planes.model)
+    for m in planes.share.nonzero()[0]:
+        out -= planes.share[m] * planes.slope[m]
+    return out
 
 
 def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np.ndarray:

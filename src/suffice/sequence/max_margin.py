@@ -39,6 +39,7 @@ from ..fitting import cutting_planes
 from ..statistics import class_codes, distinct_targets
 from .base import SequenceEstimator
 from .chain import Chains, _by_sequence
+from .conditional_random_field import _add_transposed_times, _times
 
 TRIES = 10  # pairs of paths of a sequence in one visit of SMO
 
@@ -100,7 +101,7 @@ class MarginChain(Model):
         return self._chains(self.features(block.X), block.offset)
 
     def _chains(self, F: Any, offset: np.ndarray) -> Chains:
-        state = np.asarray(F.dot(np.ascontiguousarray(self.coef.T)))
+        state = _times(F, np.ascontiguousarray(self.coef.T))
         return Chains(state, np.zeros(len(self.classes)), self.transitions, offset)
 
     def summarize(self, block: Any) -> Hinge:
@@ -117,7 +118,8 @@ class MarginChain(Model):
         each = np.arange(len(wrong))
         error[each, path[wrong]] = weight[wrong]
         error[each, codes[wrong]] -= weight[wrong]
-        coef = F[wrong].T.dot(error).T
+        coef = np.zeros(self.coef.shape[::-1])
+        _add_transposed_times(F[wrong], error, coef)
         later = np.ones(len(codes), bool)
         later[block.offset[:-1][block.lengths > 0]] = False
         moves = _count_moves(path, later, weight, K) - _count_moves(codes, later, weight, K)
@@ -125,7 +127,7 @@ class MarginChain(Model):
             float(block.weight[block.lengths > 0].sum()),
             float(block.weight.dot(missed)),
             float(weight.dot(self.cost[codes, path])),
-            np.ascontiguousarray(coef),
+            np.ascontiguousarray(coef.T),
             moves,
         )
 
@@ -367,7 +369,8 @@ class MaxMarginMarkovNetwork(ChainClassifier):
             nonlocal last
             s = data.fold(MarginChain.summarize, model.at(theta))
             last = theta, s
-            return self.C / s.weight * s.cost, self.C / s.weight * s.gradient
+            height = s.cost if np.isfinite(s.loss) else np.nan
+            return self.C / s.weight * height, self.C / s.weight * s.gradient
 
         progress = cutting_planes(
             plane,
