@@ -19,6 +19,7 @@ from suffice.engines.local import LocalPartitions
 from suffice.fitting import gradient_descent, iterative_scaling, orthant_wise, scaling_step
 from suffice.linear_model import LogisticRegression
 from suffice.sequence import Chains, ConditionalRandomField, LinearChain
+from suffice.sequence.conditional_random_field import _summed
 
 K, D = 3, 4
 LENGTHS = (4, 1, 3, 5, 2, 4)
@@ -149,6 +150,10 @@ def test_runs_within_a_block_change_nothing():
     data, model = block(X, y, ids), chain()
     assert sum(1 for _ in model.runs(data)) > 1
     s, dense = model.summarize(data), model.summarize(data.replace(X=X.toarray()))
+    for n in (1, 2, 3):  # and the runs of a single block may be shared by threads
+        with suffice.threads(n):
+            shared = _summed(LocalPartitions((data,)), model)
+        assert shared.loss == s.loss and (shared.gradient == s.gradient).all()
     np.testing.assert_allclose(s.gradient, dense.gradient, rtol=1e-9, atol=1e-9)
     chains = model.chains(data)
     assert s.loss == pytest.approx((chains.log_sum - chains.score(y)).sum(), rel=1e-12)
@@ -262,6 +267,7 @@ def test_threads_and_blocks():
     for n in (1, 2, 3):
         with suffice.threads(n):
             found.append(LocalPartitions(blocks).fold(LinearChain.summarize, model).gradient)
+            found.append(_summed(LocalPartitions(blocks), model).gradient)
     assert all((a == found[0]).all() for a in found)
     np.testing.assert_allclose(found[0], model.summarize(whole).gradient, rtol=1e-9, atol=1e-9)
 
@@ -273,11 +279,11 @@ def test_checkpoint_and_storage(tmp_path):
     class Killed(Exception):
         pass
 
-    def killed(model, data, calls=[0], summarize=LinearChain.summarize):  # noqa: B006
+    def killed(model, data, *each, calls=[0], summarize=LinearChain.summarize):  # noqa: B006
         calls[0] += 1
         if calls[0] > 8:
             raise Killed
-        return summarize(model, data)
+        return summarize(model, data, *each)
 
     again = clone(crf).set_params(checkpoint=tmp_path / "fit")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):

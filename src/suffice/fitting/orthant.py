@@ -70,11 +70,11 @@ def orthant_wise(
         found = _line_search(fun, here, slope_at, direction, l1)
         if found is None:
             still = dot(slope_at, slope_at) <= 1e3 * ROUNDING * max(1.0, abs(here.value))
-            why = "tolerance" if still or np.abs(slope_at).max(initial=0.0) <= tol else "line search"
+            why = "tolerance" if still or _largest(slope_at) <= tol else "line search"
             return here.replace(trace=(*here.trace, here.value), stopped_because=why)
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
-        small = np.abs(_steepest(new, gradient, l1)).max(initial=0.0) <= tol
+        small = _largest(_steepest(new, gradient, l1)) <= tol
         still = here.value - value <= ROUNDING * max(abs(value), 1.0)
         return Descent(
             new,
@@ -95,6 +95,10 @@ def _steepest(x: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
         return gradient
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
     return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
+
+
+def _largest(x: np.ndarray) -> float:
+    return max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))
 
 
 def _line_search(

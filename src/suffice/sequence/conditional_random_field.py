@@ -24,6 +24,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.tables import of_sequences
 from ..core.values import Value
+from ..engines.local import LocalPartitions, _in_order
 from ..fitting import gradient_descent, iterative_scaling, orthant_wise, stochastic_descent
 from ..statistics import Distinct, Objective, class_codes, distinct, distinct_targets
 from .base import SequenceEstimator
@@ -80,17 +81,25 @@ class LinearChain(Model):
         rows = power_of_two(RUN_BYTES / (8 * K * (K if len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
-    def summarize(self, block: Any) -> Objective:
-        """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example."""
-        out = np.zeros(len(self.theta))  # all runs of the block are added to it
+    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
+        """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example.
+
+        All runs of the block are added to one array, in their order. What is added may be computed ahead:
+        `each` is `map`, or does the same by threads.
+        """
+        out = np.zeros(len(self.theta))
         loss, total = 0.0, 0.0
-        for run in self.runs(block):
-            chains, weight = self.chains(run), self.weights(run)
-            states, moves = chains.smoothed(weight)
-            loss += float(weight.dot(chains.log_sum)) + self._observe(run, -weight, states, moves, chains)
-            total += float(weight.dot(run.lengths))
+        for run, states, moves, more in each(self._apart, tuple(self.runs(block))):
+            loss, total = loss + more, total + float(self.weights(run).dot(run.lengths))
             self._add_counts(run, states, moves, out)
         return Objective(total, loss, out)
+
+    def _apart(self, run: Any) -> tuple[Any, np.ndarray, np.ndarray, float]:
+        """How far what is expected of states and moves is from what is observed; and the loss."""
+        chains, weight = self.chains(run), self.weights(run)
+        states, moves = chains.smoothed(weight)
+        score = self._observe(run, -weight, states, moves, chains)
+        return run, states, moves, float(weight.dot(chains.log_sum)) + score
 
     def weights(self, block: Any) -> np.ndarray:
         """Of sequences, (S,): their own, times the mean of the class weights of their labels."""
@@ -339,7 +348,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         # Labels are looked up once, not in every pass.
         coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
         progress = minimise(coded, start.replace(classes=codes), watch)
-        s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
+        s = _summed(coded, start.replace(classes=codes, theta=progress.model))
         solution = start.replace(theta=progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
         return self
@@ -423,7 +432,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         from ..loops.vectors import add_scaled, dot
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            s = data.fold(LinearChain.summarize, start.replace(theta=theta))
+            s = _summed(data, start.replace(theta=theta))
             strength = (1.0 - self.l1_ratio) / self.C
             gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
             if strength:
@@ -714,6 +723,14 @@ def _labels(y: Any, block: Any) -> np.ndarray:
     if len(y) != block.X.shape[0]:
         raise ValueError(f"y has {len(y)} labels, but X has {block.X.shape[0]} steps: one a step.")
     return y
+
+
+def _summed(data: Partitions, model: LinearChain) -> Objective:
+    """The fold. Where the gradient is so large that the data is one block, its runs are shared by threads."""
+    if isinstance(data, LocalPartitions) and isinstance(data.blocks, tuple) and len(data.blocks) == 1:
+        block = data.blocks[0]
+        return model.summarize(block.piece(0, len(block), 0), _in_order)
+    return data.fold(LinearChain.summarize, model)
 
 
 def _coded(classes: np.ndarray, block: Any) -> Any:
