@@ -165,7 +165,7 @@ def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
     """Columns hold what their kind can; those of an estimator that takes several kinds are checked here."""
     numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
     found = data.fold(extremes, numbers)
-    for d, low, high in zip(numbers, found.low, found.high, strict=True):
+    for d, low, high in zip(numbers.tolist(), found.low, found.high, strict=True):
         if np.isinf(low) or np.isinf(high):
             raise ValueError(f"Input X contains infinity, in column {names[d]!r}.")
         if kinds[d] in ("poisson", "multinomial") and low < 0:
