@@ -23,7 +23,7 @@ class LinearGaussianStateSpace(Value):
     >>> model = LinearGaussianStateSpace(a=0.9, b=1.0, q=0.5, r=0.2)
     >>> mean, variance = model.filter([1.0, np.nan, -0.3])
     >>> mean.round(3), variance.round(3)
-    (array([ 0.868,  0.781, -0.066]), array([0.174, 0.641, 0.167]))
+    (array([ 0.868,  0.781, -0.135]), array([0.174, 0.641, 0.167]))
     """
 
     a: float
