@@ -1,9 +1,9 @@
 """Loops over folds."""
 
-from .descent import newton, quasi_newton
+from .descent import newton
 from .em import Together, em
 from .gradient import gradient_descent, stochastic_descent
-from .orthant import orthant_wise
+from .lbfgs import quasi_newton
 from .planes import cutting_planes
 from .scaling import iterative_scaling, scaling_step
 
@@ -14,7 +14,6 @@ __all__ = [
     "gradient_descent",
     "iterative_scaling",
     "newton",
-    "orthant_wise",
     "quasi_newton",
     "scaling_step",
     "stochastic_descent",

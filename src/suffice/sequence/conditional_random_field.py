@@ -25,7 +25,7 @@ from ..core.partitions import Partitions
 from ..core.tables import of_sequences
 from ..core.values import Value
 from ..engines.local import LocalPartitions, _in_order
-from ..fitting import gradient_descent, iterative_scaling, orthant_wise, stochastic_descent
+from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
 from ..statistics import Distinct, Objective, class_codes, distinct, distinct_targets
 from .base import SequenceEstimator
 from .chain import Chains
@@ -33,6 +33,7 @@ from .chain import Chains
 RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
 WORTH = 64  # operations on a block for each number that is summed over it,
 LEAST = 1 << 22  # and in all
+LARGE = 1 << 22  # bytes of a gradient of which threads do not hold one each
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,7 +446,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
     def _by_lbfgs(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
         l1 = self.l1_ratio / (self.C * float(data.fold(_step_weight, start))) if self.l1_ratio else 0.0
         fun = self._smooth(data, start)
-        return orthant_wise(fun, start.theta, l1=l1, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        return quasi_newton(fun, start.theta, l1=l1, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
     def _by_gradient(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
         fun = self._smooth(data, start)
@@ -727,8 +728,10 @@ def _labels(y: Any, block: Any) -> np.ndarray:
 
 def _summed(data: Partitions, model: LinearChain) -> Objective:
     """The fold. Where the gradient is so large that the data is one block, its runs are shared by threads."""
-    if isinstance(data, LocalPartitions) and isinstance(data.blocks, tuple) and len(data.blocks) == 1:
-        block = data.blocks[0]
+    large = model.theta.nbytes > LARGE
+    blocks = data.blocks if isinstance(data, LocalPartitions) else ()
+    if large and isinstance(blocks, tuple) and len(blocks) == 1:
+        block = blocks[0]
         return model.summarize(block.piece(0, len(block), 0), _in_order)
     return data.fold(LinearChain.summarize, model)
 

@@ -1,9 +1,10 @@
-"""Minimising a smooth convex function plus a sum of absolute values: orthant-wise limited-memory BFGS.
+"""Minimising a function whose value and gradient are a fold, and absolute values: limited-memory BFGS.
 
-Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007. Without absolute values it is
-limited-memory BFGS (Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 7.5) with steps that
-are halved until they descend: of a convex function the curvature along any step is not negative, so nothing
-more is asked of them. It holds few vectors at a time, and is meant for millions of parameters.
+Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithms 7.4 and 7.5. Steps are halved until they
+descend: of a convex function the curvature along any step is not negative, so nothing more is asked of them,
+and elsewhere a step without curvature is forgotten. With absolute values it stays within orthants: Andrew and
+Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held, for millions of
+parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .descent import ROUNDING, Descent
 MANY = 1 << 21  # parameters from which each vector of the history counts
 
 
-def orthant_wise(
+def quasi_newton(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     *,
@@ -28,7 +29,7 @@ def orthant_wise(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))``.
+    """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS.
 
     Parameters
     ----------
@@ -50,10 +51,10 @@ def orthant_wise(
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.fitting import orthant_wise
+    >>> from suffice.fitting import quasi_newton
     >>> target = np.array([3.0, 0.5])
     >>> fun = lambda x: (0.5 * ((x - target) ** 2).sum(), x - target)
-    >>> orthant_wise(fun, np.zeros(2), l1=1.0).model
+    >>> quasi_newton(fun, np.zeros(2), l1=1.0).model
     array([2., 0.])
     """
     from ..loops.vectors import dot
@@ -67,10 +68,11 @@ def orthant_wise(
         direction = _towards(slope_at, here.steps, here.changes)
         if l1:
             direction[direction * slope_at >= 0] = 0.0
+        promised = -dot(slope_at, direction)
         found = _line_search(fun, here, slope_at, direction, l1)
-        if found is None:
-            still = dot(slope_at, slope_at) <= 1e3 * ROUNDING * max(1.0, abs(here.value))
-            why = "tolerance" if still or _largest(slope_at) <= tol else "line search"
+        if found is None:  # where no step could gain more than rounding, that is the optimum
+            at_rest = promised <= 1e3 * ROUNDING * max(1.0, abs(here.value))
+            why = "tolerance" if at_rest or _largest(slope_at) <= tol else "line search"
             return here.replace(trace=(*here.trace, here.value), stopped_because=why)
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
