@@ -16,7 +16,7 @@ PIECE_BYTES = 1 << 21
 # In memory, a block is what one thread takes at a time.
 BLOCK_BYTES = 1 << 22
 # What a chain keeps of a step: several numbers for each state.
-STEP_BYTES = 512
+STEP_BYTES = 128
 
 
 class Block(Value):
@@ -133,7 +133,7 @@ class Sequences(Block):
 
     @property
     def lengths(self) -> np.ndarray:
-        return np.diff(self.offset)
+        return self.offset[1:] - self.offset[:-1]
 
     @property
     def step_weight(self) -> np.ndarray:

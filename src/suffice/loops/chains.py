@@ -32,6 +32,35 @@ def _times(a, A, out):
 
 
 @jit
+def _filter(E, start, moves, first, end, alpha, scale):
+    """One sequence: its filtered states into `alpha`, from its first row on, and scales; whether all could be
+    held."""
+    K = E.shape[1]
+    each = len(moves) > 1
+    ahead, share = np.empty(K), 1.0  # what makes one of the step before is applied late: the next waits for it
+    for n in range(first, end):
+        if n == first:
+            ahead[:] = start
+        else:
+            before = alpha[n - 1 - first]
+            _times(before, moves[n if each else 0], ahead)
+            for j in range(K):
+                before[j] *= share
+        here, e, total = alpha[n - first], E[n], 0.0
+        for j in range(K):
+            here[j] = ahead[j] * e[j] * share
+            total += here[j]
+        scale[n] = total
+        if not total > 0.0:
+            return False
+        share = 1.0 / total
+    if end > first:
+        for j in range(K):
+            alpha[end - 1 - first, j] *= share
+    return True
+
+
+@jit
 def forward(E, start, moves, offset):
     """Filtered states and scales.
 
@@ -39,31 +68,11 @@ def forward(E, start, moves, offset):
     of a sequence is the sum over its paths. Lost are sequences of no path, or of none that floats can hold.
     """
     N, K = E.shape
-    alpha, scale, ahead = np.zeros((N, K)), np.zeros(N), np.empty(K)
+    alpha, scale = np.zeros((N, K)), np.zeros(N)
     lost = np.zeros(len(offset) - 1, np.bool_)
-    each = len(moves) > 1
     for s in range(len(offset) - 1):
-        share = 1.0  # what makes one of the step before; applied late, since the next step waits for it
-        for n in range(offset[s], offset[s + 1]):
-            if n == offset[s]:
-                ahead[:] = start
-            else:
-                before = alpha[n - 1]
-                _times(before, moves[n if each else 0], ahead)
-                for j in range(K):
-                    before[j] *= share
-            here, e, total = alpha[n], E[n], 0.0
-            for j in range(K):
-                here[j] = ahead[j] * e[j] * share
-                total += here[j]
-            scale[n] = total
-            if not total > 0.0:
-                lost[s] = True
-                break
-            share = 1.0 / total
-        if offset[s + 1] > offset[s] and not lost[s]:
-            for j in range(K):
-                alpha[offset[s + 1] - 1, j] *= share
+        first, end = offset[s], offset[s + 1]
+        lost[s] = not _filter(E, start, moves, first, end, alpha[first:end], scale)
     return alpha, scale, lost
 
 
@@ -84,24 +93,30 @@ def _outer(left, right, count, out):
 
 
 @jit
-def smooth(E, moves, turned, offset, weight, alpha):
-    """States and moves given all steps, from the filtered states; `turned` are the moves, each transposed.
+def smooth(E, start, moves, turned, offset, weight):
+    """States and moves given all steps; `turned` are the moves, each transposed.
 
     Returns gamma (N, K), times the weight of the sequence; the same of moves, summed over steps (1, K, K) or
-    into each step (N, K, K); and which sequences faded: floats could not hold what is asked of them.
+    into each step (N, K, K); the scales, and which sequences are lost, as `forward` does; and which faded:
+    floats could not hold what is asked of them. A sequence is filtered and smoothed while it is in the cache.
     """
     N, K = E.shape
-    gamma, pairs = np.zeros((N, K)), np.zeros(moves.shape)
+    gamma, pairs, scale = np.zeros((N, K)), np.zeros(moves.shape), np.zeros(N)
     follow, left, right = np.empty(K), np.empty((FEW, K)), np.empty((FEW, K))
-    faded = np.zeros(len(offset) - 1, np.bool_)
+    lost, faded = np.zeros(len(offset) - 1, np.bool_), np.zeros(len(offset) - 1, np.bool_)
+    longest = 0
+    for s in range(len(offset) - 1):
+        longest = max(longest, offset[s + 1] - offset[s])
+    alpha = np.empty((longest, K))
     each = len(moves) > 1
     for s in range(len(offset) - 1):
         first, end, w = offset[s], offset[s + 1], weight[s]
-        if first == end or w == 0.0:
+        lost[s] = not _filter(E, start, moves, first, end, alpha, scale)
+        if first == end or w == 0.0 or lost[s]:
             continue
         follow[:] = 1.0
         for k in range(K):
-            gamma[end - 1, k] = w * alpha[end - 1, k]
+            gamma[end - 1, k] = w * alpha[end - 1 - first, k]
         count = 0
         for n in range(end - 1, first, -1):
             e, a, b, largest = E[n], left[count], right[count], 0.0
@@ -112,7 +127,7 @@ def smooth(E, moves, turned, offset, weight, alpha):
                 for j in range(K):
                     b[j] /= largest
             _times(b, turned[n if each else 0], follow)
-            here, out, total = alpha[n - 1], gamma[n - 1], 0.0
+            here, out, total = alpha[n - 1 - first], gamma[n - 1], 0.0
             for i in range(K):
                 total += here[i] * follow[i]
             if not 0.0 < total < np.inf:
@@ -130,7 +145,7 @@ def smooth(E, moves, turned, offset, weight, alpha):
                     _outer(left, right, count, pairs[0])
                     count = 0
         _outer(left, right, count, pairs[0])
-    return gamma, pairs * moves, faded
+    return gamma, pairs * moves, scale, lost, faded
 
 
 @jit

@@ -23,6 +23,10 @@ class Chains(Value):
     offset: np.ndarray  # (S + 1,)
 
     @property
+    def _lengths(self) -> np.ndarray:
+        return self.offset[1:] - self.offset[:-1]
+
+    @property
     def _moves(self) -> np.ndarray:
         return self.move if self.move.ndim == 3 else self.move[None]
 
@@ -36,7 +40,7 @@ class Chains(Value):
         high = moves.max(axis=(1, 2), initial=-np.inf)
         high = np.where(high > -np.inf, high, 0.0)
         by_step = top + high if len(moves) > 1 else top + high[0] if len(moves) else top
-        first = self.offset[:-1][np.diff(self.offset) > 0]
+        first = self.offset[:-1][self._lengths > 0]
         by_step[first] = top[first]
         E = np.ascontiguousarray(E)
         return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
@@ -47,6 +51,11 @@ class Chains(Value):
 
         E, start, moves, _ = self._scaled
         return forward(E, start, moves, self.offset)
+
+    @cached_property
+    def _scales(self) -> tuple[np.ndarray, np.ndarray]:
+        """By step, and which sequences are lost; smoothing finds them too."""
+        return self._forward[1:]
 
     @property
     def _spans(self) -> list[tuple[int, int]]:
@@ -64,7 +73,7 @@ class Chains(Value):
     @cached_property
     def log_sum(self) -> np.ndarray:
         """The log of the sum over all paths, (S,): the log-likelihood, or the log partition function."""
-        _, scale, lost = self._forward
+        scale, lost = self._scales
         with np.errstate(divide="ignore"):
             by_step = np.log(scale) + self._scaled[3]
         out = _by_sequence(by_step, self.offset)
@@ -86,7 +95,7 @@ class Chains(Value):
 
     def log_sum_backward(self) -> np.ndarray:
         """The same as `log_sum`, by the backward recursion."""
-        full = np.flatnonzero(np.diff(self.offset))
+        full = np.flatnonzero(self._lengths)
         first = self.offset[:-1][full]
         out = np.zeros(len(self))
         ends = self.start + self.state[first] + self._log_backward[first]
@@ -108,14 +117,14 @@ class Chains(Value):
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-        E, _, moves, _ = self._scaled
-        alpha, _, lost = self._forward
+        E, start, moves, _ = self._scaled
         turned = np.ascontiguousarray(moves.transpose(0, 2, 1))
-        hard = lost & (weight > 0)
-        gamma, pairs, faded = smooth(E, moves, turned, self.offset, np.where(hard, 0.0, weight), alpha)
+        gamma, pairs, *scales, faded = smooth(E, start, moves, turned, self.offset, weight)
+        self.__dict__["_scales"] = tuple(scales)
         if faded.any():
-            hard |= faded
-            gamma, pairs, _ = smooth(E, moves, turned, self.offset, np.where(hard, 0.0, weight), alpha)
+            kept = np.where(faded, 0.0, weight)
+            gamma, pairs, *_ = smooth(E, start, moves, turned, self.offset, kept)
+        hard = (faded | scales[1]) & (weight > 0)
         for s in np.flatnonzero(hard).tolist():
             self._smooth_by_logarithms(s, weight[s], gamma, pairs)
         return gamma, pairs if self.move.ndim == 3 else pairs[0]
@@ -156,7 +165,7 @@ class Chains(Value):
         N = len(self.state)
         by_step = self.state[np.arange(N), path]
         first = np.zeros(N, bool)
-        first[self.offset[:-1][np.diff(self.offset) > 0]] = True
+        first[self.offset[:-1][self._lengths > 0]] = True
         before = np.concatenate([[0], path[:-1]]) if N else path
         moves = self._moves
         into = moves[np.arange(N) if len(moves) > 1 else 0, before, path] if N else by_step
@@ -169,7 +178,7 @@ def _by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
     if len(offset) == 1:
         return np.zeros(0)
     out = np.add.reduceat(np.append(values, 0.0), offset[:-1])
-    out[np.diff(offset) == 0] = 0.0
+    out[offset[1:] == offset[:-1]] = 0.0
     return out
 
 
