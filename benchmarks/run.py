@@ -1,6 +1,7 @@
 """All benchmarks: prints the tables of ratios and writes them into the documentation.
 
-python benchmarks/run.py            # a quarter of an hour; --quick for a look
+python benchmarks/run.py                     # half an hour; --quick for a look
+python benchmarks/run.py "On Ray" Import     # these tables alone, in their places on the page
 """
 
 from __future__ import annotations
@@ -8,36 +9,63 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
+from collections.abc import Callable
 from pathlib import Path
 
+import crf
+import hidden_markov
 import imports
 import numba
 import numpy as np
 import out_of_core
 import ray_overhead
+import sequences_out_of_core
 import sklearn
 import speed
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "benchmarks_table.md"
 
 
+def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
+    """The tables, by title."""
+    return {
+        "Beside scikit-learn": lambda: speed.table(100_000 if quick else 1_000_000, 3 if quick else 7),
+        "Hidden Markov models": lambda: hidden_markov.table(1 if quick else 3),
+        "Conditional random fields": lambda: crf.table(["small"] if quick else list(crf.CASES)),
+        "Out of core": lambda: out_of_core.table(500_000 if quick else 50_000_000),
+        "Sequences out of core": lambda: sequences_out_of_core.table(200_000 if quick else 10_000_000),
+        "On Ray": lambda: ray_overhead.table(8192 if quick else 65536),
+        "Import": lambda: imports.table(3 if quick else 9),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("titles", nargs="*", help="which tables; all if none is named")
     parser.add_argument("--quick", action="store_true", help="small data, and nothing is written")
-    parser.add_argument("--rows", type=int, default=50_000_000, help="rows out of core")
-    quick, rows = vars(parser.parse_args()).values()
+    given = parser.parse_args()
+    known = parts(given.quick)
+    if strange := [title for title in given.titles if title not in known]:
+        parser.error(f"there is no table {strange}; there are {list(known)}")
+    for title in given.titles or known:
+        lines = known[title]()
+        if not given.quick:
+            write(title, lines)
+
+
+def write(title: str, lines: list[str]) -> None:
+    """Put a table in its place on the page; the others stay."""
     versions = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Numba {numba.__version__}"
-    parts = {
-        "Beside scikit-learn": speed.table(100_000 if quick else 1_000_000, 3 if quick else 7),
-        "Out of core": out_of_core.table(500_000 if quick else rows),
-        "On Ray": ray_overhead.table(8192 if quick else 65536),
-        "Import": imports.table(3 if quick else 9),
-    }
-    lines = [f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."]
-    for title, part in parts.items():
-        lines += ["", f"## {title}", "", *part]
-    if not quick:
-        PAGE.write_text("\n".join(lines) + "\n")
+    head = f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."
+    found = re.split(r"^## (.*)$", PAGE.read_text(), flags=re.M)
+    tables = dict(zip(found[1::2], (part.strip() for part in found[2::2]), strict=True))
+    tables[title] = "\n".join(lines)
+    page = [head]
+    for name in parts(quick=False):
+        if name in tables:
+            page += ["", f"## {name}", "", tables[name]]
+    PAGE.write_text("\n".join(page) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from suffice.core.storage import StorageError, load_value, save_value
 from suffice.linear_model import LogisticRegression
 from suffice.mixture import GaussianMixture
 
-from .registry import ESTIMATORS, VARIANTS, N, bits, each_variant, fit, wider, with_holes
+from .registry import ESTIMATORS, N, bits, each_variant, fit, table, wider, with_holes
 
 
 class Interrupt(Exception):
@@ -168,7 +168,7 @@ def test_the_checkpoint_of_other_data_is_refused(variant, tmp_path):
 
 
 def test_a_fingerprint_is_of_the_rows_and_not_of_their_blocks():
-    X, y = VARIANTS[0].data()[0], np.tile(["a", "b"], N)[:N]
+    X, y = table("real")[0], np.tile(["a", "b"], N)[:N]
     weight = np.random.default_rng(0).random(N)
     order = np.random.default_rng(1).permutation(N)
     for rows in (Rows(X, None, weight), Rows(X, y, weight), Rows(sp.csr_array(X), X[:, :2], weight)):

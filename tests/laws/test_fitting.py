@@ -362,10 +362,10 @@ TWINS = {
 # Loops whose files are tried elsewhere, and where.
 TRIED_IN = {
     "chains": "sequence/test_chains.py",
-    "labels": "sequence/test_crf.py",
+    "labels": "sequence/test_loops.py",
     "margin": "sequence/test_max_margin.py",
-    "sparse": "sequence/test_crf.py",
-    "vectors": "sequence/test_crf.py",
+    "sparse": "sequence/test_loops.py",
+    "vectors": "sequence/test_loops.py",
 }
 
 

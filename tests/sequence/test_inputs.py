@@ -384,7 +384,7 @@ def test_ids_are_few_bytes_each():
 
 
 def test_long_data_is_cut_between_sequences():
-    X = np.arange(30_500.0).reshape(-1, 1)
+    X = np.arange(100_500.0).reshape(-1, 1)
     ids = np.arange(len(X)) // 1000
     blocks = open_sequences(SequenceEstimator(), X, None, ids).blocks
     size = power_of_two(BLOCK_BYTES / blocks[0].row_bytes, 256)

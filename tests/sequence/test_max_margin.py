@@ -1,4 +1,4 @@
-"""Max-margin Markov networks and the structured perceptron, against all paths written out."""
+"""Max-margin chains and the structured perceptron (suffice.loops.margin), against programs of all paths."""
 
 from __future__ import annotations
 

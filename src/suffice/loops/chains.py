@@ -37,7 +37,7 @@ def _filter(E, start, moves, first, end, alpha, scale):
     held."""
     K = E.shape[1]
     each = len(moves) > 1
-    ahead, share = np.empty(K), 1.0  # what makes one of the step before is applied late: the next waits for it
+    ahead, share = np.empty(K), 1.0  # what makes the step before sum to one is applied late: the next waits
     for n in range(first, end):
         if n == first:
             ahead[:] = start
