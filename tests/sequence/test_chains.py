@@ -164,3 +164,13 @@ def test_long_sequences_do_not_underflow():
     np.testing.assert_allclose(gamma.sum(axis=1), 1.0)
     np.testing.assert_allclose(pairs.sum(), N - 1)
     np.testing.assert_allclose(given.log_sum, given.log_sum_backward(), rtol=1e-12)
+
+
+def test_what_is_nearly_too_small_has_no_infinite_share():
+    """The sum at the last step is a float whose reciprocal is none."""
+    state = np.array([[0.0, -714.42], [0.0, -714.42], [-714.42, 0.0]])
+    move = np.where(np.eye(2) > 0, 0.0, -np.inf)
+    given = Chains(state, np.array([0.0, -np.inf]), move, np.array([0, 3]))
+    np.testing.assert_allclose(given.smoothed()[0], np.tile([1.0, 0.0], (3, 1)))
+    np.testing.assert_allclose(given.filtered(), np.tile([1.0, 0.0], (3, 1)))
+    np.testing.assert_allclose(given.log_sum, -714.42)

@@ -82,8 +82,31 @@ def open_sequences(
     return _here(check, block, block_rows)
 
 
-def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Callable[[Any], Any]]:
-    """Checked sequences to predict from, in memory; and how an answer a row takes the shape that came."""
+@dataclass(frozen=True)
+class Shape:
+    """How sequences came: answers return in that shape, and what is given with them is read from it."""
+
+    offset: np.ndarray  # (S + 1,)
+    listed: bool = False  # as a list of sequences
+    positions: np.ndarray | None = None  # (N,), of the rows in the table, if they came as one
+
+    def __call__(self, answer: np.ndarray) -> Any:
+        if self.positions is not None:
+            return answer[np.argsort(self.positions)]
+        return [answer[a:b] for a, b in pairwise(self.offset)] if self.listed else answer
+
+    def rows(self, values: Any, name: str) -> np.ndarray:
+        """One value a row, in the order of the rows."""
+        values = np.asarray(flat_labels(values))
+        if len(values) != self.offset[-1]:
+            raise ValueError(
+                f"{name} has {len(values)} entries, but X has {self.offset[-1]} steps: one a step."
+            )
+        return values if self.positions is None else values[self.positions]
+
+
+def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Shape]:
+    """Checked sequences to predict from, in memory; and the shape in which they came."""
     check_is_fitted(estimator)
     check = Check.of(estimator)
     must_be_in_memory(estimator, X)
@@ -93,12 +116,11 @@ def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequence
         features = X.columns(_names_of(X.source)).features if names is None else tuple(names)
         table = replace(X, features=features, target=None, weight=None)
         block, arranged = _sequences_of_table(estimator, replace(check, target=None), table, False)
-        return block.piece(0, len(block), 0), lambda answer: answer[np.argsort(arranged)]
+        if groups is not None:
+            raise ValueError("The sequences of a table are named by a column of it: leave groups out.")
+        return block.piece(0, len(block), 0), Shape(block.offset, positions=arranged)
     block = _sequences_of_arrays(estimator, replace(check, target=None), X, None, groups, None, False)
-    piece = block.piece(0, len(block), 0)
-    if are_sequences(X):
-        return piece, lambda answer: [answer[a:b] for a, b in pairwise(block.offset)]
-    return piece, lambda answer: answer
+    return block.piece(0, len(block), 0), Shape(block.offset, listed=are_sequences(X))
 
 
 def are_sequences(X: Any) -> bool:
@@ -441,6 +463,11 @@ def _set_features(estimator: Any, features: tuple[str, ...], reset: bool) -> Non
         raise ValueError(
             f"The columns are {list(features)}, but {type(estimator).__name__} was fitted with "
             f"{list(estimator.feature_names_in_)}."
+        )
+    elif len(features) != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {len(features)} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_}."
         )
 
 

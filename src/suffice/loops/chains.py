@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 FEW = 64  # steps whose moves are added together
+LEAST = 1e-300  # what is smaller has no reciprocal, and is summed by logarithms
 
 jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
 
@@ -51,7 +52,7 @@ def _filter(E, start, moves, first, end, alpha, scale):
             here[j] = ahead[j] * e[j] * share
             total += here[j]
         scale[n] = total
-        if not total > 0.0:
+        if not total > LEAST:
             return False
         share = 1.0 / total
     if end > first:
@@ -130,7 +131,7 @@ def smooth(E, start, moves, turned, offset, weight):
             here, out, total = alpha[n - 1 - first], gamma[n - 1], 0.0
             for i in range(K):
                 total += here[i] * follow[i]
-            if not 0.0 < total < np.inf:
+            if not LEAST < total < np.inf:
                 faded[s] = True
                 break
             share = w / total

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 
 from ..core.blocks import Sequences
 from ..core.door import read_sequences
@@ -28,6 +29,17 @@ class SequenceEstimator(Iterative):
         """An answer for each step, f of a block of sequences giving one a row, in the shape that came."""
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
+
+    def _accuracy(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> float:
+        """The share of steps whose label is predicted, with weights one a sequence or one a step."""
+        block, shape = read_sequences(self, X, groups)
+        found = shape.rows(self.predict(X, groups), "what is predicted")
+        if sample_weight is not None:
+            if len(sample_weight) == len(block):
+                sample_weight = np.repeat(np.asarray(sample_weight, dtype=np.float64), block.lengths)
+            else:
+                sample_weight = shape.rows(sample_weight, "sample_weight")
+        return float(accuracy_score(shape.rows(y, "y"), found, sample_weight=sample_weight))
 
     def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
         """An answer for each sequence, f of a block giving one a sequence."""

@@ -5,6 +5,7 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Gong and Xu ch. 7.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,16 +17,17 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
-from ..core.door import are_sequences, open_sequences, read_sequences
+from ..core.door import are_sequences, check_bounds, open_sequences, read_sequences
 from ..core.loop import Watch
-from ..core.model import Model
+from ..core.model import Family, Model
 from ..core.statistics import Parts
-from ..core.tables import Table, runs
+from ..core.tables import Table, of_sequences, runs
+from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
 from ..statistics import distinct_targets
 from .base import SequenceEstimator
-from .hidden_markov import HiddenMarkov, HiddenMarkovModel
+from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,17 +151,21 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
                 "SequenceClassifier needs sequences of at least 2 classes, but the data contains only one "
                 f"class: {self.classes_.tolist()}."
             )
+        if data.fold(_labels_differ).any():
+            raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
         C = len(self.classes_)
         given = None if self.class_prior is None else np.asarray(self.class_prior, dtype=np.float64)
         if given is not None and given.shape != (C,):
             raise ValueError(f"class_prior has shape {given.shape}, expected {(C,)}.")
+        if given is not None and ((given < 0).any() or not np.isclose(given.sum(), 1.0)):
+            raise ValueError(f"class_prior={given.tolist()} must not be negative, and sum to one.")
         how = HiddenMarkovModel(2) if self.estimator is None else self.estimator
-        starts = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        check_bounds(how)
+        by_class = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        starts = [_of_one_alphabet(members) for members in zip(*by_class, strict=True)]
         even = np.full(C, 1.0 / C)
         progress = em(
-            tuple(
-                SequenceClasses(self.classes_, even, members, given) for members in zip(*starts, strict=True)
-            ),
+            tuple(SequenceClasses(self.classes_, even, members, given) for members in starts),
             data,
             tol=how.tol,
             max_iter=how.max_iter,
@@ -181,8 +187,12 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
         """log p(c given the sequence), one row a sequence."""
         log_likelihood = self.log_likelihood(X, groups)
+        impossible = (log_likelihood == -np.inf).all(
+            axis=1, keepdims=True
+        )  # which tells no class from another
         with np.errstate(divide="ignore"):
-            return log_softmax(log_likelihood + np.log(self.class_prior_), axis=1)
+            joint = np.where(impossible, 0.0, log_likelihood) + np.log(self.class_prior_)
+        return log_softmax(joint, axis=1)
 
     def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
         """p(c given the sequence), one row a sequence."""
@@ -208,10 +218,12 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Share of the sequences whose class is predicted."""
         predicted = self.predict(X, groups)
+        block, shape = read_sequences(self, X, groups)
         y = column_or_1d(y)
-        if len(y) != len(predicted):
-            offset = read_sequences(self, X, groups)[0].offset
-            y = y[offset[:-1]]
+        if len(y) != len(block):
+            y = shape.rows(y, "y")[block.offset[:-1]]
+        if sample_weight is not None and len(sample_weight) != len(block):
+            sample_weight = of_sequences(shape.rows(sample_weight, "sample_weight"), block.offset)
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
 
@@ -220,6 +232,49 @@ def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ..
     member = clone(how)
     member.n_features_in_ = D
     return member._starts(member._with_states(data))
+
+
+def _labels_differ(block: Sequences) -> np.ndarray:
+    assert block.y is not None
+    within = np.ones(len(block.y), bool)
+    within[block.offset[:-1][block.lengths > 0]] = False
+    (follows,) = within.nonzero()
+    return np.array([(block.y[follows] != block.y[follows - 1]).sum()], dtype=np.float64)
+
+
+def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, ...]:
+    """Members that know the categories of all: what one class never shows speaks against it."""
+    found = [_categoricals(m.emission) for m in members]
+    values = [
+        tuple(np.unique(np.concatenate(columns)) for columns in zip(*(f.values for f in same), strict=True))
+        for same in zip(*found, strict=True)
+    ]
+    return tuple(m.replace(emission=_with_categories(m.emission, iter(values))) for m in members)
+
+
+def _categoricals(family: Family) -> list[Categorical]:
+    if isinstance(family, Categorical):
+        return [family]
+    parts = family.parts if isinstance(family, Product) else ()
+    parts = (family.component,) if isinstance(family, Mixtures) else parts
+    return [found for part in parts for found in _categoricals(part)]
+
+
+def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> Any:
+    """The family with more categories, which have no probability yet, or where it is smoothed a little."""
+    if isinstance(family, Product):
+        return family.replace(parts=tuple(_with_categories(part, values) for part in family.parts))
+    if isinstance(family, Mixtures):
+        return family.replace(component=_with_categories(family.component, values))
+    if not isinstance(family, Categorical):
+        return family
+    wide, probability = next(values), []
+    for all_values, own, p in zip(wide, family.values, family.probability, strict=True):
+        probability.append(np.zeros((len(p), len(all_values))))
+        probability[-1][:, np.searchsorted(all_values, own)] = p
+        if family.alpha > 0:
+            probability[-1] = (1.0 - SOFT) * probability[-1] + SOFT / len(all_values)
+    return family.replace(values=wide, probability=tuple(probability))
 
 
 def _at_rows(X: Any, y: Any, groups: Any) -> Any:
@@ -243,6 +298,8 @@ def _at_rows(X: Any, y: Any, groups: Any) -> Any:
     offset = np.append(runs(groups, "groups")[0], len(groups))
     if len(y) == len(offset) - 1:
         return np.repeat(y, np.diff(offset))
+    if len(y) != len(groups):
+        raise ValueError(f"y has {len(y)} classes for {len(offset) - 1} sequences of {len(groups)} rows.")
     if (y != np.repeat(y[offset[:-1]], np.diff(offset))).any():
         raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
     return y

@@ -14,15 +14,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.metrics import accuracy_score
 
 from ..core.blocks import Sequences, power_of_two
 from ..core.cost import afford
-from ..core.door import flat_labels, open_sequences, read_sequences
+from ..core.door import open_sequences, read_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.tables import of_sequences
 from ..core.values import Value
 from ..engines.local import LocalPartitions, _in_order
 from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
@@ -563,19 +561,14 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
 
     def log_likelihood(self, X: Any, y: Any, groups: Any = None) -> np.ndarray:
         """log p(labels given the sequence), of each sequence."""
-        block, _ = read_sequences(self, X, groups)
-        codes = class_codes(self.classes_, _labels(y, block))
+        block, shape = read_sequences(self, X, groups)
+        codes = class_codes(self.classes_, shape.rows(y, "y"))
         chains = self.model_.chains(block)
         return chains.score(codes) - chains.log_sum
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Share of the steps whose label is right, with weights one a sequence or one a step."""
-        block, _ = read_sequences(self, X, groups)
-        found = self.classes_[self.model_.chains(block).best()[0]]
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weight is not None and len(weight) != len(found):
-            weight = block.replace(weight=of_sequences(weight, block.offset)).step_weight
-        return float(accuracy_score(_labels(y, block), found, sample_weight=weight))
+        return self._accuracy(X, y, groups, sample_weight)
 
     def decode(
         self, X: Any, groups: Any = None, *, k_best: int = 1, allowed: Any = None, fixed: Any = None
@@ -610,7 +603,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
                 move=np.where(moves, chains.move, -np.inf), start=np.where(start, chains.start, -np.inf)
             )
         if fixed is not None:
-            chains = chains.replace(state=np.where(self._open_to(fixed, block), chains.state, -np.inf))
+            chains = chains.replace(state=np.where(self._open_to(fixed, shaped), chains.state, -np.inf))
         path, score = chains.best()
         if (score == -np.inf).any():
             lost = int(np.flatnonzero(score == -np.inf)[0])
@@ -623,7 +616,9 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
     def _allowed(self, allowed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Which moves, (K, K), and which starts, (K,), are allowed."""
         K = len(self.classes_)
-        if isinstance(allowed, np.ndarray) and allowed.dtype == bool:
+        matrix = np.asarray(allowed) if not isinstance(allowed, set | frozenset) else np.empty(0)
+        if matrix.dtype == bool:
+            allowed = matrix
             if allowed.shape != (K, K):
                 raise ValueError(
                     f"allowed.shape == {allowed.shape}, expected {(K, K)}: from a label to a label."
@@ -644,12 +639,12 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
             raise ValueError(f"The label {label!r} is none of the classes {self.classes_.tolist()}.")
         return int(found[0])
 
-    def _open_to(self, fixed: Any, block: Any) -> np.ndarray:
+    def _open_to(self, fixed: Any, shape: Any) -> np.ndarray:
         """Which labels each step can have, (N, K)."""
         nested = len(fixed) and isinstance(fixed[0], list | tuple | np.ndarray)
-        flat = [label for part in fixed for label in part] if nested else list(fixed)
-        if len(flat) != block.X.shape[0]:
-            raise ValueError(f"fixed has {len(flat)} labels, but X has {block.X.shape[0]} steps: one a step.")
+        flat = np.empty(sum(map(len, fixed)) if nested else len(fixed), dtype=object)
+        flat[:] = [label for part in fixed for label in part] if nested else list(fixed)
+        flat = shape.rows(flat, "fixed")
         out = np.ones((len(flat), len(self.classes_)), bool)
         for n, label in enumerate(flat):
             if label is not None:
@@ -717,13 +712,6 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         reasons.sort(key=lambda reason: -abs(reason[1]))
         margin = float(sum(amount for _, amount in reasons))
         return Explanation(classes[label], classes[other], margin, tuple(reasons[:top]))
-
-
-def _labels(y: Any, block: Any) -> np.ndarray:
-    y = np.asarray(flat_labels(y))
-    if len(y) != block.X.shape[0]:
-        raise ValueError(f"y has {len(y)} labels, but X has {block.X.shape[0]} steps: one a step.")
-    return y
 
 
 def _summed(data: Partitions, model: LinearChain) -> Objective:

@@ -630,7 +630,7 @@ default='gaussian'
     def stream(self) -> StateFilter:
         """A filter that takes one step at a time."""
         check_is_fitted(self)
-        return StateFilter(self.model_)
+        return StateFilter(self.model_, self.n_features_in_)
 
 
 class StateFilter:
@@ -647,8 +647,8 @@ class StateFilter:
     True
     """
 
-    def __init__(self, model: HiddenMarkov) -> None:
-        self.model = model
+    def __init__(self, model: HiddenMarkov, n_features: int | None = None) -> None:
+        self.model, self.n_features = model, n_features
         self.reset()
 
     def reset(self) -> None:
@@ -658,7 +658,10 @@ class StateFilter:
 
     def update(self, x: Any) -> np.ndarray:
         """Take a step, and give p(state given the steps so far)."""
-        log_density = self.model.emission.log_density(np.asarray(x, dtype=np.float64).reshape(1, -1))[0]
+        x = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        if self.n_features is not None and x.shape[1] != self.n_features:
+            raise ValueError(f"The step has {x.shape[1]} features, but the model is of {self.n_features}.")
+        log_density = self.model.emission.log_density(x)[0]
         with np.errstate(divide="ignore"):
             log_joint = np.log(self.ahead) + log_density
         most = log_joint.max()
@@ -672,7 +675,7 @@ class StateFilter:
 
     def predict_next(self) -> np.ndarray:
         """p(state of the next step given the steps so far)."""
-        return self.ahead
+        return self.ahead.copy()
 
 
 def _labels(block: Sequences) -> Any:

@@ -23,13 +23,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Sequences, offsets
 from ..core.cost import afford
-from ..core.door import flat_labels, in_memory, open_sequences, read_sequences
+from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -195,11 +194,7 @@ class ChainClassifier(ClassifierMixin, SequenceEstimator):
         sample_weight : array, optional
             Weights of the sequences, or of the steps.
         """
-        found = self.predict(X, groups)
-        found = np.concatenate(found) if isinstance(found, list) else found
-        if sample_weight is not None and len(sample_weight) != len(found):
-            sample_weight = np.repeat(sample_weight, read_sequences(self, X, groups)[0].lengths)
-        return float(accuracy_score(flat_labels(y), found, sample_weight=sample_weight))
+        return self._accuracy(X, y, groups, sample_weight)
 
 
 class MaxMarginMarkovNetwork(ChainClassifier):
