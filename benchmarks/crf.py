@@ -110,9 +110,10 @@ def ours(name: str, target: float) -> dict[str, float]:
     crf.set_params(max_iter=2 * CASES[name][5]).fit(X, y, groups=ids)
     peak = memory.peak()
     reached = np.flatnonzero(crf.trace_ * len(y) <= target * (1 + 1e-6))
-    n = int(reached[0]) + 1 if len(reached) else -1
+    n = int(reached[0]) + 1 if len(reached) else 0
     began = time.perf_counter()
-    crf.set_params(max_iter=n).fit(X, y, groups=ids)
+    if n:
+        crf.set_params(max_iter=n).fit(X, y, groups=ids)
     seconds = time.perf_counter() - began
     return {
         "seconds": seconds if n > 0 else np.nan,

@@ -183,7 +183,7 @@ class TestParquet:
         assert_learns_the_same(EVERY[name], write(tmp_path, "many files"))
 
     def test_blocks_are_as_large_as_those_in_memory(self, tmp_path):
-        N, D = 50_000, 4
+        N, D = 100_000, 4
         columns = {f"x{d}": np.zeros(N, np.float32) for d in range(D)} | {"id": np.arange(N) // 1000}
         pq.write_table(pa.table(columns), tmp_path / "x.parquet", row_group_size=30_000)
         scan = suffice.scan_parquet(tmp_path)

@@ -7,6 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
@@ -440,3 +441,26 @@ def test_scaling_without_a_penalty_leaves_the_unseen_finite():
         lambda x: (0.0, 1 / (1 + np.exp(-x))[None]), np.zeros(1), np.ones(1), p, max_iter=3
     )
     assert np.isfinite(found.model).all()
+
+
+def test_search_over_hashed_dicts_is_a_loop_by_hand():
+    """FeatureHasher and a random field in a pipeline, by groups: the scores of a loop over the folds."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=240)
+    steps = [{f"w{rng.integers(4) + 4 * k}": 1.0, f"z{rng.integers(9)}": 1.0} for k in y]
+    ids = np.arange(240) // 6
+    rows = np.array(steps, dtype=object)
+    pipe = make_pipeline(FeatureHasher(64), ConditionalRandomField(max_iter=200))
+    folds = GroupKFold(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        grid = {"conditionalrandomfield__C": [0.1, 10.0]}
+        search = GridSearchCV(pipe, grid, cv=folds).fit(rows, y, groups=ids)
+    for C, mean in zip(grid["conditionalrandomfield__C"], search.cv_results_["mean_test_score"], strict=True):
+        by_hand = []
+        for train, test in folds.split(rows, y, ids):
+            hasher = FeatureHasher(64)
+            crf = ConditionalRandomField(C=C, max_iter=200)
+            crf.fit(hasher.transform(rows[train]), y[train], groups=ids[train])
+            by_hand.append(crf.score(hasher.transform(rows[test]), y[test], groups=ids[test]))
+        assert mean == pytest.approx(np.mean(by_hand), abs=1e-12)
+    assert search.best_score_ > 0.9

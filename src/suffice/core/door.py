@@ -182,7 +182,7 @@ def must_be_in_memory(estimator: Any, X: Any) -> None:
     if not in_memory(X):
         raise TypeError(
             f"{type(estimator).__name__} predicts from rows in memory, and these are elsewhere: predict by "
-            "batches, e.g. with ray_dataset.map_batches or pyarrow's iter_batches."
+            "batches, e.g. with ray_dataset.map_batches or pyarrow's iter_batches; sequences by whole ones."
         )
 
 
