@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice import loops
@@ -322,6 +323,8 @@ def _args(holes=False, d=5, seed=0):
         "U": U,
         "weight": rng.random(303),
         "labels": rng.integers(4, size=303),
+        "codes": rng.integers(2, size=303),
+        "theta": 3.0 * rng.normal(size=d + 1),
     }
 
 
@@ -335,9 +338,16 @@ def _sums_by_label(X, weight, labels, points):
     return R.sum(axis=0), np.einsum("nk,nkd->kd", R, X[:, None] - points)
 
 
+def _binomial_loss(X, theta, codes, weight):
+    z = X @ theta[:-1] + theta[-1]
+    error = weight * (expit(z) - codes)
+    return (weight * (np.logaddexp(0.0, z) - codes * z)).sum(), np.append(error @ X, error.sum())
+
+
 # The twin of each loop, in NumPy as the formula reads; and whether it takes NaN, which then counts in no sum.
 TWINS = {
     "weighted_sum": (lambda X, weight: weight @ X, False),
+    "binomial": (_binomial_loss, False),
     "nearest": (_nearest, False),
     "sums_by_label": (_sums_by_label, False),
     "weighted_distances": (
@@ -402,6 +412,7 @@ def test_loops_match_their_twins(name, d):
                 ("R", np.s_[:, :rows]),
                 ("weight", np.s_[:rows]),
                 ("labels", np.s_[:rows]),
+                ("codes", np.s_[:rows]),
             ):
                 args[key] = np.ascontiguousarray(args[key][cut])
             given = [args[p] for p in inspect.signature(loop.py_func).parameters]

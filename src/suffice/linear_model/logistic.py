@@ -43,6 +43,8 @@ class LogLinear(Model):
     def summarize(self, block: Any) -> Objective:
         X, codes = block.X, class_codes(self.classes, block.y)
         weight = block.weight * self.class_weight[codes] if (self.class_weight != 1).any() else block.weight
+        if len(self.theta) == 1 and not self.curvature and not sp.issparse(X):
+            return self._binomial(X, codes, weight)
         scores = self.scores(X)
         loss, P = (_binomial if len(self.theta) == 1 else _multinomial)(scores, codes)
         error = P.copy()
@@ -56,6 +58,15 @@ class LogLinear(Model):
         gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
         hessian = self._hessian(X, P, weight) if self.curvature else 0.0
         return Objective(float(weight.sum()), float(weight.dot(loss)), gradient.ravel(), hessian)
+
+    def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
+        """The same for two classes and dense rows, in one reading of them."""
+        from ..loops.logistic import binomial
+
+        loss, gradient = binomial(X, self.theta[0], codes, weight)
+        if not self.fit_intercept:
+            gradient[-1] = 0.0
+        return Objective(float(weight.sum()), loss, gradient)
 
     def _hessian(self, X: Any, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Blocks sum_i w_i p_ij (delta_jk - p_ik) x_i x_i'."""

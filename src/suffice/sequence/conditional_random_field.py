@@ -158,11 +158,7 @@ class LinearChain(Model):
 
     def codes(self, block: Any) -> np.ndarray:
         """The numbers of the labels, (N,)."""
-        K, y = len(self.classes), block.y
-        counted = self.classes.dtype == y.dtype == np.int64 and self.classes[0] == 0
-        if counted and self.classes[-1] == K - 1 and len(y) and y.min() >= 0 and y.max() < K:
-            return np.ascontiguousarray(y)
-        return class_codes(self.classes, y)
+        return class_codes(self.classes, block.y)
 
     def _add_counts(self, run: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
         of_nodes, of_moves = self._parts(out)

@@ -127,6 +127,10 @@ def distinct_targets(rows: Any) -> Distinct:
 
 def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The number of the class of each label."""
+    K = len(classes)
+    counted = classes.dtype == y.dtype == np.int64 and K and classes[0] == 0 and classes[-1] == K - 1
+    if counted and len(y) and y.min() >= 0 and y.max() < K:  # labels that are their own numbers
+        return np.ascontiguousarray(y)
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     strange = classes[codes] != y
     if np.any(strange):

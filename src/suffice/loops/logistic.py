@@ -1,0 +1,39 @@
+"""The binomial log loss of rows and its gradient, in one reading of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .distances import TILE, _tile
+
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+
+@jit
+def binomial(X, theta, codes, weight):
+    """Sums over rows of weight times log(1 + exp(z)) - code z, with z = X theta[:-1] + theta[-1], and of its
+    derivatives by theta."""
+    N, D = X.shape
+    tile, z, error = np.zeros((D, TILE)), np.empty(TILE), np.zeros(TILE)
+    loss, gradient = 0.0, np.zeros(D + 1)
+    for start in range(0, N, TILE):
+        count = _tile(X, start, tile)
+        z[:] = theta[D]
+        for d in range(D):
+            x, t = tile[d], theta[d]
+            for i in range(TILE):
+                z[i] += x[i] * t
+        error[count:] = 0.0
+        for i in range(count):
+            w, c = weight[start + i], codes[start + i]
+            e = np.exp(-abs(z[i]))
+            loss += w * (max(z[i], 0.0) - c * z[i] + np.log1p(e))
+            error[i] = w * ((1.0 if z[i] >= 0.0 else e) / (1.0 + e) - c)
+        for d in range(D):
+            x, total = tile[d], 0.0
+            for i in range(TILE):
+                total += x[i] * error[i]
+            gradient[d] += total
+        gradient[D] += error.sum()
+    return loss, gradient
