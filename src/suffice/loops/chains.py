@@ -17,6 +17,15 @@ jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model
 
 
 @jit
+def longest(offset):
+    """Steps of the longest sequence."""
+    most = 0
+    for s in range(len(offset) - 1):
+        most = max(most, offset[s + 1] - offset[s])
+    return most
+
+
+@jit
 def _times(a, A, out):
     """out = a A, a vector by a matrix; four rows at a time touch `out` less often."""
     K = len(a)
@@ -105,10 +114,7 @@ def smooth(E, start, moves, turned, offset, weight):
     gamma, pairs, scale = np.zeros((N, K)), np.zeros(moves.shape), np.zeros(N)
     follow, left, right = np.empty(K), np.empty((FEW, K)), np.empty((FEW, K))
     lost, faded = np.zeros(len(offset) - 1, np.bool_), np.zeros(len(offset) - 1, np.bool_)
-    longest = 0
-    for s in range(len(offset) - 1):
-        longest = max(longest, offset[s + 1] - offset[s])
-    alpha = np.empty((longest, K))
+    alpha = np.empty((longest(offset), K))
     each = len(moves) > 1
     for s in range(len(offset) - 1):
         first, end, w = offset[s], offset[s + 1], weight[s]
@@ -150,41 +156,50 @@ def smooth(E, start, moves, turned, offset, weight):
 
 
 @jit
+def best_path(U, start, moves, came, path):
+    """Of one sequence: the best path into `path`, and its score. All are logarithms; `came` is to work in."""
+    N, K = U.shape
+    each = len(moves) > 1
+    here, ahead = np.empty(K), np.empty(K)
+    for k in range(K):
+        here[k] = start[k] + U[0, k]
+    for n in range(1, N):
+        A, u, back = moves[n if each else 0], U[n], came[n]
+        row, h = A[0], here[0]
+        for j in range(K):
+            ahead[j] = h + row[j]
+            back[j] = 0
+        for i in range(1, K):
+            row, h = A[i], here[i]
+            for j in range(K):
+                more = h + row[j] > ahead[j]
+                ahead[j] = h + row[j] if more else ahead[j]
+                back[j] = i if more else back[j]
+        for j in range(K):
+            here[j] = ahead[j] + u[j]
+    best = 0
+    for k in range(1, K):
+        if here[k] > here[best]:
+            best = k
+    score = here[best]
+    for n in range(N - 1, -1, -1):
+        path[n] = best
+        best = came[n, best]
+    return score
+
+
+@jit
 def best_paths(U, start, moves, offset):
     """The states of the best path of each sequence, (N,), and its score, (S,). All are logarithms."""
     N, K = U.shape
     path, score = np.zeros(N, np.int64), np.zeros(len(offset) - 1)
-    came = np.zeros((N, K), np.int64)
-    here, ahead = np.empty(K), np.empty(K)
+    came = np.zeros((longest(offset), K), np.int64)
     each = len(moves) > 1
     for s in range(len(offset) - 1):
         first, end = offset[s], offset[s + 1]
-        if first == end:
-            continue
-        for k in range(K):
-            here[k] = start[k] + U[first, k]
-        for n in range(first + 1, end):
-            A, u, back = moves[n if each else 0], U[n], came[n]
-            row, h = A[0], here[0]
-            for j in range(K):
-                ahead[j] = h + row[j]
-                back[j] = 0
-            for i in range(1, K):
-                row, h = A[i], here[i]
-                for j in range(K):
-                    more = h + row[j] > ahead[j]
-                    ahead[j] = h + row[j] if more else ahead[j]
-                    back[j] = i if more else back[j]
-            for j in range(K):
-                here[j] = ahead[j] + u[j]
-        best = 0
-        for k in range(1, K):
-            if here[k] > here[best]:
-                best = k
-        score[s] = here[best]
-        for n in range(end - 1, first - 1, -1):
-            path[n] = best
-            best = came[n, best]
+        if first < end:
+            into = moves[first:end] if each else moves
+            score[s] = best_path(U[first:end], start, into, came, path[first:end])
     return path, score
 
 

@@ -9,57 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .chains import best_path, longest
+from .sparse import times_rows
+
 jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
 
 LEAST = 1e-12  # a share from which something can be taken
-
-
-@jit
-def _scores(data, indices, indptr, W, first, end, U):
-    """U[n] = x W of the rows from first to end."""
-    K = W.shape[1]
-    for n in range(first, end):
-        u = U[n - first]
-        u[:] = 0.0
-        for p in range(indptr[n], indptr[n + 1]):
-            x, row = data[p], W[indices[p]]
-            for k in range(K):
-                u[k] += x * row[k]
-
-
-@jit
-def _best(U, T, length, came, path):
-    """The best path of one sequence and its score."""
-    K = len(T)
-    here, ahead = np.empty(K), np.empty(K)
-    for k in range(K):
-        here[k] = U[0, k]
-    for n in range(1, length):
-        for j in range(K):
-            best, at = -np.inf, 0
-            for i in range(K):
-                v = here[i] + T[i, j]
-                if v > best:
-                    best, at = v, i
-            ahead[j], came[n, j] = best + U[n, j], at
-        here, ahead = ahead, here
-    at = 0
-    for k in range(1, K):
-        if here[k] > here[at]:
-            at = k
-    score = here[at]
-    for n in range(length - 1, -1, -1):
-        path[n] = at
-        at = came[n, at]
-    return score
-
-
-@jit
-def _longest(offset):
-    most = 0
-    for s in range(len(offset) - 1):
-        most = max(most, offset[s + 1] - offset[s])
-    return most
 
 
 @jit
@@ -69,15 +24,16 @@ def perceptron(data, indices, indptr, offset, codes, weight, order, W, T, late_W
     late_W and late_T sum each change times the visits before it, so that W - late_W / visits is the mean of W
     over all visits. Returns the number of wrong labels, and of visits.
     """
-    longest, K = _longest(offset), len(T)
-    U, came, path = np.empty((longest, K)), np.zeros((longest, K), np.int64), np.zeros(longest, np.int64)
+    size, K = longest(offset), len(T)
+    U, came, path = np.empty((size, K)), np.zeros((size, K), np.int64), np.zeros(size, np.int64)
+    start, into = np.zeros(K), T.reshape((1, K, K))
     wrong = 0
     for s in order:
         first, end = offset[s], offset[s + 1]
         if first == end:
             continue
-        _scores(data, indices, indptr, W, first, end, U)
-        _best(U, T, end - first, came, path)
+        times_rows(data, indices, indptr, W, first, end, U)
+        best_path(U[: end - first], start, into, came, path)
         w = weight[s]
         for n in range(first, end):
             y, z = codes[n], path[n - first]
@@ -107,9 +63,10 @@ def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, 
     moves, summed (S, K, K), with the cost of them (S,). Each visit goes from the block towards the path that
     violates the margin most, as far as is best.
     """
-    longest, K = _longest(offset), len(T)
-    U, A = np.empty((longest, K)), np.empty((longest, K))
-    came, path = np.zeros((longest, K), np.int64), np.zeros(longest, np.int64)
+    size, K = longest(offset), len(T)
+    U, A = np.empty((size, K)), np.empty((size, K))
+    came, path = np.zeros((size, K), np.int64), np.zeros(size, np.int64)
+    start, into = np.zeros(K), T.reshape((1, K, K))
     G, seen = np.zeros(W.shape), np.zeros(len(W), np.bool_)
     touched = np.empty(len(W), np.int64)
     to = np.empty((K, K))
@@ -118,11 +75,11 @@ def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, 
         length, c = end - first, scale[s]
         if length == 0:
             continue
-        _scores(data, indices, indptr, W, first, end, U)
+        times_rows(data, indices, indptr, W, first, end, U)
         for n in range(length):
             for k in range(K):
                 A[n, k] = U[n, k] + cost[codes[first + n], k]
-        _best(A, T, length, came, path)
+        best_path(A[:length], start, into, came, path)
         # A is now the direction, from the shares to the path.
         gain, square, paid, count = 0.0, 0.0, 0.0, 0
         to[:] = -moves[s]
@@ -180,14 +137,10 @@ def smo(gram, offset, codes, cost, scale, order, U, T, share, moves, tries):
     section 6. U (N, K) are the scores of the states of all steps, and change with the shares.
     """
     N, K = U.shape
-    longest = _longest(offset)
-    A, B = np.empty((longest, K)), np.empty((longest, K))
-    came, to, away = (
-        np.zeros((longest, K), np.int64),
-        np.zeros(longest, np.int64),
-        np.zeros(longest, np.int64),
-    )
-    change = np.empty((K, K))
+    size = longest(offset)
+    A, B, back = np.empty((size, K)), np.empty((size, K)), np.empty((size, K, K))
+    came, to, away = np.zeros((size, K), np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    start, into, change = np.zeros(K), T.reshape((1, K, K)), np.empty((K, K))
     for s in order:
         first, end = offset[s], offset[s + 1]
         length, c = end - first, scale[s]
@@ -195,10 +148,11 @@ def smo(gram, offset, codes, cost, scale, order, U, T, share, moves, tries):
             for n in range(length):
                 for k in range(K):
                     A[n, k] = U[first + n, k] + cost[codes[first + n], k]
-                    B[n, k] = -A[n, k]
-            gain = _best(A, T, length, came, to) + _best_with_weight(
-                B, T, length, came, away, share, moves, first
-            )
+                    B[n, k] = -A[n, k] if n > 0 or share[first, k] > LEAST else -np.inf
+                    for j in range(K):
+                        back[n, k, j] = -T[k, j] if moves[first + n, k, j] > LEAST else -np.inf
+            gain = best_path(A[:length], start, into, came, to)
+            gain += best_path(B[:length], start, back[:length], came, away)
             if gain <= 1e-14 * (abs(A[0, to[0]]) + 1.0):
                 break
             most, square = 1.0, 0.0
@@ -239,31 +193,3 @@ def _take(shares, i, j, step):
     """What rounding leaves is nothing."""
     left = shares[i, j] - step
     shares[i, j] = left if left > 1e-16 else 0.0
-
-
-@jit
-def _best_with_weight(U, T, length, came, path, share, moves, first):
-    """The best path under -T among those all of whose states and moves have a share."""
-    K = len(T)
-    here, ahead = np.empty(K), np.empty(K)
-    for k in range(K):
-        here[k] = U[0, k] if share[first, k] > LEAST else -np.inf
-    for n in range(1, length):
-        for j in range(K):
-            best, at = -np.inf, 0
-            for i in range(K):
-                if moves[first + n, i, j] > LEAST:
-                    v = here[i] - T[i, j]
-                    if v > best:
-                        best, at = v, i
-            ahead[j], came[n, j] = best + U[n, j], at
-        here, ahead = ahead, here
-    at = 0
-    for k in range(1, K):
-        if here[k] > here[at]:
-            at = k
-    score = here[at]
-    for n in range(length - 1, -1, -1):
-        path[n] = at
-        at = came[n, at]
-    return score

@@ -9,16 +9,24 @@ jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model
 
 
 @jit
-def times(data, indices, indptr, W):
-    """X W, (N, K), for X of N rows and W (D, K)."""
-    N, K = len(indptr) - 1, W.shape[1]
-    out = np.zeros((N, K))
-    for n in range(N):
-        here = out[n]
+def times_rows(data, indices, indptr, W, first, end, out):
+    """out[n] = x W of the rows x from first to end."""
+    K = W.shape[1]
+    for n in range(first, end):
+        here = out[n - first]
+        here[:] = 0.0
         for p in range(indptr[n], indptr[n + 1]):
             x, row = data[p], W[indices[p]]
             for k in range(K):
                 here[k] += x * row[k]
+
+
+@jit
+def times(data, indices, indptr, W):
+    """X W, (N, K), for X of N rows and W (D, K)."""
+    N = len(indptr) - 1
+    out = np.empty((N, W.shape[1]))
+    times_rows(data, indices, indptr, W, 0, N, out)
     return out
 
 
