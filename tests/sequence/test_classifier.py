@@ -108,3 +108,12 @@ def test_groups_are_the_list():
     a, b = model().fit(X, y), model().fit(np.concatenate(X), y, groups=ids)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(np.concatenate(X), groups=ids))
     assert a.score(X, y) == b.score(np.concatenate(X), y[ids], groups=ids)
+
+
+def test_numbers_stay_numbers_beside_an_outlier_label_of_text():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(20, 1)) + shift for shift in (0.0, 5.0, 0.1, 5.1)]
+    model = SequenceClassifier(HiddenMarkovModel(1), threshold=-10.0, outlier_label="none").fit(
+        X, [1, 2, 1, 2]
+    )
+    assert model.predict([X[0], X[1] + 1e3]).tolist() == [1, "none"]

@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 
 import suffice
 from suffice.core.blocks import Sequences, cut
+from suffice.core.partitions import fold_blocks
 from suffice.engines.local import LocalPartitions
 from suffice.fitting import gradient_descent, iterative_scaling, quasi_newton, scaling_step
 from suffice.linear_model import LogisticRegression
-from suffice.sequence import Chains, ConditionalRandomField, LinearChain, conditional_random_field
-from suffice.sequence.conditional_random_field import _summed
+from suffice.sequence import Chains, ConditionalRandomField, LinearChain
 
 K, D = 3, 4
 LENGTHS = (4, 1, 3, 5, 2, 4)
@@ -103,9 +103,11 @@ def test_answers_match_all_labelings(edge, sparse):
             for path, q in zip(paths, p, strict=True):
                 pairs[n, path[n - 1], path[n]] += q
         np.testing.assert_allclose(crf.edge_marginals(given), pairs, atol=1e-13)
-        by_label, by_move = crf.expectations(given)
+        by_label, by_move, by_edge = crf.expectations(given)
         np.testing.assert_allclose(by_label, nodes.T @ part, atol=1e-12)
         np.testing.assert_allclose(by_move, pairs.sum(axis=0), atol=1e-12)
+        by_column = np.einsum("ne,nij->eij", part[:, model.edge], pairs)
+        np.testing.assert_allclose(by_edge, by_column, atol=1e-12)
         best, logs = crf.decode(given, k_best=7)[0]
         order = np.argsort(-p)[:7]
         assert (best == paths[order]).all()
@@ -144,18 +146,19 @@ def test_summaries_add_up(edge, sparse):
         assert (a + b).loss == pytest.approx(whole.loss, rel=1e-12)
 
 
-def test_runs_within_a_block_change_nothing(monkeypatch):
+def test_runs_within_a_block_change_nothing():
     """A block longer than what is summarized at a time."""
     lengths = np.random.default_rng(0).integers(1, 40, size=6000)
     X, y, ids = sequences(lengths=lengths, sparse=True)
     data, model = block(X, y, ids), chain()
     assert sum(1 for _ in model.runs(data)) > 1
     s, dense = model.summarize(data), model.summarize(data.replace(X=X.toarray()))
-    monkeypatch.setattr(conditional_random_field, "LARGE", 0)
-    for n in (1, 2, 3):  # where the gradient is large, the runs of a single block are shared by threads
+    alone = fold_blocks(LinearChain.summarize, (model,), [data])  # as a task of any engine does
+    for n in (1, 2, 3):  # here, the runs of a single block are shared by threads
         with suffice.threads(n):
-            shared = _summed(LocalPartitions((data,)), model)
-        assert shared.loss == s.loss and (shared.gradient == s.gradient).all()
+            shared = LocalPartitions((data,)).fold(LinearChain.summarize, model)
+        assert shared.loss == alone.loss and (shared.gradient == alone.gradient).all()
+    np.testing.assert_allclose(s.gradient, alone.gradient, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(s.gradient, dense.gradient, rtol=1e-9, atol=1e-9)
     chains = model.chains(data)
     assert s.loss == pytest.approx((chains.log_sum - chains.score(y)).sum(), rel=1e-12)
@@ -269,7 +272,6 @@ def test_threads_and_blocks():
     for n in (1, 2, 3):
         with suffice.threads(n):
             found.append(LocalPartitions(blocks).fold(LinearChain.summarize, model).gradient)
-            found.append(_summed(LocalPartitions(blocks), model).gradient)
     assert all((a == found[0]).all() for a in found)
     np.testing.assert_allclose(found[0], model.summarize(whole).gradient, rtol=1e-9, atol=1e-9)
 
@@ -464,3 +466,27 @@ def test_search_over_hashed_dicts_is_a_loop_by_hand():
             by_hand.append(crf.score(hasher.transform(rows[test]), y[test], groups=ids[test]))
         assert mean == pytest.approx(np.mean(by_hand), abs=1e-12)
     assert search.best_score_ > 0.9
+
+
+def test_a_missing_label_is_refused_in_words():
+    X, y, ids = sequences()
+    y = np.array(list("abc"), dtype=object)[y]
+    y[2] = None
+    with pytest.raises(ValueError, match="missing labels"):
+        ConditionalRandomField().fit(X, y, groups=ids)
+
+
+def test_at_least_one_labeling():
+    X, y, ids = sequences()
+    crf = ConditionalRandomField(max_iter=200).fit(X, y, groups=ids)
+    with pytest.raises(ValueError, match="k_best=0 must be at least 1"):
+        crf.decode(X, groups=ids, k_best=0)
+
+
+def test_a_random_state_seeds_sgd():
+    X, y, ids = sequences()
+    found = [
+        ConditionalRandomField(C=1.0, solver="sgd", tol=1e-3, random_state=seed).fit(X, y, groups=ids).coef_
+        for seed in (np.random.RandomState(3), np.random.RandomState(3), 4)
+    ]
+    assert found[0].tobytes() == found[1].tobytes() != found[2].tobytes()

@@ -14,7 +14,7 @@ import sklearn
 from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -1104,3 +1104,26 @@ def test_linear_gaussian(y):
 def test_linear_gaussian_takes_one_sequence():
     with pytest.raises(ValueError, match=r"y has shape \(2, 1\), expected \(n_steps,\)"):
         LinearGaussianStateSpace(0.9, 1.0, 0.5, 0.2).filter([[1.0], [2.0]])
+
+
+def test_expected_counts_are_sums_of_the_posteriors():
+    X = np.array([0.0, 0.1, 3.0, 3.1, 0.2, 2.9, 3.2]).reshape(-1, 1)
+    model = HiddenMarkovModel(2, random_state=0).fit(X)
+    s = model.expected_counts([X, X[2:5]])
+    smoothed, pairs = model.predict_proba([X, X[2:5]]), model.pair_posteriors([X, X[2:5]])
+    np.testing.assert_allclose(s.start, smoothed[0][0] + smoothed[1][0], rtol=1e-12)
+    np.testing.assert_allclose(s.moves, pairs[0].sum(axis=0) + pairs[1].sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(s.log_likelihood, model.log_likelihood([X, X[2:5]]).sum(), rtol=1e-12)
+
+
+def test_partial_fit_leaves_no_trace_of_a_fit_before():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = HiddenMarkovModel(2, random_state=0, max_iter=500).fit(X)
+    assert len(model.trace_) == model.n_iter_
+    model.partial_fit(X)
+    assert not hasattr(model, "trace_") and not hasattr(model, "converged_")
+
+
+def test_score_of_what_is_not_fitted():
+    with pytest.raises(NotFittedError):
+        HiddenMarkovModel(2).score(np.zeros((3, 1)))

@@ -531,3 +531,8 @@ def test_scores_of_paths():
         np.testing.assert_allclose(score[0], features(X[s], paths[0]) @ weights(model))
         np.testing.assert_array_equal(paths[0], model.predict(X)[s])
         assert score[0] >= score[1]
+
+
+def test_a_margin_without_a_norm_is_refused():
+    with pytest.raises(ValueError, match="C=inf must be positive, and finite"):
+        MaxMarginMarkovNetwork(C=np.inf).fit([[0.0], [1.0]], [0, 1])

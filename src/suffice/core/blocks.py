@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,7 +20,7 @@ BLOCK_BYTES = 1 << 22
 STEP_BYTES = 128
 
 
-class Block(Value):
+class Block(Value, ABC):
     """Examples with their weights. A subclass says what an example is, and where its rows are."""
 
     X: Any  # (N, D), ndarray or csr_array
@@ -42,15 +43,15 @@ class Block(Value):
         self.__dict__.update(state)
         self.__post_init__()
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
-    def __getitem__(self, examples: Any) -> Self:
-        raise NotImplementedError
+    @abstractmethod
+    def __getitem__(self, examples: Any) -> Self: ...
 
+    @abstractmethod
     def parts(self, size: int) -> Iterator[slice]:
         """Runs of whole examples of about this many rows."""
-        raise NotImplementedError
 
     @property
     def row_bytes(self) -> float:
@@ -136,6 +137,18 @@ class Sequences(Block):
         return self.offset[1:] - self.offset[:-1]
 
     @property
+    def firsts(self) -> np.ndarray:
+        """The rows at which sequences begin; empty ones have none."""
+        return firsts(self.offset)
+
+    @property
+    def follows(self) -> np.ndarray:
+        """The other rows: each follows the row before it."""
+        later = np.ones(self.offset[-1], bool)
+        later[self.firsts] = False
+        return np.flatnonzero(later)
+
+    @property
     def step_weight(self) -> np.ndarray:
         """The weight of its sequence for every row, (N,)."""
         return np.repeat(self.weight, self.lengths)
@@ -160,6 +173,11 @@ def _take(X: Any, rows: Any) -> Any:
 def offsets(lengths: Any) -> np.ndarray:
     """Where sequences of these lengths begin, and where the last ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def firsts(offset: np.ndarray) -> np.ndarray:
+    """The rows at which sequences begin; empty ones have none."""
+    return offset[:-1][offset[1:] > offset[:-1]]
 
 
 def _bounds(offset: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -41,6 +41,16 @@ def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: A
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
 
 
+def in_runs(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a summary that adds up the runs of a block in place: ``f(..., each=map)``.
+
+    What it adds may be computed ahead, by an `each` that does as `map` does. So threads can share one block,
+    where each holding a sum of its own would take too much memory. The bits are the same.
+    """
+    f.in_runs = True  # type: ignore[attr-defined]
+    return f
+
+
 @contextmanager
 def in_block(number: int, doing: str) -> Iterator[None]:
     """An error inside says in which block it was."""

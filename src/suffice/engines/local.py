@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,9 @@ class LocalPartitions(Partitions):
         return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        if isinstance(self.blocks, tuple) and len(self.blocks) == 1 and hasattr(f, "in_runs"):
+            return fold_blocks(partial(f, each=_in_order), shared, self.blocks)
+
         def task(block: Any) -> Any:
             for step, step_shared in self.steps:
                 block = step(*step_shared, block)

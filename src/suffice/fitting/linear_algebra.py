@@ -1,8 +1,11 @@
-"""Solving symmetric systems that may have flat directions."""
+"""Symmetric systems that may have flat directions; products with rows that may be sparse."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
 
 
@@ -33,3 +36,22 @@ def signs(axes: np.ndarray) -> np.ndarray:
     """Signs that make the largest entry of each axis (row) positive: rounding shall not choose them."""
     largest = np.abs(axes).argmax(axis=1)
     return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
+
+
+def times(X: Any, W: np.ndarray) -> np.ndarray:
+    """X W for rows that are dense or CSR, and W of few columns; other threads run meanwhile."""
+    if not sp.issparse(X):
+        return X.dot(W)
+    from ..loops.sparse import times
+
+    return times(X.data, X.indices, X.indptr, W)
+
+
+def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
+    """Add X' G to `out`, likewise."""
+    if not sp.issparse(X):
+        out += X.T.dot(G)
+        return
+    from ..loops.sparse import add_transposed_times
+
+    add_transposed_times(X.data, X.indices, X.indptr, G, out)

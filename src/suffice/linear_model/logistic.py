@@ -22,7 +22,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import solve_positive
-from ..statistics import Objective, class_codes, distinct_targets
+from ..statistics import Objective, class_codes, class_weights, classes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,30 +286,15 @@ class LogisticRegression(ClassifierMixin, Iterative):
         raise ValueError(f"solver={self.solver!r} is unknown: use 'lbfgs' or 'newton'.")
 
     def _start(self, data: Partitions) -> LogLinear:
-        classes = data.fold(distinct_targets).values[0]
+        classes = classes_of(data)
         K, D = len(classes), self.n_features_in_
-        if K < 2:
-            raise ValueError(
-                "This solver needs samples of at least 2 classes in the data, but the data contains "
-                f"only one class: {classes.tolist()}."
-            )
         theta = np.zeros((1 if K == 2 else K, D + 1))
         if self.solver != "lbfgs":
             afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
-        return LogLinear(theta, classes, self._class_weights(data, classes), self.fit_intercept)
-
-    def _class_weights(self, data: Partitions, classes: np.ndarray) -> np.ndarray:
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if self.class_weight == "balanced":
-            count = data.fold(_class_totals, classes)
-            return count.sum() / (len(classes) * count)
-        if isinstance(self.class_weight, str):
-            raise ValueError(f"class_weight={self.class_weight!r} is unknown: use a dict or 'balanced'.")
-        weights = {c: 1.0 for c in classes.tolist()} | dict(self.class_weight)
-        return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
+        weights = class_weights(self.class_weight, data, classes)
+        return LogLinear(theta, classes, weights, self.fit_intercept)
 
     def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
         """Mean loss plus penalty, with its derivatives."""
@@ -352,7 +337,3 @@ class LogisticRegression(ClassifierMixin, Iterative):
         """The most probable class of each row."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-
-def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
-    return np.bincount(class_codes(classes, block.y), block.weight, minlength=len(classes))

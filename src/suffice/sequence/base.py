@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state
 
-from ..core.blocks import Sequences
+from ..core.blocks import Sequences, offsets
 from ..core.door import read_sequences
 from ..core.estimator import Iterative
 from ..engines.local import map_block
@@ -23,6 +26,7 @@ class SequenceEstimator(Iterative):
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__predict_proba: ClassVar[dict[str, bool]] = {"groups": True}
+    __metadata_request__predict_log_proba: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
 
     def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
@@ -30,17 +34,66 @@ class SequenceEstimator(Iterative):
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
 
-    def _accuracy(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> float:
-        """The share of steps whose label is predicted, with weights one a sequence or one a step."""
+    def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
+        """An answer for each sequence, f of a block giving one a sequence."""
+        return map_block(f, read_sequences(self, X, groups)[0])
+
+
+def seed_of(random_state: Any) -> int:
+    """One number, from which an order is drawn in each pass."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def gathered(data: Any) -> Any:
+    """All sequences of partitions in memory, as one block."""
+    blocks = getattr(data, "blocks", None)
+    if not isinstance(blocks, tuple):
+        raise TypeError("This solver takes one sequence after the other, and these are not in memory.")
+    if len(blocks) == 1:
+        return blocks[0].piece(0, len(blocks[0]), 0)
+    X = [block.X for block in blocks]
+    return Sequences(
+        (sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)).astype(np.float64),
+        offsets(np.concatenate([block.lengths for block in blocks])),
+        np.concatenate([block.y for block in blocks]),
+        np.concatenate([block.weight for block in blocks]),
+    )
+
+
+class StepClassifier(ClassifierMixin, SequenceEstimator):
+    """Estimators of a label for each step, whose model knows the scores of all paths."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _labels(self, block: Sequences) -> np.ndarray:
+        return self.classes_[self.model_.chains(block).best()[0]]
+
+    def predict(self, X: Any, groups: Any = None) -> Any:
+        """The labels of the best path of each sequence, in the shape in which the steps came."""
+        return self._of_steps(self._labels, X, groups)
+
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """The share of steps that are labelled right.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, list of these or table
+            The steps.
+        y : array of shape (n_steps,) or list of these
+            Their labels.
+        groups : array of shape (n_steps,), optional
+            Ids of the sequences of an array of steps.
+        sample_weight : array, optional
+            Weights of the sequences, or of the steps.
+        """
         block, shape = read_sequences(self, X, groups)
-        found = shape.rows(self.predict(X, groups), "what is predicted")
         if sample_weight is not None:
             if len(sample_weight) == len(block):
                 sample_weight = np.repeat(np.asarray(sample_weight, dtype=np.float64), block.lengths)
             else:
                 sample_weight = shape.rows(sample_weight, "sample_weight")
+        found = map_block(self._labels, block)
         return float(accuracy_score(shape.rows(y, "y"), found, sample_weight=sample_weight))
-
-    def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
-        """An answer for each sequence, f of a block giving one a sequence."""
-        return map_block(f, read_sequences(self, X, groups)[0])

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..core.blocks import firsts
 from ..core.values import Value
 
 
@@ -21,10 +22,6 @@ class Chains(Value):
     start: np.ndarray  # (K,)
     move: np.ndarray  # (K, K), or into each step (N, K, K)
     offset: np.ndarray  # (S + 1,)
-
-    @property
-    def _lengths(self) -> np.ndarray:
-        return self.offset[1:] - self.offset[:-1]
 
     @property
     def _moves(self) -> np.ndarray:
@@ -40,7 +37,7 @@ class Chains(Value):
         high = moves.max(axis=(1, 2), initial=-np.inf)
         high = np.where(high > -np.inf, high, 0.0)
         by_step = top + high if len(moves) > 1 else top + high[0] if len(moves) else top
-        first = self.offset[:-1][self._lengths > 0]
+        first = firsts(self.offset)
         by_step[first] = top[first]
         E = np.ascontiguousarray(E)
         return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
@@ -76,7 +73,7 @@ class Chains(Value):
         scale, lost = self._scales
         with np.errstate(divide="ignore"):
             by_step = np.log(scale) + self._scaled[3]
-        out = _by_sequence(by_step, self.offset)
+        out = by_sequence(by_step, self.offset)
         for s in np.flatnonzero(lost).tolist():
             out[s] = _log_total(self[s]._log_forward[-1])
         return out
@@ -95,11 +92,10 @@ class Chains(Value):
 
     def log_sum_backward(self) -> np.ndarray:
         """The same as `log_sum`, by the backward recursion."""
-        full = np.flatnonzero(self._lengths)
-        first = self.offset[:-1][full]
+        first = firsts(self.offset)
         out = np.zeros(len(self))
         ends = self.start + self.state[first] + self._log_backward[first]
-        out[full] = [_log_total(v) for v in ends]
+        out[np.diff(self.offset) > 0] = [_log_total(v) for v in ends]
         return out
 
     def filtered(self) -> np.ndarray:
@@ -142,6 +138,11 @@ class Chains(Value):
             joint = before[n - 1][:, None] + move + (one.state[n] + after[n]) - total
             pairs[a + n if one.move.ndim == 3 else 0] += w * np.exp(joint)
 
+    def moves_of_steps(self) -> np.ndarray:
+        """Shares of the moves into each step, (N, K, K); zero at the first of a sequence."""
+        N, K = self.state.shape
+        return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K)))).smoothed()[1]
+
     def best(self) -> tuple[np.ndarray, np.ndarray]:
         """The best path of each sequence, one after the other, (N,), and its log score, (S,): Viterbi."""
         from ..loops.chains import best_paths
@@ -165,15 +166,15 @@ class Chains(Value):
         N = len(self.state)
         by_step = self.state[np.arange(N), path]
         first = np.zeros(N, bool)
-        first[self.offset[:-1][self._lengths > 0]] = True
+        first[firsts(self.offset)] = True
         before = np.concatenate([[0], path[:-1]]) if N else path
         moves = self._moves
         into = moves[np.arange(N) if len(moves) > 1 else 0, before, path] if N else by_step
         by_step = by_step + np.where(first, self.start[path], into)
-        return _by_sequence(by_step, self.offset)
+        return by_sequence(by_step, self.offset)
 
 
-def _by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
+def by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
     """Sums of (N,) over the steps of each sequence, (S,)."""
     if len(offset) == 1:
         return np.zeros(0)

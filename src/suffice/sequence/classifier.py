@@ -22,10 +22,11 @@ from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.statistics import Parts
 from ..core.tables import Table, of_sequences, runs
+from ..engines.local import map_block
 from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
-from ..statistics import distinct_targets
+from ..statistics import classes_of
 from .base import SequenceEstimator
 from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
 
@@ -63,9 +64,8 @@ class SequenceClasses(Model):
 def _of_class(label: Any, block: Sequences) -> Sequences:
     """The sequences of one class; all rows of a sequence bear its label."""
     assert block.y is not None
-    full = block.lengths > 0
     of = np.zeros(len(block), bool)
-    of[full] = block.y[block.offset[:-1][full]] == label
+    of[block.lengths > 0] = block.y[block.firsts] == label
     return block[of].replace(y=None)
 
 
@@ -145,12 +145,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self
         """
         data = open_sequences(self, X, _at_rows(X, y, groups), groups, sample_weight)
-        self.classes_ = data.fold(distinct_targets).values[0]
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "SequenceClassifier needs sequences of at least 2 classes, but the data contains only one "
-                f"class: {self.classes_.tolist()}."
-            )
+        self.classes_ = classes_of(data)
         if data.fold(_labels_differ).any():
             raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
         C = len(self.classes_)
@@ -200,7 +195,10 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
         """The most probable class of each sequence; `outlier_label` where none is likely enough."""
-        log_likelihood = self.log_likelihood(X, groups)
+        return self._labels(read_sequences(self, X, groups)[0])
+
+    def _labels(self, block: Sequences) -> np.ndarray:
+        log_likelihood = map_block(self.model_.log_likelihoods, block)
         with np.errstate(divide="ignore"):
             best = (log_likelihood + np.log(self.class_prior_)).argmax(axis=1)
         label = self.classes_[best]
@@ -210,21 +208,23 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
             raise ValueError(
                 "threshold needs an outlier_label: what to say of a sequence that belongs to none."
             )
-        steps = np.maximum(read_sequences(self, X, groups)[0].lengths, 1)
+        steps = np.maximum(block.lengths, 1)
         none = log_likelihood[np.arange(len(best)), best] / steps < self.threshold
-        kind = np.result_type(label, np.asarray(self.outlier_label))
-        return np.where(none, np.asarray(self.outlier_label, dtype=kind), label.astype(kind))
+        outlier = np.asarray(self.outlier_label)
+        if (outlier.dtype.kind in "US") != (label.dtype.kind in "US"):  # numbers stay numbers beside text
+            label = label.astype(object)
+        kind = np.result_type(label, outlier)
+        return np.where(none, outlier.astype(kind), label.astype(kind))
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Share of the sequences whose class is predicted."""
-        predicted = self.predict(X, groups)
         block, shape = read_sequences(self, X, groups)
         y = column_or_1d(y)
         if len(y) != len(block):
             y = shape.rows(y, "y")[block.offset[:-1]]
         if sample_weight is not None and len(sample_weight) != len(block):
             sample_weight = of_sequences(shape.rows(sample_weight, "sample_weight"), block.offset)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return float(accuracy_score(y, self._labels(block), sample_weight=sample_weight))
 
 
 def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
@@ -236,10 +236,8 @@ def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ..
 
 def _labels_differ(block: Sequences) -> np.ndarray:
     assert block.y is not None
-    within = np.ones(len(block.y), bool)
-    within[block.offset[:-1][block.lengths > 0]] = False
-    (follows,) = within.nonzero()
-    return np.array([(block.y[follows] != block.y[follows - 1]).sum()], dtype=np.float64)
+    into = block.follows
+    return np.array([(block.y[into] != block.y[into - 1]).sum()], dtype=np.float64)
 
 
 def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, ...]:

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
 from ..core.blocks import Sequences, power_of_two
@@ -20,18 +19,17 @@ from ..core.cost import afford
 from ..core.door import open_sequences, read_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import Partitions
+from ..core.partitions import Partitions, in_runs
 from ..core.values import Value
-from ..engines.local import LocalPartitions, _in_order
 from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
-from ..statistics import Distinct, Objective, class_codes, distinct, distinct_targets
-from .base import SequenceEstimator
+from ..fitting.linear_algebra import add_transposed_times, times
+from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
+from .base import StepClassifier, gathered, seed_of
 from .chain import Chains
 
 RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
 WORTH = 64  # operations on a block for each number that is summed over it,
 LEAST = 1 << 22  # and in all
-LARGE = 1 << 22  # bytes of a gradient of which threads do not hold one each
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ class LinearChain(Model):
         if len(self.edge):
             E = self._edge_values(block.X)
             move = move + E.dot(self.moves[1:].reshape(len(self.edge), K * K)).reshape(-1, K, K)
-        return Chains(_times(block.X, self.node), np.zeros(K), move, block.offset)
+        return Chains(times(block.X, self.node), np.zeros(K), move, block.offset)
 
     def _edge_values(self, X: Any) -> np.ndarray:
         columns = X[:, self.edge]
@@ -80,6 +78,7 @@ class LinearChain(Model):
         rows = power_of_two(RUN_BYTES / (8 * K * (K if len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
+    @in_runs
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
         """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example.
 
@@ -143,7 +142,7 @@ class LinearChain(Model):
         later = np.ones(len(values))
         if len(self.edge):
             later += self._edge_values(block.X).sum(axis=1)
-        later[block.offset[:-1][block.lengths > 0]] = 0.0
+        later[block.firsts] = 0.0
         return np.bincount(number, values + later, minlength=S)
 
     def _observe(
@@ -162,7 +161,7 @@ class LinearChain(Model):
 
     def _add_counts(self, run: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
         of_nodes, of_moves = self._parts(out)
-        _add_transposed_times(run.X, states, of_nodes)
+        add_transposed_times(run.X, states, of_nodes)
         if moves.ndim == 3:
             of_moves[0] += moves.sum(axis=0)
             by_column = self._edge_values(run.X).T.dot(moves.reshape(len(moves), -1))
@@ -173,23 +172,6 @@ class LinearChain(Model):
     def estimate(self, s: Objective) -> Self:
         """One step down the mean gradient, without penalty: for the study of a single step."""
         return self.replace(theta=self.theta - s.gradient / s.weight)
-
-
-def _times(X: Any, W: np.ndarray) -> np.ndarray:
-    if not sp.issparse(X):
-        return X.dot(W)
-    from ..loops.sparse import times
-
-    return times(X.data, X.indices, X.indptr, W)
-
-
-def _add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
-    if not sp.issparse(X):
-        out += X.T.dot(G)
-        return
-    from ..loops.sparse import add_transposed_times
-
-    add_transposed_times(X.data, X.indices, X.indptr, G, out)
 
 
 @dataclass(frozen=True)
@@ -206,7 +188,7 @@ class Explanation(Value):
     reasons: tuple[tuple[str, float], ...]  # a feature or a move, and its amount; the largest first
 
 
-class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
+class ConditionalRandomField(StepClassifier):
     """Conditional random field on a linear chain: labels of all steps of a sequence, together.
 
     Parameters
@@ -236,7 +218,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         of its labels. 'balanced' gives all labels the same total over the steps.
     edge_features : list of int or str, default=None
         Columns of X on which the weights of moves depend, besides those of labels.
-    random_state : int, default=None
+    random_state : int, RandomState or None, default=None
         Seed of the order of sequences, for 'sgd'.
     warm_start : bool, default=False
         Whether `fit` starts from the last solution.
@@ -310,11 +292,6 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit to labelled sequences.
@@ -343,7 +320,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         # Labels are looked up once, not in every pass.
         coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
         progress = minimise(coded, start.replace(classes=codes), watch)
-        s = _summed(coded, start.replace(classes=codes, theta=progress.model))
+        s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
         solution = start.replace(theta=progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
         return self
@@ -379,13 +356,8 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         return max(WORTH * (D + K) * K, LEAST) / (2.0 * nonzero * K + 3.0 * K * K)
 
     def _start(self, data: Partitions) -> LinearChain:
-        classes = data.fold(distinct_targets).values[0]
+        classes = classes_of(data)
         K, D = len(classes), self.n_features_in_
-        if K < 2:
-            raise ValueError(
-                "A classifier needs at least 2 classes in the data, but the data contains only one class: "
-                f"{classes.tolist()}."
-            )
         edge = self._edge_columns()
         theta = np.zeros(D * K + (1 + len(edge)) * K * K)
         afford(
@@ -395,7 +367,9 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         )
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
-        return LinearChain(theta, classes, self._class_weights(data, classes), edge)
+        return LinearChain(
+            theta, classes, class_weights(self.class_weight, data.map(Sequences.rows), classes), edge
+        )
 
     def _edge_columns(self) -> np.ndarray:
         names = list(getattr(self, "feature_names_in_", ()))
@@ -409,17 +383,6 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
                 )
         return np.array(columns, dtype=np.int64)
 
-    def _class_weights(self, data: Partitions, classes: np.ndarray) -> np.ndarray:
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise ValueError(f"class_weight={self.class_weight!r} is unknown: use a dict or 'balanced'.")
-            count = data.fold(_class_totals, classes)
-            return count.sum() / (len(classes) * count)
-        weights = {c: 1.0 for c in classes.tolist()} | dict(self.class_weight)
-        return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
-
     def _smooth(
         self, data: Partitions, start: LinearChain
     ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
@@ -427,7 +390,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         from ..loops.vectors import add_scaled, dot
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            s = _summed(data, start.replace(theta=theta))
+            s = data.fold(LinearChain.summarize, start.replace(theta=theta))
             strength = (1.0 - self.l1_ratio) / self.C
             gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
             if strength:
@@ -447,13 +410,8 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         return gradient_descent(fun, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
     def _by_sgd(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
-        blocks = getattr(data, "blocks", None)
-        if not isinstance(blocks, tuple) or not all(isinstance(b, Sequences) for b in blocks):
-            raise TypeError(
-                "solver='sgd' takes one sequence after the other, and these are not in memory: use "
-                "solver='lbfgs'."
-            )
-        examples = [block.piece(s, s + 1, s) for block in blocks for s in range(len(block))]
+        block = gathered(data)
+        examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
         n, strength = len(examples), 1.0 / (self.C * steps)
 
@@ -469,7 +427,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
             start.theta,
             n=n,
             length=0.5 / (strength + bend * n / steps),
-            seed=self.random_state or 0,
+            seed=seed_of(self.random_state),
             tol=self.tol,
             max_iter=self.max_iter,
             watch=watch,
@@ -524,10 +482,6 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
 
     # --- what it answers ----------------------------------------------------------------------------------
 
-    def predict(self, X: Any, groups: Any = None) -> Any:
-        """The labels of each sequence that are together most probable, in the shape that came."""
-        return self._of_steps(lambda b: self.classes_[self.model_.chains(b).best()[0]], X, groups)
-
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
         """p(label at a step given the sequence), (n_steps, n_classes)."""
         return self._of_steps(lambda b: self.model_.chains(b).smoothed()[0], X, groups)
@@ -536,24 +490,18 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         """p(label before, label at a step given the sequence), (n_steps, n_classes, n_classes); zero at the
         first step of a sequence, where nothing is before."""
 
-        def moves(run: Any) -> np.ndarray:
-            chains = self.model_.chains(run)
-            N, K = chains.state.shape
-            if chains.move.ndim == 2:
-                chains = chains.replace(move=np.ascontiguousarray(np.broadcast_to(chains.move, (N, K, K))))
-            return chains.smoothed()[1]
-
         def in_runs(block: Any) -> np.ndarray:
-            K = len(self.classes_)
-            return np.concatenate([np.zeros((0, K, K)), *map(moves, self.model_.runs(block))])
+            K, model = len(self.classes_), self.model_
+            found = (model.chains(run).moves_of_steps() for run in model.runs(block))
+            return np.concatenate([np.zeros((0, K, K)), *found])
 
         return self._of_steps(in_runs, X, groups)
 
-    def expectations(self, X: Any, groups: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Expected counts over all sequences: of features by label, (n_classes, n_features), and of moves,
-        (n_classes, n_classes)."""
+    def expectations(self, X: Any, groups: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Expected counts over all sequences, in the shapes of the weights: of features by label (`coef_`),
+        of moves (`transitions_`), and of moves by edge feature (`edge_coef_`)."""
         nodes, moves = self.model_._parts(self.model_.expected(read_sequences(self, X, groups)[0]))
-        return nodes.T, moves[0]
+        return nodes.T, moves[0], moves[1:]
 
     def log_likelihood(self, X: Any, y: Any, groups: Any = None) -> np.ndarray:
         """log p(labels given the sequence), of each sequence."""
@@ -561,10 +509,6 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         codes = class_codes(self.classes_, shape.rows(y, "y"))
         chains = self.model_.chains(block)
         return chains.score(codes) - chains.log_sum
-
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Share of the steps whose label is right, with weights one a sequence or one a step."""
-        return self._accuracy(X, y, groups, sample_weight)
 
     def decode(
         self, X: Any, groups: Any = None, *, k_best: int = 1, allowed: Any = None, fixed: Any = None
@@ -576,7 +520,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         X, groups
             Sequences, as in `fit`.
         k_best : int
-            How many labelings of each sequence.
+            How many labelings of each sequence, one at least.
         allowed : array of bool, (n_classes, n_classes), or pairs of labels, optional
             The moves that are allowed. A pair ``(None, label)`` says that a sequence may start with the
             label; if there is any such pair, with no other.
@@ -590,6 +534,8 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
             labelings in falling order, (<= k_best, n_steps), and the logarithms of their probabilities given
             the sequence, without constraints.
         """
+        if k_best < 1:
+            raise ValueError(f"k_best={k_best} must be at least 1.")
         block, shaped = read_sequences(self, X, groups)
         free = self.model_.chains(block)
         chains = free
@@ -667,7 +613,7 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         block, shaped = read_sequences(self, X, groups)
         chains = self.model_.chains(block)
         path, likely = chains.best()[0], chains.smoothed()[0]
-        first = np.isin(np.arange(len(path)), block.offset[:-1])
+        first = np.isin(np.arange(len(path)), block.firsts)
         last = np.isin(np.arange(len(path)), block.offset[1:] - 1)
         answer = np.empty(len(path), object)
         for n, label in enumerate(path.tolist()):
@@ -710,22 +656,8 @@ class ConditionalRandomField(ClassifierMixin, SequenceEstimator):
         return Explanation(classes[label], classes[other], margin, tuple(reasons[:top]))
 
 
-def _summed(data: Partitions, model: LinearChain) -> Objective:
-    """The fold. Where the gradient is so large that the data is one block, its runs are shared by threads."""
-    large = model.theta.nbytes > LARGE
-    blocks = data.blocks if isinstance(data, LocalPartitions) else ()
-    if large and isinstance(blocks, tuple) and len(blocks) == 1:
-        block = blocks[0]
-        return model.summarize(block.piece(0, len(block), 0), _in_order)
-    return data.fold(LinearChain.summarize, model)
-
-
 def _coded(classes: np.ndarray, block: Any) -> Any:
     return block.replace(y=class_codes(classes, block.y))
-
-
-def _class_totals(classes: np.ndarray, block: Any) -> np.ndarray:
-    return np.bincount(class_codes(classes, block.y), block.step_weight, minlength=len(classes))
 
 
 def _step_weight(model: LinearChain, block: Any) -> np.ndarray:

@@ -88,9 +88,7 @@ class HiddenMarkov(Model):
     def summarize_as(self, R: np.ndarray, block: Sequences) -> ExpectedCounts:
         """Statistics of a block whose states are shared by R (N, K), independently, and not inferred."""
         R = R * block.step_weight[:, None]
-        within = np.ones(len(R), bool)
-        within[block.offset[:-1][block.lengths > 0]] = False
-        follows = np.flatnonzero(within)
+        follows = block.follows
         weight = block.step_weight[follows]
         moves = (R[follows - 1] / np.where(weight > 0, weight, 1.0)[:, None]).T.dot(R[follows])
         return self._counts(0.0, R, moves, block)
@@ -98,11 +96,10 @@ class HiddenMarkov(Model):
     def _counts(
         self, log_likelihood: float, gamma: np.ndarray, moves: np.ndarray, block: Sequences
     ) -> ExpectedCounts:
-        first = block.offset[:-1][block.lengths > 0]
         return ExpectedCounts(
             log_likelihood,
             float(block.weight.dot(block.lengths)),
-            gamma[first].sum(axis=0),
+            gamma[block.firsts].sum(axis=0),
             moves,
             self.emission.summarize(block.X, gamma),
         )
@@ -206,7 +203,8 @@ class HiddenMarkovModel(DensityMixin, SequenceEstimator):
     emission : {'gaussian', 'categorical', 'multinomial', 'poisson', 'bernoulli'}, list of str or Family, \
 default='gaussian'
         What a state emits; one kind for all columns, or one for each. A family of densities, one a state and
-        not all the same, is where the emission starts. Categories are numbers, as OrdinalEncoder gives them.
+        not all the same, is where the emission starts. Categories are numbers, as OrdinalEncoder gives them;
+        one that was never seen tells nothing of the state, and is impossible with none of them.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='diag'
         Covariances of a Gaussian emission.
     n_mix : int, default=1
@@ -546,6 +544,8 @@ default='gaussian'
         model = model.estimate(total)
         self.__dict__.update(self._fitted(model))
         self.model_, self.statistics_ = model, total
+        for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):  # of a fit before
+            self.__dict__.pop(name, None)
         return self
 
     def _chains(self, block: Sequences) -> Chains:
@@ -582,13 +582,12 @@ default='gaussian'
 
     def pair_posteriors(self, X: Any, groups: Any = None) -> Any:
         """p(state before, state, given the sequence): (K, K) a step, zero at the first of a sequence."""
+        return self._of_steps(lambda block: self._chains(block).moves_of_steps(), X, groups)
 
-        def pairs(block: Sequences) -> np.ndarray:
-            chains = self._chains(block)
-            each = np.repeat(chains.move[None], len(chains.state), axis=0)
-            return chains.replace(move=each).smoothed()[1]
-
-        return self._of_steps(pairs, X, groups)
+    def expected_counts(self, X: Any, groups: Any = None) -> ExpectedCounts:
+        """How often each state is expected to begin a sequence (`start`), to follow each other (`moves`), and
+        what it is expected to emit (`emission`), given the sequences; with their log-likelihood."""
+        return self.model_.summarize(read_sequences(self, X, groups)[0])
 
     def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
         """log p(sequence), one a sequence; -inf if it is impossible."""
@@ -596,6 +595,7 @@ default='gaussian'
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of a step."""
+        check_is_fitted(self)
         data = open_sequences(self, X, None, groups, sample_weight, reset=False)
         log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
         return float(log_likelihood / steps)

@@ -21,12 +21,10 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils import check_random_state
 
-from ..core.blocks import Sequences, offsets
+from ..core.blocks import Sequences
 from ..core.cost import afford
 from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
@@ -35,10 +33,10 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..fitting import cutting_planes
-from ..statistics import class_codes, distinct_targets
-from .base import SequenceEstimator
-from .chain import Chains, _by_sequence
-from .conditional_random_field import _add_transposed_times, _times
+from ..fitting.linear_algebra import add_transposed_times, times
+from ..statistics import class_codes, classes_of
+from .base import StepClassifier, gathered, seed_of
+from .chain import Chains, by_sequence
 
 TRIES = 10  # pairs of paths of a sequence in one visit of SMO
 
@@ -100,7 +98,7 @@ class MarginChain(Model):
         return self._chains(self.features(block.X), block.offset)
 
     def _chains(self, F: Any, offset: np.ndarray) -> Chains:
-        state = _times(F, np.ascontiguousarray(self.coef.T))
+        state = times(F, np.ascontiguousarray(self.coef.T))
         return Chains(state, np.zeros(len(self.classes)), self.transitions, offset)
 
     def summarize(self, block: Any) -> Hinge:
@@ -118,10 +116,9 @@ class MarginChain(Model):
         error[each, path[wrong]] = weight[wrong]
         error[each, codes[wrong]] -= weight[wrong]
         coef = np.zeros(self.coef.shape[::-1])
-        _add_transposed_times(F[wrong], error, coef)
-        later = np.ones(len(codes), bool)
-        later[block.offset[:-1][block.lengths > 0]] = False
-        moves = _count_moves(path, later, weight, K) - _count_moves(codes, later, weight, K)
+        add_transposed_times(F[wrong], error, coef)
+        into = block.follows
+        moves = _count_moves(path, into, weight, K) - _count_moves(codes, into, weight, K)
         return Hinge(
             float(block.weight[block.lengths > 0].sum()),
             float(block.weight.dot(missed)),
@@ -135,9 +132,8 @@ class MarginChain(Model):
         return self.at(self.theta - s.gradient)
 
 
-def _count_moves(path: np.ndarray, later: np.ndarray, weight: np.ndarray, K: int) -> np.ndarray:
-    """The weight of the moves of each kind into the later steps, (K, K)."""
-    (into,) = later.nonzero()
+def _count_moves(path: np.ndarray, into: np.ndarray, weight: np.ndarray, K: int) -> np.ndarray:
+    """The weight of the moves of each kind into some steps, (K, K)."""
     pair = path[into - 1] * K + path[into]
     return np.bincount(pair, weight[into], minlength=K * K).reshape(K, K)
 
@@ -154,47 +150,17 @@ class Dual(Progress):
     gap: float = np.inf
 
 
-class ChainClassifier(ClassifierMixin, SequenceEstimator):
-    """What the estimators of a `MarginChain` share: where they start, and how they label."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+class ChainClassifier(StepClassifier):
+    """What the estimators of a `MarginChain` share: where they start."""
 
     def _fitted(self, model: MarginChain) -> dict[str, Any]:
         return {"classes_": model.classes, "coef_": model.coef, "transitions_": model.transitions}
 
     def _start(self, data: Partitions) -> MarginChain:
         """All weights are zero, and so are the costs."""
-        classes = data.fold(distinct_targets).values[0]
+        classes = classes_of(data)
         K, D = len(classes), self.n_features_in_
-        if K < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs steps of at least 2 classes in the data, but the data contains "
-                f"only one class: {classes.tolist()}."
-            )
         return MarginChain(np.zeros((K, D)), np.zeros((K, K)), classes, np.zeros((K, K)))
-
-    def predict(self, X: Any, groups: Any = None) -> Any:
-        """The labels of the best path of each sequence, in the shape in which the steps came."""
-        return self._of_steps(lambda block: self.classes_[self.model_.chains(block).best()[0]], X, groups)
-
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """The share of steps that are labelled right.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, list of these or table
-            The steps.
-        y : array of shape (n_steps,) or list of these
-            Their labels.
-        groups : array of shape (n_steps,), optional
-            Ids of the sequences of an array of steps.
-        sample_weight : array, optional
-            Weights of the sequences, or of the steps.
-        """
-        return self._accuracy(X, y, groups, sample_weight)
 
 
 class MaxMarginMarkovNetwork(ChainClassifier):
@@ -325,8 +291,8 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         }
         if self.solver not in solvers:
             raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(solvers)}.")
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive.")
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C={self.C} must be positive, and finite: a margin needs a norm to be kept.")
         if self.solver != "smo" and self.kernel != "linear":
             raise ValueError(
                 f"kernel={self.kernel!r} needs solver='smo'. For much data, map the features instead, e.g. "
@@ -397,11 +363,10 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         K = len(model.classes)
         moves = np.zeros((len(block), K, K))
         which = np.repeat(np.arange(len(block)), block.lengths)
-        into = np.flatnonzero(which[1:] == which[:-1]) + 1
+        into = block.follows
         np.add.at(moves, (which[into], codes[into - 1], codes[into]), 1.0)
-        start = Dual(
-            model, share=np.eye(K)[codes], moves=moves, level=np.zeros(len(block)), seed=self._seed()
-        )
+        seed, level = seed_of(self.random_state), np.zeros(len(block))
+        start = Dual(model, share=np.eye(K)[codes], moves=moves, level=level, seed=seed)
         return self._watch(data).loop(step, start)
 
     def _smo(self, model: MarginChain, data: Partitions) -> Dual:
@@ -418,8 +383,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         gram = np.ascontiguousarray(Kernel(block.X, self.kernel, self.gamma)(block.X))
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         by_step = np.repeat(scale, block.lengths)
-        first = np.zeros(N, bool)
-        first[offset[:-1][block.lengths > 0]] = True
 
         def weights(share: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             """Of the steps, (N, K), and of the moves: what is true less what has a share."""
@@ -437,18 +400,17 @@ class MaxMarginMarkovNetwork(ChainClassifier):
                 kept = A.any(axis=1)
                 kernel = Kernel(block.X[kept], self.kernel, self.gamma)
                 new, F = model.replace(coef=A[kept].T, transitions=T, kernel=kernel), gram[:, kept]
-            level = _by_sequence((share * model.cost[codes]).sum(axis=1), offset)
+            level = by_sequence((share * model.cost[codes]).sum(axis=1), offset)
             progress = here.replace(model=new, share=share, moves=moves, level=level)
             return self._measured(progress, new._summarize(F, block), scale, float((A * gram.dot(A)).sum()))
 
         truth, true_moves = np.eye(K)[codes], np.zeros((N, K, K))
-        into = np.flatnonzero(~first)
+        into = block.follows
         true_moves[into, codes[into - 1], codes[into]] = 1.0
-        start = Dual(model, share=truth, moves=true_moves, level=np.zeros(len(block)), seed=self._seed())
+        start = Dual(
+            model, share=truth, moves=true_moves, level=np.zeros(len(block)), seed=seed_of(self.random_state)
+        )
         return self._watch(data).loop(step, start)
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _measured(self, here: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
         """With the dual objective in the trace, and the gap to the primal one."""
@@ -463,20 +425,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
             stopped_because="tolerance" if objective - bound <= self.tol * objective else "",
             gap=objective - bound,
         )
-
-
-def gathered(data: Any) -> Any:
-    """All sequences of partitions in memory, as one block."""
-    blocks = data.blocks
-    if len(blocks) == 1:
-        return blocks[0].piece(0, len(blocks[0]), 0)
-    X = [block.X for block in blocks]
-    return Sequences(
-        (sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)).astype(np.float64),
-        offsets(np.concatenate([block.lengths for block in blocks])),
-        np.concatenate([block.y for block in blocks]),
-        np.concatenate([block.weight for block in blocks]),
-    )
 
 
 def csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

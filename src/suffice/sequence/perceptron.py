@@ -12,12 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 
 from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
 from ..statistics import class_codes
-from .max_margin import ChainClassifier, MarginChain, csr, gathered
+from .base import gathered, seed_of
+from .max_margin import ChainClassifier, MarginChain, csr
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +150,7 @@ class StructuredPerceptron(ChainClassifier):
             )
 
         W, T = np.zeros((self.n_features_in_, len(model.classes))), model.transitions
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        start = Epochs(model, W=W, T=T, late_W=W, late_T=T, seed=seed)
+        start = Epochs(model, W=W, T=T, late_W=W, late_T=T, seed=seed_of(self.random_state))
         progress = Watch(self, self.checkpoint, data).limited(self.max_iter).loop(step, start)
         self._publish(progress.replace(statistics=data.fold(MarginChain.summarize, progress.model)))
         return self

@@ -125,6 +125,34 @@ def distinct_targets(rows: Any) -> Distinct:
     return Distinct((distinct(rows.y),))
 
 
+def classes_of(data: Any) -> np.ndarray:
+    """The classes of labelled examples, of which there must be two."""
+    classes = data.fold(distinct_targets).values[0]
+    if len(classes) < 2:
+        raise ValueError(
+            "A classifier needs examples of at least 2 classes in the data, but the data contains only one "
+            f"class: {classes.tolist()}."
+        )
+    return classes
+
+
+def class_weights(given: Any, data: Any, classes: np.ndarray) -> np.ndarray:
+    """What `class_weight` says of each class: None, a dict, or 'balanced' over labelled rows."""
+    if given is None:
+        return np.ones(len(classes))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ValueError(f"class_weight={given!r} is unknown: use a dict or 'balanced'.")
+        total = data.fold(_class_totals, classes)
+        return total.sum() / (len(classes) * total)
+    weights = {c: 1.0 for c in classes.tolist()} | dict(given)
+    return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
+
+
+def _class_totals(classes: np.ndarray, rows: Any) -> np.ndarray:
+    return np.bincount(class_codes(classes, rows.y), rows.weight, minlength=len(classes))
+
+
 def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The number of the class of each label."""
     K = len(classes)
@@ -135,8 +163,8 @@ def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     strange = classes[codes] != y
     if np.any(strange):
         raise ValueError(
-            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}: "
-            "name all classes in the first call, partial_fit(X, y, classes=...)."
+            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}. With "
+            "partial_fit, name all classes in the first call: partial_fit(X, y, classes=...)."
         )
     return codes
 
