@@ -6,7 +6,9 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
+from suffice.loops.chains import smooth
 from suffice.sequence.chain import Chains
 
 K = 3
@@ -174,3 +176,14 @@ def test_what_is_nearly_too_small_has_no_infinite_share():
     np.testing.assert_allclose(given.smoothed()[0], np.tile([1.0, 0.0], (3, 1)))
     np.testing.assert_allclose(given.filtered(), np.tile([1.0, 0.0], (3, 1)))
     np.testing.assert_allclose(given.log_sum, -714.42)
+
+
+def test_sums_that_grow_step_by_step_stay_within_floats():
+    """Where all moves are alike each step multiplies what follows by up to K: 4^5000 is no float. Of such a
+    chain each step stands alone."""
+    state = np.random.default_rng(0).normal(size=(5000, 4)) * 0.1
+    given = Chains(state, np.zeros(4), np.zeros((4, 4)), np.array([0, 5000]))
+    E, start, moves, _ = given._scaled
+    *_, faded = smooth(E, start, moves, moves, given.offset, np.ones(1))
+    assert not faded.any()  # or else it is done by logarithms, step by step
+    np.testing.assert_allclose(given.smoothed()[0], softmax(state, axis=1), rtol=1e-11)

@@ -130,7 +130,7 @@ def smooth(E, start, moves, turned, offset, weight):
             for j in range(K):
                 b[j] = follow[j] * e[j]
                 largest = max(largest, b[j])
-            if largest < 1e-50:
+            if not 1e-50 < largest < 1e50:
                 for j in range(K):
                     b[j] /= largest
             _times(b, turned[n if each else 0], follow)
