@@ -26,6 +26,7 @@ from .tables import MISSING_LABEL, Columns, Seen, Table, arrangement, of_sequenc
 ENGINES = {
     ("suffice.engines.parquet", "ParquetScan"): "suffice.engines.parquet",
     ("ray.data", "Dataset"): "suffice.engines.ray",
+    ("pyspark.sql", "DataFrame"): "suffice.engines.spark",  # of Connect too
 }
 
 
