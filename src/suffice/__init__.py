@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "load": "suffice.core.estimator",
     "partition": "suffice.engines.local",
+    "patience": "suffice.engines.patience",
     "rows": "suffice.core.tables",
     "scan_parquet": "suffice.engines.parquet",
     "sequences": "suffice.core.tables",

@@ -19,13 +19,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import Block, Rows, Sequences, cut, offsets
 from .partitions import Partitions
-from .tables import MISSING_LABEL, Columns, Seen, Table, arrangement, of_sequences, rows, runs
+from .tables import MISSING_LABEL, Columns, Seen, Table, are_delayed, arrangement, of_sequences, rows, runs
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
 # imported cannot have come.
 ENGINES = {
     ("suffice.engines.parquet", "ParquetScan"): "suffice.engines.parquet",
     ("ray.data", "Dataset"): "suffice.engines.ray",
+    ("dask.dataframe", "DataFrame"): "suffice.engines.dask",
+    ("dask.array", "Array"): "suffice.engines.dask",
+    ("dask.delayed", "Delayed"): "suffice.engines.dask",  # or a list of them
     ("pyspark.sql", "DataFrame"): "suffice.engines.spark",  # of Connect too
 }
 
@@ -45,13 +48,13 @@ def open_rows(
     """
     check_bounds(estimator)
     check = Check.of(estimator)
-    table = X if isinstance(X, Table) else rows(X) if _is_table(X) else None
+    if engine := _engine(_source(X)):
+        return _on_engine(engine, estimator, check, X, reset, "rows", y, sample_weight)
+    table = X if isinstance(X, Table) else rows(X) if _is_arrow(X) else None
     if table is None:
         block = _from_arrays(estimator, check, X, y, sample_weight, reset)
     else:
         _in_columns(check, table, "rows", y, sample_weight)
-        if engine := _engine(table.source):
-            return _on_engine(engine, estimator, check, table, reset)
         block = _from_table(estimator, check, table, reset)
     return _here(check, block)
 
@@ -72,11 +75,11 @@ def open_sequences(
     """
     check_bounds(estimator)
     check = Check.of(estimator)
-    if isinstance(X, Table) or _is_table(X):
+    if engine := _engine(_source(X)):
+        return _on_engine(engine, estimator, check, X, reset, "sequences", y, sample_weight, groups)
+    if isinstance(X, Table) or _is_arrow(X):
         _must_name_sequences(X)
         _in_columns(check, X, "sequences", y, sample_weight, groups)
-        if engine := _engine(X.source):
-            return _on_engine(engine, estimator, check, X, reset)
         block, _ = _sequences_of_table(estimator, check, X, reset)
     else:
         block = _sequences_of_arrays(estimator, check, X, y, groups, sample_weight, reset)
@@ -113,12 +116,12 @@ def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequence
     must_be_in_memory(estimator, X)
     if isinstance(X, Table) or _is_table(X):
         _must_name_sequences(X)
+        if groups is not None:
+            raise ValueError("The sequences of a table are named by a column of it: leave groups out.")
         names = getattr(estimator, "feature_names_in_", None)
         features = X.columns(_names_of(X.source)).features if names is None else tuple(names)
         table = replace(X, features=features, target=None, weight=None)
         block, arranged = _sequences_of_table(estimator, replace(check, target=None), table, False)
-        if groups is not None:
-            raise ValueError("The sequences of a table are named by a column of it: leave groups out.")
         return block.piece(0, len(block), 0), Shape(block.offset, positions=arranged)
     block = _sequences_of_arrays(estimator, replace(check, target=None), X, None, groups, None, False)
     return block.piece(0, len(block), 0), Shape(block.offset, listed=are_sequences(X))
@@ -176,7 +179,7 @@ def check_bounds(estimator: Any) -> None:
 
 def in_memory(X: Any) -> bool:
     """Whether the rows are here, so that an answer for each of them can be kept."""
-    return _engine(X.source if isinstance(X, Table) else X) is None
+    return _engine(_source(X)) is None
 
 
 def must_be_in_memory(estimator: Any, X: Any) -> None:
@@ -189,7 +192,7 @@ def must_be_in_memory(estimator: Any, X: Any) -> None:
 
 def has_flat_target(X: Any, y: Any) -> bool:
     """Whether there is one target, without a second axis: answers return in the shape that came."""
-    return isinstance(X.target, str) if isinstance(X, Table) else np.asarray(y).ndim < 2
+    return isinstance(X.target, str) if isinstance(X, Table) else np.ndim(y) < 2
 
 
 def _here(check: Check, block: Block, block_rows: Callable[[Any], float] | None = None) -> Partitions:
@@ -202,8 +205,8 @@ def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
     """What belongs to the rows of a table is in columns of it."""
     if any(part is not None for part in given):
         raise ValueError(
-            "The target and the weight of a table are columns of it: "
-            f'call fit(suffice.{verb}(table, target="...", weight="...")).'
+            "The target, the weight and the sequences of a table are columns of it: "
+            f'call fit(suffice.{verb}(table, target="...", weight="...")) without y, weights or groups.'
         )
     if check.target and table.target is None:
         raise ValueError(
@@ -212,10 +215,46 @@ def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
         )
 
 
-def _on_engine(engine: Any, estimator: Any, check: Check, table: Table, reset: bool) -> Partitions:
-    columns = table.columns(engine.column_names(table.source))
+def _on_engine(
+    engine: Any, estimator: Any, check: Check, X: Any, reset: bool, verb: str, y: Any, *given: Any
+) -> Partitions:
+    names = engine.column_names(_source(X))
+    if isinstance(names, int):  # arrays, whose columns are only counted
+        if isinstance(X, Table):
+            raise TypeError(f"suffice.{verb} describes tables, and these blocks are arrays: call fit(X, y).")
+        return _arrays_on_engine(engine, estimator, check, X, names, reset, verb, y, *given)
+    if verb == "sequences":
+        _must_name_sequences(X)
+    table = X if isinstance(X, Table) else rows(X)
+    _in_columns(check, table, verb, y, *given)
+    columns = table.columns(names)
     _set_features(estimator, columns.features, reset)
     return engine.open_partitions(table.source, columns, check)
+
+
+def _arrays_on_engine(
+    engine: Any,
+    estimator: Any,
+    check: Check,
+    X: Any,
+    width: int,
+    reset: bool,
+    verb: str,
+    y: Any,
+    sample_weight: Any,
+    groups: Any = None,
+) -> Partitions:
+    if check.target and y is None:
+        raise ValueError(f"{check.name} requires y to be passed, but the target y is None.")
+    if verb == "sequences" and groups is None:
+        raise ValueError(
+            "A distributed array without groups would be one sequence, in one block: pass groups=, an id a "
+            'row, or fit(suffice.sequences(table, sequence="...")).'
+        )
+    if check.target is None and verb == "rows":
+        y = None
+    _set_features(estimator, width, reset)
+    return engine.open_arrays(X, y, sample_weight, groups, check)
 
 
 @dataclass(frozen=True)
@@ -274,8 +313,9 @@ class Check:
             )
         if X.dtype != object:
             with np.errstate(over="ignore", invalid="ignore"):
-                finite = np.isfinite(X.sum()) or np.isfinite(X).all()
-            if not finite and (not self.nan or np.isinf(X).any()):
+                values = X.data if sp.issparse(X) else X
+                finite = np.isfinite(values.sum()) or np.isfinite(values).all()
+            if not finite and (not self.nan or np.isinf(values).any()):
                 raise ValueError(
                     f"Input X contains {'infinity' if self.nan else 'NaN or infinity'}, "
                     f"which {self.name} does not accept."
@@ -310,6 +350,8 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
     if check.target is None:
         X, y = check.array(estimator, X, reset=reset), None
     else:
+        if check.target == "label" and _is_object(y) and any(v is None for v in y):
+            raise ValueError("y has missing labels (None): leave those rows out.")
         X, y = check.array(estimator, X, y, reset=reset)
         if check.target == "label":
             check_classification_targets(y)
@@ -317,6 +359,10 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
     if weight is not None and weight.shape != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
     return Rows(sp.csr_array(X) if sp.issparse(X) else X, y, weight)
+
+
+def _is_object(y: Any) -> bool:
+    return isinstance(y, np.ndarray) and y.dtype == object
 
 
 def _weights(sample_weight: Any, n: int) -> np.ndarray | None:
@@ -456,23 +502,33 @@ def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
     return _from_arrays(estimator, check, source[list(columns.features)], y, weight, reset)
 
 
-def _set_features(estimator: Any, features: tuple[str, ...], reset: bool) -> None:
+def _set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -> None:
+    """The names of the features; or, where they have none, how many there are."""
+    width = features if isinstance(features, int) else len(features)
     if reset:
-        estimator.n_features_in_ = len(features)
-        estimator.feature_names_in_ = np.asarray(features, dtype=object)
-    elif tuple(getattr(estimator, "feature_names_in_", features)) != features:
+        estimator.n_features_in_ = width
+        vars(estimator).pop("feature_names_in_", None)
+        if not isinstance(features, int):
+            estimator.feature_names_in_ = np.asarray(features, dtype=object)
+    elif (
+        not isinstance(features, int) and tuple(getattr(estimator, "feature_names_in_", features)) != features
+    ):
         raise ValueError(
             f"The columns are {list(features)}, but {type(estimator).__name__} was fitted with "
             f"{list(estimator.feature_names_in_)}."
         )
-    elif len(features) != estimator.n_features_in_:
+    elif width != estimator.n_features_in_:
         raise ValueError(
-            f"X has {len(features)} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_}."
+            f"X has {width} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_}."
         )
 
 
+def _source(X: Any) -> Any:
+    return X.source if isinstance(X, Table) else X
+
+
 def _engine(source: Any) -> Any:
+    source = source[0] if are_delayed(source) else source
     for (module, name), engine in ENGINES.items():
         if isinstance(source, getattr(sys.modules.get(module), name, ())):
             return import_module(engine)

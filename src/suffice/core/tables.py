@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .blocks import Block, Rows, Sequences, offsets
+from .partitions import in_block
 
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
@@ -46,7 +47,7 @@ def rows(
 
     Parameters
     ----------
-    table : pandas, polars or Arrow table, Parquet scan, or ray.data.Dataset
+    table : pandas, polars or Arrow table, Parquet scan, ray.data.Dataset, dask DataFrame or list of Delayed
         Where the rows are.
     features : sequence of str, optional
         Columns of X; all that are neither target nor weight if not given.
@@ -65,7 +66,7 @@ def rows(
     >>> model.coef_.round(6), round(float(model.intercept_), 6)
     (array([2.]), 1.0)
     """
-    if not (hasattr(table, "columns") or hasattr(table, "schema")):
+    if not (hasattr(table, "columns") or hasattr(table, "schema") or are_delayed(table)):
         raise TypeError(
             f"suffice.rows describes tables by the names of their columns, and {type(table).__name__} has "
             "none: pass arrays to fit(X, y, sample_weight=...)."
@@ -76,6 +77,12 @@ def rows(
         target if target is None or isinstance(target, str) else tuple(target),
         weight,
     )
+
+
+def are_delayed(parts: Any) -> bool:
+    """Whether these are a list of dask's Delayed, each of which gives a block."""
+    kind = getattr(sys.modules.get("dask.delayed"), "Delayed", ())
+    return isinstance(parts, list) and len(parts) > 0 and all(isinstance(part, kind) for part in parts)
 
 
 def sequences(
@@ -91,7 +98,7 @@ def sequences(
 
     Parameters
     ----------
-    table : pandas, polars or Arrow table, Parquet scan, or ray.data.Dataset
+    table : pandas, polars or Arrow table, Parquet scan, ray.data.Dataset, dask DataFrame or list of Delayed
         Where the rows are.
     sequence : str
         Column that names the sequence of each row. In files and distributed data sets the rows of a
@@ -180,6 +187,47 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
     _must_be_whole(_missing(ids), what, purpose)
     starts = np.flatnonzero(np.append([len(ids) > 0], ids[1:] != ids[:-1]))
     return starts, ids[starts].tolist()
+
+
+def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[list[Any], int]]:
+    """By Arrow table, the ids of its sequences as they stand, and how many rows the first has."""
+    found: list[tuple[list[Any], int]] = []
+    for number, table in enumerate(tables, start):
+        with in_block(number, "reading it"):
+            if table.num_rows == 0:  # and perhaps no columns
+                found.append(([], 0))
+                continue
+            starts, ids = runs(table.column(column), f"The column {column!r}")
+            found.append((ids, int(np.append(starts, table.num_rows)[1])))
+    return found
+
+
+def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple[int, int | None]]]]:
+    """How many rows of each block belong to an earlier one; and the heads of later blocks that belong to it.
+
+    Of what `sequences_in` says of the blocks in order. A sequence that crosses blocks is of the block in
+    which it begins. A head is the number of its block and how many rows of it, None for all.
+    """
+    shares: list[tuple[int, list[tuple[int, int | None]]]] = []
+    heads: list[tuple[int, int | None]] = []  # of the block in which the last sequence begins
+    seen, last = Seen(), None
+    for number, (ids, first) in enumerate(found):
+        goes_on = ids[:1] == [last]
+        seen.add(ids[goes_on:])
+        if goes_on:
+            heads.append((number, first if ids[1:] else None))
+        shares.append((first if goes_on else 0, []))
+        if ids[goes_on:]:
+            heads, last = shares[-1][1], ids[-1]
+    return shares
+
+
+def whole(columns: Columns, table: Any, past: int, heads: Iterable[Any]) -> Any:
+    """An Arrow table without its first rows, which are of an earlier one, and with heads of later ones."""
+    import pyarrow as pa
+
+    parts = [part.select(columns.names()) for part in (table.slice(past), *heads)]
+    return pa.concat_tables(parts, promote_options="permissive")
 
 
 class Seen:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import ray
 import ray.data
@@ -20,9 +19,10 @@ from ray.exceptions import RayTaskError
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import add, tree_sum
-from ..core.tables import Columns, Seen, runs
+from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import nbytes
 from .local import one_blas_thread
+from .patience import blocks_of, in_order
 
 # A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
@@ -34,6 +34,9 @@ HOME_BYTES = 1 << 28
 RETRIES = 16
 
 
+LOOK = "Look at `ray status` and `ray list tasks`: a worker may be stopped, or its node busy or full."
+
+
 @dataclass(frozen=True)
 class RayPartitions(Partitions):
     """Runs of blocks in the object store.
@@ -43,23 +46,42 @@ class RayPartitions(Partitions):
     """
 
     runs: tuple[Any, ...]  # ObjectRefs of tuples of blocks
+    length: int = 1  # blocks in a run
 
     def map(self, f: Callable[..., Any], *shared: Any) -> RayPartitions:
         call = ray.put((f, shared))
-        return RayPartitions(tuple(_map.remote(call, run) for run in self.runs))
+        return RayPartitions(tuple(_map.remote(call, run) for run in self.runs), self.length)
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         call = ray.put((f, shared))
-        sums = deque(_fold.remote(call, run) for run in self.runs)
+        sums = _ended([partial(_fold.remote, call, run) for run in self.runs], self.length)
         with _errors_as_raised():
-            size = len(sums) * nbytes(ray.get(sums[0])) if sums else 0
-            terms = (sums.popleft() for _ in range(len(sums)))  # let go of, to be freed when added
+            first = next(sums, None)
+            size = 0 if first is None else len(self.runs) * nbytes(ray.get(first))
+            terms = chain([] if first is None else [first], sums)
+            del first  # what is let go of is freed when added
             if size > HOME_BYTES:
-                total = ray.get(tree_sum(terms, add=_add.remote))
+                total = tree_sum(terms, add=_add.remote)
+                (total,) = map(ray.get, _ended([lambda: total], len(self.runs) * self.length))
             else:
                 total = tree_sum(map(ray.get, terms))
         # What Ray hands out is read-only and lies in its store, which the answer may outlive.
         return deepcopy(total)
+
+
+def _ended(tasks: Sequence[Callable[[], Any]], length: int) -> Iterator[Any]:
+    """The results of tasks in their order, each when it is there; what sends a task may be called again."""
+    sent = {number: [send()] for number, send in enumerate(tasks)}
+
+    def ended(left: list[int], seconds: float) -> list[int]:
+        return [n for n in left if ray.wait(sent[n], timeout=seconds, fetch_local=False)[0]]
+
+    def again(left: list[int]) -> None:
+        for number in left:
+            sent[number].append(tasks[number]())
+
+    for number in in_order(len(tasks), ended, again, lambda left: blocks_of(left, length), LOOK):
+        yield ray.wait(sent.pop(number), fetch_local=False)[0][0]
 
 
 @ray.remote(max_retries=RETRIES)
@@ -70,26 +92,16 @@ def _open(
     for number, (past, more) in enumerate(shares, start):
         with in_block(number, "reading it"):
             table = next(given)
-            table = table.slice(past) if table.num_rows else empty
-            if more:
-                parts = [part.select(columns.names()) for part in (table, *islice(given, more))]
-                table = pa.concat_tables(parts, promote_options="permissive")
+            table = table if table.num_rows else empty
+            if columns.sequence:
+                table = whole(columns, table, past, islice(given, more))
             blocks.append(columns.block(check, number, table))
     return tuple(blocks)
 
 
 @ray.remote(max_retries=RETRIES)
 def _sequences_in(column: str, start: int, *tables: pa.Table) -> Any:
-    """By block, the ids of its sequences as they stand, and how many rows the first has."""
-    found: list[tuple[list[Any], int]] = []
-    for number, table in enumerate(tables, start):
-        with in_block(number, "reading it"):
-            if table.num_rows == 0:  # and perhaps no columns
-                found.append(([], 0))
-                continue
-            starts, ids = runs(table.column(column), f"The column {column!r}")
-            found.append((ids, int(np.append(starts, table.num_rows)[1])))
-    return found
+    return sequences_in(column, start, tables)
 
 
 @ray.remote(max_retries=RETRIES)
@@ -154,39 +166,28 @@ def open_partitions(
     empty = pa.schema({name: types[name] for name in columns.names()}).empty_table()
     n = RUN or _run_length(len(tables), source.size_bytes())
     starts = range(0, len(tables), n)
-    shares = _whole_sequences(tables, columns, n) if columns.sequence else [(0, ())] * len(tables)
+    parts: Any = _whole_sequences(tables, columns, n) if columns.sequence else [(0, ())] * len(tables)
 
     def opened(i: int) -> Any:
-        mine = list(zip(tables[i : i + n], shares[i : i + n], strict=True))
-        parts = [part for table, (_, heads) in mine for part in (table, *heads)]
-        return _open.remote(columns, check, empty, i, [(past, len(h)) for _, (past, h) in mine], *parts)
+        mine = list(zip(tables[i : i + n], parts[i : i + n], strict=True))
+        given = [part for table, (_, heads) in mine for part in (table, *heads)]
+        return _open.remote(columns, check, empty, i, [(past, len(h)) for _, (past, h) in mine], *given)
 
-    return RayPartitions(tuple(map(opened, starts)))
+    return RayPartitions(tuple(map(opened, starts)), n)
 
 
 def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[int, list[Any]]]:
-    """How many rows of each block belong to an earlier one; and the heads of later blocks that belong to it.
-
-    A sequence that crosses blocks is of the block in which it begins.
-    """
-    assert columns.sequence is not None
-    tasks = deque(
-        _sequences_in.remote(columns.sequence, i, *tables[i : i + n]) for i in range(0, len(tables), n)
-    )
-    shares: list[tuple[int, list[Any]]] = []
-    seen, heads, last = Seen(), [], None  # heads of the block in which the last sequence begins
+    """How many rows of each block belong to an earlier one; and what of later blocks belongs to it."""
+    starts = range(0, len(tables), n)
+    tasks = [partial(_sequences_in.remote, columns.sequence, i, *tables[i : i + n]) for i in starts]
     with _errors_as_raised():
-        while tasks:
-            for ids, first in ray.get(tasks.popleft()):
-                goes_on = ids[:1] == [last]
-                seen.add(ids[goes_on:])
-                if goes_on:
-                    table = tables[len(shares)]
-                    heads.append(_head.remote(columns.names(), first, table) if ids[1:] else table)
-                shares.append((first if goes_on else 0, []))
-                if ids[goes_on:]:
-                    heads, last = shares[-1][1], ids[-1]
-    return shares
+        found = shares(part for task in _ended(tasks, n) for part in ray.get(task))
+
+    def head(number: int, size: int | None) -> Any:
+        table = tables[number]
+        return table if size is None else _head.remote(columns.names(), size, table)
+
+    return [(past, [head(*part) for part in heads]) for past, heads in found]
 
 
 def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
