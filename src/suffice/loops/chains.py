@@ -3,6 +3,8 @@
 Potentials are not negative, and the largest of each step is one: a path scores the product of the potentials
 of its states and of its moves. Sequences stand one after the other, s from offset[s] to offset[s + 1]. Moves
 are (1, K, K), the same at all steps, or (N, K, K), those into each step; those into the first are not used.
+
+Entries are addressed one by one: a view of a row in an inner loop costs as much as the row.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from numba import njit
 FEW = 64  # steps whose moves are added together
 LEAST = 1e-300  # what is smaller has no reciprocal, and is summed by logarithms
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+HOW = {"nogil": True, "cache": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
+jit, inlined = njit(**HOW), njit(inline="always", **HOW)
 
 
 @jit
@@ -26,47 +29,67 @@ def longest(offset):
 
 
 @jit
-def _times(a, A, out):
-    """out = a A, a vector by a matrix; four rows at a time touch `out` less often."""
-    K = len(a)
-    out[:] = 0.0
+def lowered(U):
+    """Each row less its largest entry, (N, K), and that, (N,): zero where there is none but -inf."""
+    N, K = U.shape
+    out, largest = np.empty((N, K)), np.empty(N)
+    for n in range(N):
+        most = -np.inf
+        for k in range(K):
+            most = max(most, U[n, k])
+        most = most if most > -np.inf else 0.0
+        for k in range(K):
+            out[n, k] = U[n, k] - most
+        largest[n] = most
+    return out, largest
+
+
+@inlined
+def _times(left, row, moves, m, out):
+    """out = a A, for the vector a = left[row] and the matrix A = moves[m]; four rows of it at a time touch
+    `out` less often."""
+    K = len(out)
+    for j in range(K):
+        out[j] = 0.0
     for i in range(0, K - K % 4, 4):
-        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
-        r0, r1, r2, r3 = A[i], A[i + 1], A[i + 2], A[i + 3]
+        a0, a1, a2, a3 = left[row, i], left[row, i + 1], left[row, i + 2], left[row, i + 3]
         for j in range(K):
-            out[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
+            two = a0 * moves[m, i, j] + a1 * moves[m, i + 1, j]
+            out[j] += two + (a2 * moves[m, i + 2, j] + a3 * moves[m, i + 3, j])
     for i in range(K - K % 4, K):
-        a0, r0 = a[i], A[i]
+        a0 = left[row, i]
         for j in range(K):
-            out[j] += a0 * r0[j]
+            out[j] += a0 * moves[m, i, j]
 
 
 @jit
-def _filter(E, start, moves, first, end, alpha, scale):
-    """One sequence: its filtered states into `alpha`, from its first row on, and scales; whether all could be
+def _filter(E, start, moves, first, end, alpha, at, scale, ahead):
+    """One sequence: its filtered states into `alpha`, from the row `at` on, and scales; whether all could be
     held."""
     K = E.shape[1]
     each = len(moves) > 1
-    ahead, share = np.empty(K), 1.0  # what makes the step before sum to one is applied late: the next waits
+    share = 1.0  # what makes the step before sum to one is applied late: the next waits
     for n in range(first, end):
+        here = at + n - first
         if n == first:
-            ahead[:] = start
-        else:
-            before = alpha[n - 1 - first]
-            _times(before, moves[n if each else 0], ahead)
             for j in range(K):
-                before[j] *= share
-        here, e, total = alpha[n - first], E[n], 0.0
+                ahead[j] = start[j]
+        else:
+            _times(alpha, here - 1, moves, n if each else 0, ahead)
+            for j in range(K):
+                alpha[here - 1, j] *= share
+        total = 0.0
         for j in range(K):
-            here[j] = ahead[j] * e[j] * share
-            total += here[j]
+            joint = ahead[j] * E[n, j] * share
+            alpha[here, j] = joint
+            total += joint
         scale[n] = total
         if not total > LEAST:
             return False
         share = 1.0 / total
     if end > first:
         for j in range(K):
-            alpha[end - 1 - first, j] *= share
+            alpha[at + end - 1 - first, j] *= share
     return True
 
 
@@ -78,28 +101,28 @@ def forward(E, start, moves, offset):
     of a sequence is the sum over its paths. Lost are sequences of no path, or of none that floats can hold.
     """
     N, K = E.shape
-    alpha, scale = np.zeros((N, K)), np.zeros(N)
+    alpha, scale, ahead = np.zeros((N, K)), np.zeros(N), np.empty(K)
     lost = np.zeros(len(offset) - 1, np.bool_)
     for s in range(len(offset) - 1):
         first, end = offset[s], offset[s + 1]
-        lost[s] = not _filter(E, start, moves, first, end, alpha[first:end], scale)
+        lost[s] = not _filter(E, start, moves, first, end, alpha, first, scale, ahead)
     return alpha, scale, lost
 
 
 @jit
-def _outer(left, right, count, out):
-    """out[i, j] += sum_t left[t, i] right[t, j]; four steps at a time touch `out` less often."""
+def _outer(left, right, count, out, m):
+    """out[m, i, j] += sum_t left[t, i] right[t, j]; four steps at a time touch `out` less often."""
     K = left.shape[1]
     for t in range(count, (count + 3) // 4 * 4):
-        left[t] = 0.0
-        right[t] = 0.0
+        for k in range(K):
+            left[t, k] = 0.0
+            right[t, k] = 0.0
     for i in range(K):
-        row = out[i]
         for t in range(0, count, 4):
             a0, a1, a2, a3 = left[t, i], left[t + 1, i], left[t + 2, i], left[t + 3, i]
-            r0, r1, r2, r3 = right[t], right[t + 1], right[t + 2], right[t + 3]
             for j in range(K):
-                row[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
+                two = a0 * right[t, j] + a1 * right[t + 1, j]
+                out[m, i, j] += two + (a2 * right[t + 2, j] + a3 * right[t + 3, j])
 
 
 @jit
@@ -118,40 +141,40 @@ def smooth(E, start, moves, turned, offset, weight):
     each = len(moves) > 1
     for s in range(len(offset) - 1):
         first, end, w = offset[s], offset[s + 1], weight[s]
-        lost[s] = not _filter(E, start, moves, first, end, alpha, scale)
+        lost[s] = not _filter(E, start, moves, first, end, alpha, 0, scale, follow)
         if first == end or w == 0.0 or lost[s]:
             continue
-        follow[:] = 1.0
         for k in range(K):
+            follow[k] = 1.0
             gamma[end - 1, k] = w * alpha[end - 1 - first, k]
         count = 0
         for n in range(end - 1, first, -1):
-            e, a, b, largest = E[n], left[count], right[count], 0.0
+            largest = 0.0
             for j in range(K):
-                b[j] = follow[j] * e[j]
-                largest = max(largest, b[j])
+                right[count, j] = follow[j] * E[n, j]
+                largest = max(largest, right[count, j])
             if not 1e-50 < largest < 1e50:
                 for j in range(K):
-                    b[j] /= largest
-            _times(b, turned[n if each else 0], follow)
-            here, out, total = alpha[n - 1 - first], gamma[n - 1], 0.0
+                    right[count, j] /= largest
+            _times(right, count, turned, n if each else 0, follow)
+            here, total = n - 1 - first, 0.0
             for i in range(K):
-                total += here[i] * follow[i]
+                total += alpha[here, i] * follow[i]
             if not LEAST < total < np.inf:
                 faded[s] = True
                 break
             share = w / total
             for i in range(K):
-                a[i] = share * here[i]
-                out[i] = a[i] * follow[i]
+                left[count, i] = share * alpha[here, i]
+                gamma[n - 1, i] = left[count, i] * follow[i]
             if each:
-                _outer(left, right, 1, pairs[n])
+                _outer(left, right, 1, pairs, n)
             else:
                 count += 1
                 if count == FEW:
-                    _outer(left, right, count, pairs[0])
+                    _outer(left, right, count, pairs, 0)
                     count = 0
-        _outer(left, right, count, pairs[0])
+        _outer(left, right, count, pairs, 0)
     return gamma, pairs * moves, scale, lost, faded
 
 
@@ -164,19 +187,19 @@ def best_path(U, start, moves, came, path):
     for k in range(K):
         here[k] = start[k] + U[0, k]
     for n in range(1, N):
-        A, u, back = moves[n if each else 0], U[n], came[n]
-        row, h = A[0], here[0]
+        m = n if each else 0
         for j in range(K):
-            ahead[j] = h + row[j]
-            back[j] = 0
+            ahead[j] = here[0] + moves[m, 0, j]
+            came[n, j] = 0
         for i in range(1, K):
-            row, h = A[i], here[i]
+            h = here[i]
             for j in range(K):
-                more = h + row[j] > ahead[j]
-                ahead[j] = h + row[j] if more else ahead[j]
-                back[j] = i if more else back[j]
+                reached = h + moves[m, i, j]
+                more = reached > ahead[j]
+                ahead[j] = reached if more else ahead[j]
+                came[n, j] = i if more else came[n, j]
         for j in range(K):
-            here[j] = ahead[j] + u[j]
+            here[j] = ahead[j] + U[n, j]
     best = 0
     for k in range(1, K):
         if here[k] > here[best]:

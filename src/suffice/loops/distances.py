@@ -32,10 +32,9 @@ def weighted_sum(X, weight):
     N, D = X.shape
     out = np.zeros(D)
     for i in range(0, N - N % 4, 4):
-        a, b, c, e = X[i], X[i + 1], X[i + 2], X[i + 3]
         wa, wb, wc, we = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
         for d in range(D):
-            out[d] += (wa * a[d] + wb * b[d]) + (wc * c[d] + we * e[d])
+            out[d] += (wa * X[i, d] + wb * X[i + 1, d]) + (wc * X[i + 2, d] + we * X[i + 3, d])
     for i in range(N - N % 4, N):
         for d in range(D):
             out[d] += weight[i] * X[i, d]
@@ -82,9 +81,8 @@ def sums_by_label(X, weight, labels, points):
     for i in range(len(X)):
         k, w = labels[i], weight[i]
         total[k] += w
-        x, p, sums = X[i], points[k], offset[k]
         for d in range(D):
-            sums[d] += w * (x[d] - p[d])
+            offset[k, d] += w * (X[i, d] - points[k, d])
     return total, offset
 
 

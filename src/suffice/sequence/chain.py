@@ -30,16 +30,16 @@ class Chains(Value):
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ...]:
         """Potentials of which the largest is one; and by step the log of what was divided by."""
-        most = self.state.max(axis=1, initial=-np.inf)
-        top = np.where(most > -np.inf, most, 0.0)
-        E = np.exp(self.state - top[:, None])
+        from ..loops.chains import lowered
+
+        E, top = lowered(self.state)
+        np.exp(E, out=E)
         moves = self._moves
         high = moves.max(axis=(1, 2), initial=-np.inf)
         high = np.where(high > -np.inf, high, 0.0)
         by_step = top + high if len(moves) > 1 else top + high[0] if len(moves) else top
         first = firsts(self.offset)
         by_step[first] = top[first]
-        E = np.ascontiguousarray(E)
         return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
 
     @cached_property
