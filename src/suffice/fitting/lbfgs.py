@@ -164,7 +164,7 @@ def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[A
     """The steps and the changes of the gradient with the last of them. Of many parameters few pairs are kept,
     in single precision: they bend the direction, and do not enter the solution."""
     few = (6, np.float32) if len(new) < MANY else (3, np.float32)
-    memory, kind = (10, np.float64) if len(new) < MANY // 8 else few
+    memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []
     for kept, a, b in ((here.steps, new, here.model), (here.changes, gradient, here.gradient)):
         full = len(kept) == memory
