@@ -32,7 +32,7 @@ from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns, sequences_in, shares, whole
-from ..core.values import Value, nbytes
+from ..core.values import Value
 from .local import LocalPartitions, one_blas_thread
 from .patience import blocks_of, in_order, seconds
 
@@ -40,6 +40,9 @@ from .patience import blocks_of, in_order, seconds
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
 RUN_BYTES = 1 << 26
 TASKS_A_THREAD = 4
+# A call goes with each task if all together are no larger; if they are, it is a task of its own, and moves
+# from worker to worker.
+CALL_BYTES = 1 << 20
 # Sums up to this size, all together, come home to be added; larger ones are added where they are.
 HOME_BYTES = 1 << 28
 
@@ -63,46 +66,48 @@ class DaskPartitions(Partitions):
     length: int = 1  # blocks in a run
 
     def map(self, f: Callable[..., Any], *shared: Any) -> DaskPartitions:
-        call = _sent(self.client, f, shared)
+        call = _sent(self.client, len(self.runs), f, shared)
         runs = self.client.map(_map, [call] * len(self.runs), self.runs, pure=False)
         return DaskPartitions(self.client, tuple(runs), self.length)
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         client = self.client
-        call = _sent(client, f, shared)
+        call = _sent(client, len(self.runs), f, shared)
         tasks = client.map(_fold, [call] * len(self.runs), self.runs, pure=False)
         with _in_words():
             sums = _ended(client, tasks, self.length, lambda n: (_fold, call, self.runs[n]))
             del tasks
             first = next(sums)
-            [term] = _home(client, [first])
+            size = client.nbytes([first.key], summary=False)[first.key]
             terms = chain([first], sums)
             del first  # what is let go of is freed when added
-            if len(self.runs) * nbytes(term) > HOME_BYTES:
+            if len(self.runs) * size > HOME_BYTES:
                 total = tree_sum(terms, add=partial(client.submit, add, pure=False))
                 [total] = _home(client, list(_ended(client, [total], self.length * len(self.runs))))
             else:
-                next(terms)
-                total = tree_sum([term, *_home(client, list(terms))])
+                total = tree_sum(_home(client, list(terms)))
         # A worker of this process hands out what it holds.
         return deepcopy(total)
 
 
-def _sent(client: Client, f: Callable[..., Any], shared: tuple[Any, ...]) -> Future:
-    """A call, sent once. As a task and not as data: what a lost worker held can be made again; and with a
-    name of its own, since one that was used before may just be on its way out."""
+def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]) -> bytes | Future:
+    """A call for n tasks, pickled once. A large one is sent as a task and not as data, so that it can be made
+    again when its worker is lost; by a name of its own, since one that was used before may be going."""
+    call = pickle.dumps((f, shared))
+    if n * len(call) <= CALL_BYTES:
+        return call
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
-        return client.submit(pickle.loads, pickle.dumps((f, shared)), key=f"suffice-call-{uuid4().hex}")
+        return client.submit(pickle.loads, call, key=f"suffice-call-{uuid4().hex}")
 
 
 def _map(call: Any, blocks: tuple[Any, ...]) -> tuple[Any, ...]:
-    f, shared = call
+    f, shared = pickle.loads(call) if isinstance(call, bytes) else call
     with one_blas_thread():
         return tuple(f(*shared, block) for block in blocks)
 
 
 def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
-    f, shared = call
+    f, shared = pickle.loads(call) if isinstance(call, bytes) else call
     with one_blas_thread():
         return fold_blocks(f, shared, blocks)
 
