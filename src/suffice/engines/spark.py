@@ -1,7 +1,13 @@
 """Spark: the blocks lie in its cache as bytes, tasks in Python fold them, and what is lost is computed again.
 
 Only DataFrames and `mapInArrow` are used, which classic Spark and Spark Connect both have. The workers need
-the same Python and suffice installed.
+the same Python, and suffice installed. What is shared by the tasks of a fold travels once, with the plan: to
+a server of Connect in a message of at most 128 MB (``spark.connect.grpc.maxInboundMessageSize``).
+
+A task whose worker dies is run again, until it was run ``spark.task.maxFailures`` times: four if nothing else
+is said, but once where the master is ``local[2]``; write ``local[2,4]``. A worker that hangs is waited for,
+unless the session was told otherwise: ``spark.sql.execution.pyspark.udf.idleTimeoutSeconds``, longer than any
+block takes, with ``spark.sql.execution.pyspark.udf.killOnIdleTimeout`` kills it, and its task is run again.
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
@@ -46,7 +52,8 @@ HOME_BYTES = 1 << 28
 class SparkPartitions(Partitions):
     """Blocks in the cache of Spark, one to a partition of a DataFrame of cells.
 
-    They are computed when they are first folded, kept, and given back when this is dropped.
+    They are computed when they are first folded, kept, and given back when this is dropped. Each `map` makes
+    the plan longer, from which what is lost is computed again.
     """
 
     frame: DataFrame
@@ -72,19 +79,21 @@ class SparkPartitions(Partitions):
 
     def _run_length(self, size: int) -> tuple[int, int] | None:
         """How many sums to add where they are, a power of two, and how many runs that makes."""
-        if size <= SMALL_BYTES:
+        if size <= SMALL_BYTES or self._n_blocks * size <= HOME_BYTES:
             return None
-        n = 1 + max((number for number, _ in _numbers(self.frame)), default=0)
-        if n * size <= HOME_BYTES:
-            return None
-        length = 2 * power_of_two(n * size / max(1, HOME_BYTES), 1)
-        return length, -(-n // length)
+        length = 2 * power_of_two(self._n_blocks * size / max(1, HOME_BYTES), 1)
+        return length, -(-self._n_blocks // length)
+
+    @cached_property
+    def _n_blocks(self) -> int:
+        return self.frame.where("part = 0").count()
 
 
 def _run(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
-    """The answers of tasks over a DataFrame. The call is pickled once; its name makes it like no other,
+    """The answers of tasks over a DataFrame, as cells.
 
-    since Spark knows what it has cached by the plan, and would share it between equal ones.
+    The call is pickled here, once. It carries a number that no other has: Spark knows what it has cached by
+    the plan, and what one of two equal ones gave back would be lost to the other.
     """
     given = cloudpickle.dumps((uuid.uuid4().bytes, call))
     return frame.mapInArrow(partial(task, given), CELLS)
@@ -114,7 +123,9 @@ def _sequences_in(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _table(batches: Iterable[Any], empty: Any) -> Any:
-    return pa.Table.from_batches(found) if (found := list(batches)) else empty
+    """The rows of a partition, with the names that its columns have at home."""
+    found = list(batches)
+    return pa.Table.from_batches(found).rename_columns(empty.column_names) if found else empty
 
 
 def _map(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
@@ -190,8 +201,7 @@ def _cells(number: int, value: Any) -> Iterator[Any]:
 
     pickled = cloudpickle.dumps(value, protocol=5, buffer_callback=is_small)
     parts = [memoryview(pickled), *large]
-    sizes = pickle.dumps([part.nbytes for part in parts])
-    cells = [memoryview(sizes)]
+    cells = [memoryview(pickle.dumps((CELL_BYTES, [part.nbytes for part in parts])))]
     cells += [part[i : i + CELL_BYTES] for part in parts for i in range(0, part.nbytes, CELL_BYTES)]
     for n, cell in enumerate(cells):
         padded = b"".join([cell, bytes(-cell.nbytes % ALIGNMENT)])
@@ -201,8 +211,9 @@ def _cells(number: int, value: Any) -> Iterator[Any]:
 
 def _value(cells: list[Any]) -> Any:
     found, parts = iter(cells), []
-    for size in pickle.loads(next(found)):
-        mine = list(islice(found, -(-size // CELL_BYTES)))
+    length, sizes = pickle.loads(next(found))
+    for size in sizes:
+        mine = list(islice(found, -(-size // length)))
         parts.append(memoryview(mine[0] if len(mine) == 1 else b"".join(mine))[:size])
     return pickle.loads(parts[0], buffers=parts[1:])
 
@@ -223,14 +234,10 @@ def _at_home(frame: DataFrame) -> Iterator[tuple[int, Any]]:
     return _values(sorted(_rows(frame.toArrow().to_batches()), key=itemgetter(0, 1)))
 
 
-def _numbers(frame: DataFrame) -> list[tuple[int, int]]:
-    return [(row[0], row[1]) for row in frame.where("part = 0").select("number", "part").collect()]
-
-
 def _release(frame: DataFrame) -> None:
-    """Give the cache back, from a thread of its own: the collector of garbage may come at any time, also
+    """Give the cache back.
 
-    while this thread speaks to Spark.
+    From a thread of its own: garbage may be collected while this one is in the middle of a word to Spark.
     """
 
     def unpersist() -> None:
@@ -250,11 +257,15 @@ def column_names(source: DataFrame) -> list[str]:
 def open_partitions(source: DataFrame, columns: Columns, check: Callable[[Rows], Rows]) -> SparkPartitions:
     """Its partitions, each converted once to a block, which Spark keeps in memory and on disk.
 
-    The boundaries are those of the DataFrame, in their order. A block must fit the memory of a Python worker
-    twice; what Spark reads of files is 128 MB a partition (``spark.sql.files.maxPartitionBytes``).
+    The boundaries are those of the DataFrame, in their order. A block may be of any size that fits the memory
+    of a Python worker twice; of files, Spark reads 128 MB to a partition
+    (``spark.sql.files.maxPartitionBytes``). Where a DataFrame has other rows each time it is computed, as
+    after sampling without a seed, ``persist`` it first: blocks that are lost are computed from it again.
     """
-    frame = source.select(*map(_quoted, columns.names()))
+    names = list(dict.fromkeys(columns.names()))
+    frame = source.select(*("`" + name.replace("`", "``") + "`" for name in names))
     empty = frame.limit(0).toArrow()
+    frame = frame.toDF(*map(str, range(len(names))))  # Spark takes names with dots for something else
     if columns.sequence is not None:
         frame = _whole_sequences(frame, columns, empty)
     blocks = _run(frame, _open, columns, check, empty)
@@ -267,10 +278,11 @@ def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFram
     The ids are read in a pass of their own.
     """
     assert columns.sequence is not None
-    name = _quoted(columns.sequence)
-    ids = _at_home(_run(frame.select(name), _sequences_in, columns.sequence, empty))
+    names = empty.column_names
+    ids = str(names.index(columns.sequence))
     seen, n, apart = Seen(), 0, None
-    for number, value in ids:
+    only_ids = empty.select([columns.sequence])
+    for number, value in _at_home(_run(frame.select(ids), _sequences_in, columns.sequence, only_ids)):
         found, n = _raised(value), number + 1
         if apart is None:
             try:
@@ -284,9 +296,4 @@ def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFram
             f"{apart} Spark does not keep the order of rows: with suffice.sequences(..., order=...) they are "
             "brought together and sorted by that column."
         )
-    return frame.repartition(n, name).sortWithinPartitions(name, _quoted(columns.order))
-
-
-def _quoted(name: str) -> str:
-    """A column by its name, dots included."""
-    return "`" + name.replace("`", "``") + "`"
+    return frame.repartition(n, ids).sortWithinPartitions(ids, str(names.index(columns.order)))
