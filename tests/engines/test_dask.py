@@ -450,7 +450,6 @@ class TestCluster:
         assert len(seen) > len(tables()) and set(seen) == {1}
 
     def test_nothing_is_left_on_the_cluster(self, there):
-        gc.collect()
         before = held(there)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -461,9 +460,7 @@ class TestCluster:
         with pytest.raises(ZeroDivisionError):
             data.fold(lambda rows: 1 / 0)
         del data
-        gc.collect()
-        left = held(there) - before
-        assert not left
+        assert not held(there) - before
 
     def test_workers_know_how_much_they_hold(self, there):
         data = opened(tables())
@@ -480,6 +477,7 @@ def held(client, state=""):
 
     known, steady = None, 0
     while steady < 3:
+        gc.collect()  # an error and its traceback go round in a circle
         now = client.run_on_scheduler(tasks)
         known, steady = now, steady + 1 if now == known else 0
         time.sleep(0.1)
@@ -503,10 +501,9 @@ class TestSequences:
         blocks = steps.TestRay().blocks("small")
         with at(HERE, dask_client):
             expected = bits(steps.learnt(steps.described(frame(blocks))))
+        monkeypatch.setattr(engine, "RUN", 4)
         with at(THERE, dask_client):
-            for run in (1, 4):
-                monkeypatch.setattr(engine, "RUN", run)
-                assert bits(steps.learnt(steps.described(frame(blocks)))) == expected
+            assert bits(steps.learnt(steps.described(frame(blocks)))) == expected
 
     @pytest.mark.parametrize("known", [True, False])
     def test_arrays_with_groups(self, known, place):
