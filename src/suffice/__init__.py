@@ -14,6 +14,7 @@ _HOMES = {
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
     "rows": "suffice.core.tables",
+    "scan": "suffice.engines.stream",
     "scan_parquet": "suffice.engines.parquet",
     "sequences": "suffice.core.tables",
     "threads": "suffice.engines.local",

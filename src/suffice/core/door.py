@@ -25,6 +25,7 @@ from .tables import MISSING_LABEL, Columns, Seen, Table, are_delayed, arrangemen
 # imported cannot have come.
 ENGINES = {
     ("suffice.engines.parquet", "ParquetScan"): "suffice.engines.parquet",
+    ("suffice.engines.stream", "StreamScan"): "suffice.engines.stream",
     ("ray.data", "Dataset"): "suffice.engines.ray",
     ("dask.dataframe", "DataFrame"): "suffice.engines.dask",
     ("dask.array", "Array"): "suffice.engines.dask",

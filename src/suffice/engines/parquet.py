@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
 from ..core.partitions import Partitions, in_block
 from ..core.tables import Columns, Seen, runs
-from .local import LocalPartitions
+from .cache import check_cache, streamed
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class ParquetScan:
 
     files: tuple[str, ...]
     columns: tuple[str, ...]
+    cache: str | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class WholeSequences:
     of one block and, to tell whether a sequence comes back, eight bytes for each that has been.
     """
 
-    batches: Batches
+    batches: Iterable[tuple[int, Any]]
     sequence: str
     size: int
 
@@ -72,15 +73,15 @@ class WholeSequences:
             while (n := np.searchsorted(starts, (begin // size + 1) * size)) < len(starts):
                 past = max(begin - read, 0)
                 held.append(batch.slice(past, starts[n] - read - past))
-                yield number, _joined(held)
+                yield number, joined(held)
                 held, number, begin = [], number + 1, int(starts[n])
             held.append(batch.slice(max(begin - read, 0)))
             read += batch.num_rows
         if held:
-            yield number, _joined(held)
+            yield number, joined(held)
 
 
-def _joined(batches: list[Any]) -> Any:
+def joined(batches: list[Any]) -> Any:
     import pyarrow as pa
 
     if len(batches) == 1:
@@ -90,7 +91,7 @@ def _joined(batches: list[Any]) -> Any:
     return pa.concat_tables(parts, promote_options="permissive")
 
 
-def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan:
+def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str | None = None) -> ParquetScan:
     """Parquet files as data for `fit`: streamed in each pass, in memory that does not grow with them.
 
     Parameters
@@ -99,6 +100,10 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan
         Files, or folders whose files ending in ``.parquet`` are taken in the order of their names.
     columns : sequence of str, optional
         Columns to read; all if not given. See `suffice.rows` to name targets and weights.
+    cache : {"memory", "disk"}, optional
+        Where to keep what the first pass of a fit has read, for the passes after it: in memory, if that is
+        less than half of what is free; or in a temporary file. If not given, each pass reads the files again.
+        The result is the same to the bit.
 
     Examples
     --------
@@ -112,6 +117,7 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan
     """
     import pyarrow.parquet as pq
 
+    check_cache(cache)
     given = [path] if isinstance(path, str | Path) else list(path)
     if elsewhere := [str(part) for part in given if "://" in str(part)]:
         raise ValueError(
@@ -129,7 +135,7 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None) -> ParquetScan
     missing = [name for name in columns or () if name not in names]
     if missing:
         raise ValueError(f"{files[0]} has no column {missing}; its columns are {list(names)}.")
-    return ParquetScan(files, tuple(columns) if columns else names)
+    return ParquetScan(files, tuple(columns) if columns else names, cache)
 
 
 def column_names(scan: ParquetScan) -> tuple[str, ...]:
@@ -138,11 +144,21 @@ def column_names(scan: ParquetScan) -> tuple[str, ...]:
 
 def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
-    blocks: Any = Batches(scan.files, names, power_of_two(BLOCK_BYTES / (8 * len(names)), 256))
+    return open_batches(Batches(scan.files, names, batch_rows(names)), columns, check, scan.cache)
+
+
+def batch_rows(names: Sequence[str]) -> int:
+    return power_of_two(BLOCK_BYTES / (8 * len(names)), 256)
+
+
+def open_batches(
+    batches: Iterable[tuple[int, Any]], columns: Columns, check: Callable[[Any], Any], cache: str | None
+) -> Partitions:
+    """Partitions of numbered batches, read in order, and converted by the threads that fold them."""
     if columns.sequence is not None:
         like = Sequences(np.empty((0, len(columns.features))), np.zeros(1, np.int64))
-        blocks = WholeSequences(blocks, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
-    return LocalPartitions(blocks, ((_block, (columns, check)),))
+        batches = WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
+    return streamed(batches, cache, _block, columns, check)
 
 
 def _block(columns: Columns, check: Callable[[Any], Any], numbered: tuple[int, Any]) -> Any:

@@ -1,0 +1,190 @@
+"""What the first pass read and converted, kept for the passes after it: in memory, or in a temporary file."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import mmap
+import os
+import pickle
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.blocks import Block
+from ..core.partitions import in_block
+from .local import LocalPartitions
+
+log = logging.getLogger("suffice")
+
+# A string as an object: its header, its characters, and the pointer to it.
+OBJECT_BYTES = 64
+ALIGNMENT = 64
+
+
+def streamed(
+    batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: Any
+) -> LocalPartitions:
+    """Partitions of numbered batches, which threads convert: in each pass, or in the first."""
+    if cache is None:
+        log.info("cache=None: each pass reads the data again.")
+        return LocalPartitions(batches, ((convert, shared),))
+    return LocalPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), ((_call, ()),))
+
+
+def check_cache(cache: str | None) -> None:
+    if cache is not None and cache not in STORES:
+        raise ValueError(f"cache is None, {' or '.join(map(repr, STORES))}; got {cache!r}.")
+
+
+class Kept:
+    """Calls that give blocks, to be made by threads. The first whole pass converts them and keeps them."""
+
+    def __init__(
+        self,
+        batches: Iterable[tuple[int, Any]],
+        convert: Callable[[tuple[int, Any]], Block],
+        make_store: Callable[[], Any],
+    ) -> None:
+        self.batches, self.convert, self.make_store = batches, convert, make_store
+        self.store: Any = None  # of the last pass that read all batches
+        self.count = -1  # of the blocks it should hold
+        self.said = False
+
+    def __iter__(self) -> Iterator[Callable[[], Block]]:
+        store = self.store
+        if store is not None and len(store.blocks) == self.count:
+            if not self.said:
+                log.info("%s, instead of reading the data again.", store)
+            self.said = True
+            yield from (partial(store.get, number) for number in range(self.count))
+            return
+        self.store, store, count = None, self.make_store(), 0
+        for batch in self.batches:
+            yield partial(self._convert, store, batch)
+            count += 1
+        # If a thread fails from here on, a block is missing, and the next pass begins anew.
+        self.store, self.count = store, count
+
+    def _convert(self, store: Any, numbered: tuple[int, Any]) -> Block:
+        block = self.convert(numbered)
+        with in_block(numbered[0], "keeping it"):
+            store.put(numbered[0], block)
+        return block
+
+
+def _call(give: Callable[[], Block]) -> Block:
+    return give()
+
+
+class InMemory:
+    """Blocks as they are, up to half of the memory that was free in the beginning."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[int, Block] = {}
+        self.size, self.limit, self.lock = 0, free_memory() / 2, threading.Lock()
+
+    def __str__(self) -> str:
+        return f"cache='memory': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are taken from memory"
+
+    def put(self, number: int, block: Block) -> None:
+        with self.lock:
+            self.size += _size(block)
+        if self.size > self.limit:
+            raise MemoryError(
+                f"cache='memory': the blocks take more than {1e-9 * self.limit:.3g} GB, half of the memory "
+                "that was free: pass cache='disk' for a temporary file, or cache=None to read the "
+                "data in each pass."
+            )
+        if block.y is not None:  # may be a view of a batch, which would be kept with it
+            block = block.replace(y=block.y.copy())
+        self.blocks[number] = block
+
+    def get(self, number: int) -> Block:
+        return self.blocks[number]
+
+
+class OnDisk:
+    """Blocks in a temporary file, which has no name where the system allows it and so is never left behind.
+
+    A block is its pickle without the arrays, then the arrays as they are. It is mapped into memory while it
+    is in use; what is written there stays there.
+    """
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile(prefix="suffice-")  # noqa: SIM115
+        self.blocks: dict[int, tuple[int, list[tuple[int, int]]]] = {}  # where each begins, and its parts
+        self.size, self.lock = 0, threading.Lock()
+
+    def __str__(self) -> str:
+        where = f"a temporary file in {tempfile.gettempdir()}"
+        return f"cache='disk': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are taken from {where}"
+
+    def put(self, number: int, block: Block) -> None:
+        arrays: list[Any] = []
+        head = pickle.dumps(block, 5, buffer_callback=lambda part: arrays.append(part.raw()))
+        parts, end = [], 0
+        with self.lock:
+            start = _up(self.size, mmap.ALLOCATIONGRANULARITY)
+            try:
+                for part in (head, *arrays):
+                    begin = _up(end, ALIGNMENT)
+                    self.file.seek(start + begin)
+                    self.file.write(part)
+                    end = begin + len(part)
+                    parts.append((begin, end))
+                self.file.flush()
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    error.add_note(
+                        f"cache='disk' writes to {tempfile.gettempdir()}, after {1e-9 * self.size:.3g} GB: "
+                        "set TMPDIR to a folder with more room, or pass cache=None to read the data anew."
+                    )
+                raise
+            self.size = start + end
+            self.blocks[number] = start, parts
+
+    def get(self, number: int) -> Block:
+        start, parts = self.blocks[number]
+        length = parts[-1][1]
+        mapped = memoryview(mmap.mmap(self.file.fileno(), length, access=mmap.ACCESS_COPY, offset=start))
+        head, *arrays = (mapped[a:b] for a, b in parts)
+        return pickle.loads(head, buffers=arrays)
+
+
+STORES: dict[str, Callable[[], Any]] = {"memory": InMemory, "disk": OnDisk}
+
+
+def free_memory() -> float:
+    """Bytes that this process may still take, as far as the system tells."""
+    free = float("inf")
+    if hasattr(os, "sysconf"):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
+    for line in _text("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            free = 1024.0 * int(line.split()[1])
+    limit, used = (_text(f"/sys/fs/cgroup/memory.{part}") for part in ("max", "current"))  # of a container
+    if limit.isdigit() and used.isdigit():
+        free = min(free, float(limit) - float(used))
+    return free
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def _size(block: Block) -> int:
+    arrays = [part for part in block.__getstate__().values() if isinstance(part, np.ndarray)]
+    return sum(part.size * OBJECT_BYTES if part.dtype == object else part.nbytes for part in arrays)
+
+
+def _up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
