@@ -50,31 +50,27 @@ def bare_tasks(data: Any) -> Callable[[], tuple[Any, ...]]:
         yield pa.RecordBatch.from_pydict({"block": [X.tobytes()]})
 
     def sums(batches: Iterator[Any]) -> Iterator[Any]:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
-            for batch in batches:
-                for cell in batch.column(0):
-                    X = np.frombuffer(cell.as_buffer()).reshape(-1, COLUMNS)
-                    total: tuple[Any, ...] | None = None
-                    for start in range(0, len(X), PIECE):
-                        piece = X[start : start + PIECE]
-                        mean = np.ones(len(piece)).dot(piece) / len(piece)
-                        Y = piece - mean
-                        term = (float(len(piece)), mean, Y.T.dot(Y))
-                        total = term if total is None else merge(total, term)
-                    assert total is not None
-                    packed = np.concatenate([[total[0]], total[1], total[2].ravel()])
-                    yield pa.RecordBatch.from_pydict({"sum": [packed.tobytes()]})
+        # Spark has set OMP_NUM_THREADS to the CPUs of a task, which is one.
+        for batch in batches:
+            for cell in batch.column(0):
+                X = np.frombuffer(cell.as_buffer()).reshape(-1, COLUMNS)
+                total: tuple[Any, ...] | None = None
+                for start in range(0, len(X), PIECE):
+                    piece = X[start : start + PIECE]
+                    mean = np.ones(len(piece)).dot(piece) / len(piece)
+                    Y = piece - mean
+                    term = (float(len(piece)), mean, Y.T.dot(Y))
+                    total = term if total is None else merge(total, term)
+                assert total is not None
+                packed = np.concatenate([[total[0]], total[1], total[2].ravel()])
+                yield pa.RecordBatch.from_pydict({"sum": [packed.tobytes()]})
 
     kept = data.mapInArrow(to_bytes, "block binary").persist()
 
     def fold() -> tuple[Any, ...]:
         found = kept.mapInArrow(sums, "sum binary").toArrow().column(0)
         terms = [np.frombuffer(cell.as_buffer()) for cell in found]
-        parts = [
-            (t[0], t[1 : COLUMNS + 1], t[COLUMNS + 1 :].reshape(COLUMNS, COLUMNS)) for t in terms if len(t)
-        ]
+        parts = [(t[0], t[1 : COLUMNS + 1], t[COLUMNS + 1 :].reshape(COLUMNS, COLUMNS)) for t in terms]
         total = parts[0]
         for part in parts[1:]:
             total = merge(total, part)

@@ -12,6 +12,7 @@ block takes, with ``spark.sql.execution.pyspark.udf.killOnIdleTimeout`` kills it
 
 from __future__ import annotations
 
+import atexit
 import pickle
 import threading
 import traceback
@@ -29,6 +30,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext, cloudpickle
 from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField, StructType
 
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
@@ -245,9 +248,47 @@ def _release(frame: DataFrame) -> None:
             frame.unpersist()
 
     if threading.main_thread().is_alive():
-        threading.Thread(target=unpersist, daemon=True).start()
-    else:  # at the very end there are no new threads
+        thread = threading.Thread(target=unpersist, daemon=True)
+        thread.start()
+        _releasing.add(thread)
+    else:  # at the end there are no new threads, and no time to try again and again
+        with suppress(Exception):
+            frame.sparkSession.client.set_retry_policies([])
         unpersist()
+
+
+_releasing: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _wait_for_release() -> None:
+    """A server of Connect outlives this process, and would keep what it was not told of."""
+    for thread in list(_releasing):
+        thread.join(5.0)
+
+
+def answer(source: DataFrame, asked: Any) -> DataFrame:
+    """The rows with their answers, as a DataFrame: lazy, but for a look whether sequences stand together."""
+    empty = source.limit(0).toArrow()
+    frame = source.toDF(*map(str, range(len(source.columns))))
+    if asked.columns.sequence is not None:
+        frame = _whole_sequences(frame, asked.columns, empty)
+    fields = {field.name: field for field in source.schema.fields}
+    answers = [
+        fields.get(field.name) or StructField(field.name, from_arrow_type(field.type))
+        for field in asked.beside(empty).schema
+    ]
+    return frame.mapInArrow(partial(_answer, cloudpickle.dumps((asked, empty))), StructType(answers))
+
+
+def _answer(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    asked, empty = pickle.loads(call)
+    parts = [batches] if asked.columns.sequence is not None else ([batch] for batch in batches)
+    number = TaskContext.get().partitionId()  # type: ignore[union-attr]
+    for part in parts:
+        with in_block(number, "answering for it"), one_blas_thread():
+            table = asked.beside(_table(part, empty))
+        yield from table.to_batches()
 
 
 def column_names(source: DataFrame) -> list[str]:
