@@ -9,6 +9,7 @@ import os
 import pickle
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -118,6 +119,7 @@ class OnDisk:
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile(prefix="suffice-")  # noqa: SIM115
+        weakref.finalize(self, self.file.close)
         self.blocks: dict[int, tuple[int, list[tuple[int, int]]]] = {}  # where each begins, and its parts
         self.size, self.lock = 0, threading.Lock()
 

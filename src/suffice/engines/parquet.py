@@ -87,7 +87,7 @@ def joined(batches: list[Any]) -> Any:
     if len(batches) == 1:
         return batches[0]
     # Types may change from file to file.
-    parts = [pa.Table.from_batches([batch]) for batch in batches]
+    parts = [part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in batches]
     return pa.concat_tables(parts, promote_options="permissive")
 
 

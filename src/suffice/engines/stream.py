@@ -74,8 +74,8 @@ def scan(
         )
     if columns is None:
         with _opened(source) as stream:
-            first = stream if hasattr(stream, "schema") else next(iter(stream), None)
-            columns = () if first is None else first.schema.names
+            first = stream if hasattr(stream, "read_all") else next(iter(stream), None)
+            columns = () if first is None else _reader(first).schema.names
         if not columns:
             raise ValueError(f"The source gave no batches, and so no columns. {FRESH}")
     return StreamScan(source, tuple(columns), cache)
@@ -136,10 +136,8 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     given = source()
-    stream = given
-    if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pa.RecordBatchReader):
-        stream = pa.RecordBatchReader.from_stream(given)
-    elif not hasattr(given, "__iter__"):
+    arrow = hasattr(given, "__arrow_c_stream__")
+    if not arrow and not hasattr(given, "__iter__"):
         raise TypeError(
             "The source of suffice.scan must return a RecordBatchReader, an object with __arrow_c_stream__, "
             f"or an iterable of record batches; it returned {type(given).__name__}."
@@ -151,25 +149,31 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
             error.add_note(FRESH)
         raise
     finally:
-        for part in (stream, given):
-            getattr(part, "close", lambda: None)()
+        if hasattr(stream, "close"):
+            stream.close()
 
 
 def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """These columns of what a stream gave, with strings of a kind that all of Arrow computes with."""
     import pyarrow as pa
 
-    if isinstance(part, pa.RecordBatch):
-        if absent := [name for name in names if name not in part.schema.names]:
-            raise ValueError(f"The source has no column {absent}; its columns are {part.schema.names}.")
-        yield pa.record_batch([_plain(part.column(name)) for name in names], names)
-    elif hasattr(part, "__arrow_c_stream__"):  # a table
-        for batch in pa.RecordBatchReader.from_stream(part):
-            yield from _record_batches(batch, names)
-    else:
-        raise TypeError(
-            f"The source of suffice.scan must give record batches, and it gave {type(part).__name__}."
-        )
+    stream = _reader(given) if arrow else given
+    for batch in [part] if isinstance(part, pa.RecordBatch) else _reader(part):
+        if absent := [name for name in names if name not in batch.schema.names]:
+            raise ValueError(f"The source has no column {absent}; its columns are {batch.schema.names}.")
+        yield pa.record_batch([_plain(batch.column(name)) for name in names], names)
+
+
+def _reader(part: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(part, pa.RecordBatchReader):
+        return part
+    if hasattr(part, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(part)
+    raise TypeError(
+        f"The source of suffice.scan must give record batches, and it gave {type(part).__name__}."
+    )
 
 
 def _plain(column: Any) -> Any:
