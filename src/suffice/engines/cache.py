@@ -135,7 +135,7 @@ class OnDisk:
             start = _up(self.size, mmap.ALLOCATIONGRANULARITY)
             try:
                 for part in (head, *arrays):
-                    begin = _up(end, ALIGNMENT)
+                    begin = _up(end, ALIGNMENT) if len(part) else end
                     self.file.seek(start + begin)
                     self.file.write(part)
                     end = begin + len(part)

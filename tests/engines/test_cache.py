@@ -1,0 +1,326 @@
+"""Caches: what the first pass read is not read again, the bits are the same, and nothing is left behind."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import suffice
+from suffice.cluster import KMeans
+from suffice.core.blocks import Rows, Sequences
+from suffice.core.door import open_rows
+from suffice.decomposition import PCA
+from suffice.engines import cache as caches
+from suffice.engines import parquet
+from suffice.engines.cache import InMemory, OnDisk
+from suffice.naive_bayes import MixedNB
+from suffice.sequence import HiddenMarkovModel
+
+from ._common import FEATURES, bits, described, kind_of, tables, variants, write
+
+KEPT = ["memory", "disk"]
+STORES = {"memory": InMemory, "disk": OnDisk}
+
+
+def fitted(estimator, data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clone(estimator).fit(data)
+
+
+@pytest.fixture(scope="module", params=["real", "count"])
+def folder(request, tmp_path_factory):
+    return request.param, write(tmp_path_factory.mktemp(request.param), tables(request.param))
+
+
+@pytest.fixture
+def real(tmp_path):
+    return write(tmp_path, tables())
+
+
+@pytest.mark.parametrize("name", variants())
+def test_no_bit_depends_on_the_cache(name, folder):
+    kind, path = folder
+    estimator = variants()[name]
+    if kind != kind_of(estimator):
+        return
+    scans = [suffice.scan_parquet(path, cache=cache) for cache in (None, *KEPT)]
+    anew, *kept = (bits(fitted(estimator, described(estimator, scan))) for scan in scans)
+    assert kept == [anew, anew]
+
+
+@pytest.mark.parametrize("cache", KEPT)
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_files_are_read_once(cache, threads, real, monkeypatch):
+    opened = []
+
+    class File(pq.ParquetFile):
+        def __init__(self, path, *more, **named):
+            opened.append(path)
+            super().__init__(path, *more, **named)
+
+    with suffice.threads(threads):
+        monkeypatch.setattr(pq, "ParquetFile", File)
+        kept = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES, cache=cache))
+        assert opened == sorted(map(str, real.glob("*.parquet")))
+        anew = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES))
+        assert len(opened) > 50
+    assert bits(kept) == bits(anew)
+
+
+@pytest.mark.parametrize("cache", KEPT)
+def test_sequences(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "BLOCK_BYTES", 8)
+    t = pa.concat_tables(tables()).slice(0, 4000)
+    t = t.append_column("id", pa.array((np.arange(4000) // 37).astype(str)))
+    t = t.set_column(t.schema.names.index("w"), "w", pa.array(1.0 + np.arange(4000) // 37 % 3))
+    pq.write_table(t, tmp_path / "t.parquet")
+    parts = {"sequence": "id", "features": FEATURES, "weight": "w"}
+    model = HiddenMarkovModel(2, random_state=0, max_iter=3)
+    scans = [suffice.scan_parquet(tmp_path, cache=given) for given in (cache, None)]
+    kept, anew = (bits(fitted(model, suffice.sequences(scan, **parts))) for scan in scans)
+    assert kept == anew
+
+
+def test_words_are_kept_too(real, tmp_path):
+    t = pa.concat_tables(tables("count")).slice(0, 3000)
+    t = t.append_column("word", pa.array(np.array(["yes", "nö", None])[np.arange(3000) % 3]))
+    t = t.append_column("name", pa.array(np.array(["low", "high"])[np.arange(3000) % 2]))
+    pq.write_table(t, tmp_path / "t.parquet", row_group_size=500)
+    model = MixedNB(["gaussian", "categorical"])
+    learnt = [
+        bits(
+            model.fit(
+                suffice.rows(
+                    suffice.scan_parquet(tmp_path / "t.parquet", cache=cache),
+                    features=["a", "word"],
+                    target="name",
+                    weight="w",
+                )
+            )
+        )
+        for cache in (None, *KEPT)
+    ]
+    assert learnt[0] == learnt[1] == learnt[2]
+
+
+rng = np.random.default_rng(0)
+BLOCKS = {
+    "rows": Rows(rng.normal(size=(100, 3)), index=(4,)),
+    "floats": Rows(rng.normal(size=(7, 3)).astype(np.float32), np.arange(7), rng.random(7)),
+    "objects": Rows(np.array([["a", 1.5], [None, np.nan]], dtype=object), np.array(["x", "y"], dtype=object)),
+    "none": Rows(np.empty((0, 3)), np.empty(0), np.empty(0)),
+    "two targets": Rows(rng.normal(size=(5, 1)), rng.normal(size=(5, 2))),
+    "sequences": Sequences(rng.normal(size=(5, 2)), np.array([0, 2, 2, 5]), None, rng.random(3), (2,)),
+    "columns": Rows(np.asfortranarray(rng.normal(size=(6, 2))), np.arange(12)[::2]),
+}
+
+
+@pytest.mark.parametrize("cache", KEPT)
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_block_comes_back_as_it_was(name, cache):
+    store, block = STORES[cache](), BLOCKS[name]
+    for number in (3, 0):  # in any order
+        store.put(number, block)
+    for number in (0, 3):
+        back = store.get(number)
+        assert bits(back) == bits(block) and back.index == block.index
+        assert back.unweighted == block.unweighted
+        assert back.X.flags.writeable
+
+
+def test_what_is_written_to_a_block_does_not_reach_the_disk():
+    store = OnDisk()
+    store.put(0, BLOCKS["rows"])
+    changed = store.get(0)
+    changed.X[:] = 0.0
+    assert bits(store.get(0)) == bits(BLOCKS["rows"])
+
+
+def test_a_block_in_memory_does_not_hold_its_batch():
+    """Labels are a view of what was read: with a message of Flight or a file, all of it."""
+    X = np.zeros((1 << 16, 4))
+    message = np.zeros((1 << 16, 8))
+    store = InMemory()
+    store.put(0, Rows(X, message[:, 0]))
+    assert store.get(0).y.base is None
+
+
+@pytest.mark.parametrize("cache", KEPT)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_pass_that_failed_is_not_a_cache(cache, threads, real):
+    """Wherever it fails: the next pass begins anew, and has all blocks."""
+    with suffice.threads(threads):
+        expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
+        for failing in (0, 3, 10):
+            data = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache=cache))
+            for _ in range(2):
+                with pytest.raises(ZeroDivisionError):
+                    data.fold(lambda rows, n=failing: 1 / (len(rows) == 0 or rows.index[0] != n))
+            for _ in range(3):
+                assert data.fold(total) == expected
+
+
+def total(rows):
+    return float(rows.X.sum())
+
+
+@pytest.mark.parametrize("cache", KEPT)
+def test_a_block_that_cannot_be_read_is_no_cache_either(cache):
+    """Its threads may fail after the last batch was handed out."""
+    failing = True
+
+    def check(numbered):
+        if failing and numbered[0] == 4:
+            raise ValueError("not yet")
+        return Rows(np.full((2, 1), float(numbered[0])), index=(numbered[0],))
+
+    data = caches.streamed([(n, None) for n in range(5)], cache, check)
+    with pytest.raises(ValueError, match="not yet"):
+        data.fold(total)
+    failing = False
+    assert data.fold(total) == data.fold(total) == 20.0
+
+
+@pytest.mark.parametrize("cache", KEPT)
+def test_maps_and_folds_at_the_same_time(cache, real):
+    data = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache=cache))
+    doubled = data.map(lambda rows: rows.replace(X=2.0 * rows.X))
+    found = []
+    threads = [
+        threading.Thread(target=lambda d=d: found.append((d is data, d.fold(total))))
+        for d in (data, doubled, data)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
+    for _ in range(2):
+        found += [(True, data.fold(total)), (False, doubled.fold(total))]
+    assert len(found) == 7
+    assert {value if plain else value / 2 for plain, value in found} == {expected}
+
+
+class TestTooMuch:
+    def test_for_the_memory(self, real, monkeypatch):
+        monkeypatch.setattr(caches, "free_memory", lambda: 2e6)
+        with (
+            suffice.threads(1),
+            pytest.raises(MemoryError, match=r"0.001 GB, half of the memory.*pass cache='disk'") as error,
+        ):
+            KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="memory"))
+        assert "In block 5 of the data, while keeping it." in error.value.__notes__
+        small = suffice.scan_parquet(real / "part-000.parquet", FEATURES, cache="memory")
+        KMeans(3).fit(small)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+    def test_for_the_disk(self, real, monkeypatch):
+        full = partial(open, "/dev/full", "w+b", 0)
+        monkeypatch.setattr(caches.tempfile, "TemporaryFile", lambda prefix: full())
+        with pytest.raises(OSError, match="No space left") as error:
+            KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="disk"))
+        assert "set TMPDIR to a folder with more room" in "".join(error.value.__notes__)
+
+    def test_memory_that_is_free_is_less_than_there_is(self):
+        psutil = pytest.importorskip("psutil")
+        assert 0 < caches.free_memory() < psutil.virtual_memory().total
+
+    def test_strings_count_as_objects(self):
+        store = InMemory()
+        store.put(0, BLOCKS["objects"])
+        assert store.size == 6 * caches.OBJECT_BYTES
+
+
+def temporary():
+    """Files without a name that are open here, or mapped."""
+    links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+    names = [os.readlink(link) for link in links if os.path.islink(link)]
+    with open("/proc/self/maps") as maps:
+        names += [line for line in maps if "/#" in line]
+    return [name for name in names if "(deleted)" in name and "/#" in name]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="asks Linux what is open")
+class TestNothingIsLeft:
+    def test_by_partitions_that_are_dropped(self, real):
+        gc.collect()
+        before = temporary()
+        data = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache="disk"))
+        data.fold(total)
+        data.fold(total)
+        assert len(temporary()) == len(before) + 1
+        del data
+        assert temporary() == before
+
+    def test_by_a_fit(self, real):
+        gc.collect()
+        before = temporary()
+        KMeans(3, random_state=0).fit(suffice.scan_parquet(real, FEATURES, cache="disk"))
+        gc.collect()
+        assert temporary() == before
+
+    def test_by_blocks_that_are_still_in_use(self):
+        """A block outlives its store, and the file goes with the last of them."""
+        gc.collect()
+        before = temporary()
+        store = OnDisk()
+        store.put(0, BLOCKS["rows"])
+        block = store.get(0)
+        del store
+        assert bits(block) == bits(BLOCKS["rows"])
+        del block
+        assert temporary() == before
+
+    def test_by_a_process_that_is_killed(self, tmp_path):
+        script = (
+            "import numpy as np, time\n"
+            "from suffice.core.blocks import Rows\n"
+            "from suffice.engines.cache import OnDisk\n"
+            "store = OnDisk(); store.put(0, Rows(np.zeros((1 << 16, 8)))); block = store.get(0)\n"
+            "print(store, flush=True); time.sleep(60)\n"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE
+        )
+        try:
+            assert str(tmp_path) in process.stdout.readline().decode()
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(30)
+            process.stdout.close()
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cache", "words"),
+    [
+        (None, "cache=None: each pass reads the data again."),
+        ("memory", "cache='memory': 11 blocks, 0.00107 GB, are taken from memory"),
+        ("disk", "cache='disk': 11 blocks, 0.0011 GB, are taken from a temporary file in "),
+    ],
+)
+def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):
+    with caplog.at_level(logging.INFO, "suffice"):
+        KMeans(3, random_state=0).fit(suffice.scan_parquet(real, FEATURES, cache=cache))
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith(words)
+
+
+def test_a_cache_that_is_none(real):
+    with pytest.raises(ValueError, match="cache is None, 'memory' or 'disk'; got 'gpu'"):
+        suffice.scan_parquet(real, cache="gpu")
