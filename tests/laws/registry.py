@@ -100,7 +100,8 @@ def engines() -> dict[type, str]:
                 import_module(f"suffice.engines.{name}")
             except ImportError:
                 continue
-    return {cls: cls.__module__.rsplit(".", 1)[1] for cls in Partitions.__subclasses__()}
+    found = {cls: cls.__module__.rsplit(".", 1) for cls in Partitions.__subclasses__()}
+    return {cls: module for cls, (home, module) in found.items() if home == "suffice.engines"}
 
 
 # --- documentation, as far as the tests read it --------------------------------------------------------
@@ -440,9 +441,11 @@ def recorded_folds() -> Any:
 
 
 def folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> list[Fold]:
-    """The last fold of each kind in a fit."""
+    """The last fold of each kind in a fit, and in its score."""
     with recorded_folds() as seen:
-        fit(variant.make(max_iter=20), X, y, weight)
+        estimator = fit(variant.make(max_iter=20), X, y, weight)
+        if variant.takes == "rows" and hasattr(estimator, "score"):
+            estimator.score(X, y, weight)
     return list({fold.name: fold for fold in seen}.values())
 
 

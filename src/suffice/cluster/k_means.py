@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import in_memory, must_be_in_memory, open_rows, read_rows
+from ..core.door import in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -256,8 +257,8 @@ default='k-means++'
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then the cluster of each row."""
-        must_be_in_memory(self, X)
-        return self.fit(X, y, sample_weight).labels_
+        self.fit(X, y, sample_weight)
+        return self.labels_ if in_memory(X) else self.predict(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster of each row."""
@@ -276,9 +277,9 @@ default='k-means++'
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances to the nearest centre."""
-        X = read_rows(self, X)
-        distance = map_rows(lambda rows: self.model_.nearest(rows)[1], X)
-        return -float(distance.sum() if sample_weight is None else distance @ np.asarray(sample_weight))
+        check_is_fitted(self)
+        data = open_rows(self, X, None, sample_weight, reset=False)
+        return -float(data.fold(Centers.summarize, self.model_).inertia)
 
     @property
     def _n_features_out(self) -> int:

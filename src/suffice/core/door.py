@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import Block, Rows, Sequences, cut, offsets
-from .partitions import Partitions
+from .partitions import Opened, Partitions
 from .tables import MISSING_LABEL, Columns, Seen, Table, are_delayed, arrangement, of_sequences, rows, runs
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
@@ -49,7 +49,9 @@ def open_rows(
     """
     check_bounds(estimator)
     check = Check.of(estimator)
-    if engine := _engine(_source(X)):
+    if isinstance(X, Opened):
+        return _opened(estimator, check, X, reset, y, sample_weight)
+    if engine := engine_of(_source(X)):
         return _on_engine(engine, estimator, check, X, reset, "rows", y, sample_weight)
     table = X if isinstance(X, Table) else rows(X) if _is_arrow(X) else None
     if table is None:
@@ -76,7 +78,9 @@ def open_sequences(
     """
     check_bounds(estimator)
     check = Check.of(estimator)
-    if engine := _engine(_source(X)):
+    if isinstance(X, Opened):
+        return _opened(estimator, check, X, reset, y, groups, sample_weight)
+    if engine := engine_of(_source(X)):
         return _on_engine(engine, estimator, check, X, reset, "sequences", y, sample_weight, groups)
     if isinstance(X, Table) or _is_arrow(X):
         _must_name_sequences(X)
@@ -180,19 +184,21 @@ def check_bounds(estimator: Any) -> None:
 
 def in_memory(X: Any) -> bool:
     """Whether the rows are here, so that an answer for each of them can be kept."""
-    return _engine(_source(X)) is None
+    return engine_of(_source(X)) is None and not isinstance(X, Opened)
 
 
 def must_be_in_memory(estimator: Any, X: Any) -> None:
     if not in_memory(X):
         raise TypeError(
-            f"{type(estimator).__name__} predicts from rows in memory, and these are elsewhere: predict by "
-            "batches, e.g. with ray_dataset.map_batches or pyarrow's iter_batches; sequences by whole ones."
+            f"This method of {type(estimator).__name__} takes rows in memory, and these are elsewhere. What "
+            "answers for each row (predict, predict_proba, transform) and score take them where they are."
         )
 
 
 def has_flat_target(X: Any, y: Any) -> bool:
     """Whether there is one target, without a second axis: answers return in the shape that came."""
+    if isinstance(X, Opened):
+        return X.flat_target
     return isinstance(X.target, str) if isinstance(X, Table) else np.ndim(y) < 2
 
 
@@ -200,6 +206,14 @@ def _here(check: Check, block: Block, block_rows: Callable[[Any], float] | None 
     kept = check.kept(block)
     blocks = cut(kept, None if block_rows is None else block_rows(kept))
     return import_module("suffice.engines.local").LocalPartitions(blocks)
+
+
+def _opened(estimator: Any, check: Check, X: Opened, reset: bool, *given: Any) -> Partitions:
+    """What came through the door before; it is checked again only for an estimator that asks otherwise."""
+    if any(part is not None for part in given):
+        raise ValueError("Open partitions hold their targets, weights and sequences: leave these out.")
+    _set_features(estimator, X.features, reset)
+    return X if check == X.check else X.map(check)
 
 
 def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
@@ -528,7 +542,8 @@ def _source(X: Any) -> Any:
     return X.source if isinstance(X, Table) else X
 
 
-def _engine(source: Any) -> Any:
+def engine_of(source: Any) -> Any:
+    """The module of the engine that has the data; None if it is in memory."""
     source = source[0] if are_delayed(source) else source
     for (module, name), engine in ENGINES.items():
         if isinstance(source, getattr(sys.modules.get(module), name, ())):
@@ -558,7 +573,7 @@ def _is_arrow(source: Any) -> bool:
 
 
 def _is_table(source: Any) -> bool:
-    return _is_arrow(source) or _engine(source) is not None
+    return _is_arrow(source) or engine_of(source) is not None
 
 
 __all__ = ["Check", "Columns", "open_rows", "open_sequences", "read_rows", "read_sequences"]

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
+from .answers import ANSWERS, anywhere
 from .door import open_rows
 from .loop import Progress, one_task
 from .model import Model
@@ -29,6 +30,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
+        for name in ANSWERS.keys() & vars(cls).keys():
+            setattr(cls, name, anywhere(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.

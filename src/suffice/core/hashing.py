@@ -9,12 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def row_hashes(X: np.ndarray, *seed: int) -> np.ndarray:
-    """A 64-bit number for each row, equal for equal rows."""
+def row_hashes(X: Any, *seed: int) -> np.ndarray:
+    """A 64-bit number for each row, equal for equal rows, dense or CSR."""
     random = np.random.default_rng(seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
-    bits = (X + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
+    bits = ((X.data if sp.issparse(X) else X) + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
     bits = bits ^ (bits >> np.uint64(32))  # of small whole numbers only the highest bits are set
-    h = (bits * (2 * random[:-1] + 1)).sum(axis=1, dtype=np.uint64) + random[-1]
+    odd = 2 * random[:-1] + 1
+    if sp.issparse(X):  # the bits of zero are zero
+        h = sp.csr_array((bits, X.indices, X.indptr), X.shape).dot(odd) + random[-1]
+    else:
+        h = (bits * odd).sum(axis=1, dtype=np.uint64) + random[-1]
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
     return h ^ (h >> np.uint64(31))
@@ -23,6 +27,25 @@ def row_hashes(X: np.ndarray, *seed: int) -> np.ndarray:
 def uniforms(hashes: np.ndarray) -> np.ndarray:
     """A number in (0, 1) from each hash."""
     return ((hashes >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def example_hashes(block: Any, *seed: int) -> np.ndarray:
+    """A 64-bit number for each row or sequence, its target included; equal for equal ones."""
+    X = block.X
+    if X.dtype == object:
+        X = np.stack([_numbers(column) for column in X.T], axis=1)
+    h = row_hashes(X.astype(np.float64, copy=False), *seed)
+    if block.y is not None:
+        y = np.stack([_numbers(column) for column in np.atleast_2d(block.y.T)], axis=1)
+        h = h + row_hashes(y, *seed, 1)
+    if not hasattr(block, "offset"):
+        return h
+    step = np.arange(len(h)) - np.repeat(block.offset[:-1], block.lengths)
+    total = np.zeros(len(block), np.uint64)
+    if len(h):
+        h = h * (2 * step + 1).astype(np.uint64)  # the steps of a sequence have an order
+        total[block.lengths > 0] = np.add.reduceat(h, block.firsts)
+    return total
 
 
 def fingerprint(block: Any) -> np.ndarray:
@@ -47,4 +70,6 @@ def _fingerprint(*columns: np.ndarray) -> np.ndarray:
 def _numbers(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
-    return np.array([zlib.crc32(str(value).encode()) for value in column], dtype=np.float64)
+    words = [str(value) for value in column]
+    known = {word: float(zlib.crc32(word.encode())) for word in set(words)}
+    return np.array([known[word] for word in words], dtype=np.float64)

@@ -27,6 +27,14 @@ class Partitions(ABC):
         """The sum of `f(*shared, block)`; it comes home."""
 
 
+class Opened(Partitions):
+    """Partitions that came through the door before: `fit` and `score` take them in the place of data."""
+
+    features: tuple[str, ...] | int  # the names of the features, or how many there are
+    check: Any  # that the blocks have passed
+    flat_target: bool  # whether there is one target, without a second axis
+
+
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
     """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
     zero = f(*shared, blocks[0].piece(0, 0, 0))

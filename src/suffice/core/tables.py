@@ -138,6 +138,12 @@ class Columns:
         apart = (self.target, self.weight, self.sequence, self.order)
         return [*self.features, *(name for part in apart for name in _names(part))]
 
+    def with_all(self, names: Iterable[str]) -> Columns:
+        """All columns of the table, those that have no part as features."""
+        apart = {*_names(self.sequence), *_names(self.order)}
+        features = tuple(name for name in names if name not in apart)
+        return Columns(features, sequence=self.sequence, order=self.order)
+
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch, which holds its sequences whole."""
         offset = None

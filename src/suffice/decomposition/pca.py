@@ -21,6 +21,7 @@ from ..core.estimator import OnePass
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..fitting.linear_algebra import signs
+from ..fitting.scores import mean_score
 from ..statistics import Factor, Moments, factor, moments
 
 
@@ -280,7 +281,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the rows under probabilistic PCA."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        return mean_score(self, X, sample_weight)
 
     def _scale(self) -> np.ndarray:
         return np.maximum(np.sqrt(self.explained_variance_), np.finfo(np.float64).eps)

@@ -300,6 +300,12 @@ def _run_length(client: Client, blocks: list[Future]) -> int:
 
 def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
     """Partitions of whole sequences, from Arrow tables that may cut them."""
+    whole = _whole_tables(columns, tables)
+    return _opened([_task(_sequences, columns, check, n, past)(*parts) for n, (past, parts) in whole])
+
+
+def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int, tuple[int, list[Any]]]]:
+    """By number: how many rows of a table are of an earlier one; and it, with the heads that belong to it."""
     assert columns.sequence is not None
     client = _client()
     tables = dask.persist(*tables)
@@ -308,12 +314,69 @@ def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
     def head(number: int, size: int | None) -> Any:
         return tables[number] if size is None else _task(_head, size)(tables[number])
 
-    return _opened(
-        [
-            _task(_sequences, columns, check, n, past)(tables[n], *(head(*part) for part in heads))
-            for n, (past, heads) in enumerate(shares(found))
-        ]
-    )
+    for n, (past, heads) in enumerate(shares(found)):
+        yield n, (past, [tables[n], *(head(*part) for part in heads)])
+
+
+def answer(source: Any, asked: Any) -> Any:
+    """The rows with their answers: a DataFrame of a DataFrame, a list of Delayed tables of such a list.
+
+    It is lazy, but for sequences, which are first made whole.
+    """
+    listed = isinstance(source, list | Delayed)
+    if asked.columns.sequence is not None:
+        return _answer_sequences(source, asked, listed)
+    if listed:
+        return [_task(_answered, asked)(part) for part in _list(source)]
+    return source.map_partitions(partial(_answered, asked), meta=_answered(asked, source._meta))
+
+
+def _answered(asked: Any, part: Any) -> Any:
+    with one_blas_thread():
+        if isinstance(part, pa.Table | pa.RecordBatch):
+            return asked.beside(_arrow(list(part.schema.names), part))
+        return part.assign(**asked.named(_arrow(asked.columns.names(), part)))
+
+
+def _answer_sequences(source: Any, asked: Any, listed: bool) -> Any:
+    """Sequences are answered for as Arrow tables; their index, if they had one, is lost."""
+    import dask.dataframe as dd
+
+    names = column_names(source)
+    assert not isinstance(names, int)
+    parts = _list(source) if listed else source.to_delayed()
+    empty = _task(_empty, names)(parts[0]) if listed else _empty(names, source._meta)
+    columns = asked.columns.with_all(names)
+    whole = _whole_tables(columns, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
+    answers = [_task(_answered_whole, asked, columns, n, past, names)(*parts) for n, (past, parts) in whole]
+    if listed:
+        return answers
+    meta = asked.beside(empty).to_pandas()
+    return dd.from_delayed([_task(pa.Table.to_pandas)(a) for a in answers], meta=meta, verify_meta=False)
+
+
+def _answered_whole(
+    asked: Any, columns: Columns, number: int, past: int, names: list[str], *tables: pa.Table
+) -> pa.Table:
+    with in_block(number, "answering for it"), one_blas_thread():
+        return asked.beside(whole(columns, tables[0], past, tables[1:]).select(names))
+
+
+def answer_arrays(X: Any, asked: Any) -> Any:
+    """The answers for the rows of an array, as a dask array; for a list of arrays, as a list."""
+    if not _is_array(X):
+        return [_task(_answered_array, asked, None)(part) for part in _list(X)]
+    X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+    like = asked(np.ones((1, X.shape[1])))[:0]  # an answer tells its kind and width
+    shape: Any = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], (like.shape[1],))}
+    return X.map_blocks(partial(_answered_array, asked, like), dtype=like.dtype, meta=like, **shape)
+
+
+def _answered_array(asked: Any, like: Any, part: Any) -> Any:
+    if like is not None and not len(part):
+        return like
+    with one_blas_thread():
+        return asked(part)
 
 
 def _computed(client: Client | None, tasks: list[Delayed]) -> Sequence[Any]:

@@ -90,22 +90,22 @@ class LocalPartitions(Partitions):
 
     def map(self, f: Callable[..., Any], *shared: Any) -> LocalPartitions:
         if isinstance(self.blocks, tuple):
-            return LocalPartitions(tuple(_in_order(lambda b: f(*shared, b), self.blocks)))
+            return LocalPartitions(tuple(in_order(lambda b: f(*shared, b), self.blocks)))
         return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         if isinstance(self.blocks, tuple) and len(self.blocks) == 1 and hasattr(f, "in_runs"):
-            return fold_blocks(partial(f, each=_in_order), shared, self.blocks)
+            return fold_blocks(partial(f, each=in_order), shared, self.blocks)
 
         def task(block: Any) -> Any:
             for step, step_shared in self.steps:
                 block = step(*step_shared, block)
             return fold_blocks(f, shared, [block])
 
-        return tree_sum(_in_order(task, self.blocks))
+        return tree_sum(in_order(task, self.blocks))
 
 
-def _in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
     """f of each block, by threads, in the order of the blocks, with few of them in flight."""
     n = n_threads()
     if isinstance(blocks, tuple):

@@ -13,6 +13,7 @@ from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
 from ..core.partitions import Partitions, in_block
 from ..core.tables import Columns, Seen, runs
 from .cache import check_cache, streamed
+from .written import answers, write
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,18 @@ def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows],
     return open_batches(Batches(scan.files, names, batch_rows(names)), columns, check, scan.cache)
 
 
+def answer(scan: ParquetScan, asked: Any) -> np.ndarray:
+    """The answers for all rows, as an array."""
+    names = tuple(asked.columns.names())  # others are not read
+    return answers(whole(Batches(scan.files, names, batch_rows(names)), asked.columns), asked)
+
+
+def write_answers(scan: ParquetScan, asked: Any, to: Any) -> ParquetScan:
+    """The rows with their answers, written to a folder, and that as a scan."""
+    names = scan.columns
+    return scan_parquet(write(whole(Batches(scan.files, names, batch_rows(names)), asked.columns), asked, to))
+
+
 def batch_rows(names: Sequence[str]) -> int:
     return power_of_two(BLOCK_BYTES / (8 * len(names)), 256)
 
@@ -155,10 +168,15 @@ def open_batches(
     batches: Iterable[tuple[int, Any]], columns: Columns, check: Callable[[Any], Any], cache: str | None
 ) -> Partitions:
     """Partitions of numbered batches, read in order, and converted by the threads that fold them."""
-    if columns.sequence is not None:
-        like = Sequences(np.empty((0, len(columns.features))), np.zeros(1, np.int64))
-        batches = WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
-    return streamed(batches, cache, _block, columns, check)
+    return streamed(whole(batches, columns), cache, _block, columns, check)
+
+
+def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tuple[int, Any]]:
+    """Numbered batches; of sequences, such as cut none."""
+    if columns.sequence is None:
+        return batches
+    like = Sequences(np.empty((0, len(columns.features))), np.zeros(1, np.int64))
+    return WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
 
 
 def _block(columns: Columns, check: Callable[[Any], Any], numbered: tuple[int, Any]) -> Any:

@@ -190,6 +190,41 @@ def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[
     return [(past, [head(*part) for part in heads]) for past, heads in found]
 
 
+def answer(source: ray.data.Dataset, asked: Any) -> ray.data.Dataset:
+    """The rows with their answers, as a Dataset: lazy, but for sequences, which are made whole first."""
+    if asked.columns.sequence is None:
+        return source.map_batches(
+            partial(_beside, asked), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+        )
+    types = _types(source)
+    columns, tables = asked.columns.with_all(types), _blocks_in_order(source)
+    empty = pa.schema(types).empty_table()
+    ask = ray.put(asked)
+    parts = zip(tables, _whole_sequences(tables, columns, 1), strict=True)
+    return ray.data.from_arrow_refs(
+        [
+            _answer_whole.remote(ask, columns, empty, n, past, table, *heads)
+            for n, (table, (past, heads)) in enumerate(parts)
+        ]
+    )
+
+
+def _beside(asked: Any, table: pa.Table) -> pa.Table:
+    if not table.num_rows:  # and perhaps no columns
+        return table
+    with one_blas_thread():
+        return asked.beside(table)
+
+
+@ray.remote(max_retries=RETRIES)
+def _answer_whole(
+    asked: Any, columns: Columns, empty: pa.Table, number: int, past: int, table: pa.Table, *heads: pa.Table
+) -> pa.Table:
+    with in_block(number, "answering for it"), one_blas_thread():
+        table = whole(columns, table if table.num_rows else empty, past, heads)
+        return asked.beside(table.select(empty.column_names))
+
+
 def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
     """References to its blocks; unless told so, Ray Data orders them as they get ready."""
     options = source.context.execution_options

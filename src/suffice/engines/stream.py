@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.tables import Columns
 from .cache import check_cache
-from .parquet import batch_rows, joined, open_batches
+from .parquet import ParquetScan, batch_rows, joined, open_batches, scan_parquet, whole
+from .written import answers, write
 
 SAME = "Each pass must meet the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
@@ -90,6 +93,18 @@ def open_partitions(scan: StreamScan, columns: Columns, check: Callable[[Rows], 
     return open_batches(Recut(scan.source, names, batch_rows(names)), columns, check, scan.cache)
 
 
+def answer(scan: StreamScan, asked: Any) -> np.ndarray:
+    """The answers for all rows, as an array."""
+    names = tuple(asked.columns.names())
+    return answers(whole(Recut(scan.source, names, batch_rows(names)), asked.columns), asked)
+
+
+def write_answers(scan: StreamScan, asked: Any, to: Any) -> ParquetScan:
+    """The rows with their answers, written as Parquet to a folder, and that as a scan."""
+    batches = Recut(scan.source, scan.columns, batch_rows(scan.columns))
+    return scan_parquet(write(whole(batches, asked.columns), asked, to))
+
+
 class Recut:
     """Numbered batches of so many rows each, whatever batches come.
 
@@ -142,6 +157,7 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
             "The source of suffice.scan must return a RecordBatchReader, an object with __arrow_c_stream__, "
             f"or an iterable of record batches; it returned {type(given).__name__}."
         )
+    stream = _reader(given) if arrow else given
     try:
         yield stream
     except pa.ArrowInvalid as error:
@@ -157,7 +173,6 @@ def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """These columns of what a stream gave, with strings of a kind that all of Arrow computes with."""
     import pyarrow as pa
 
-    stream = _reader(given) if arrow else given
     for batch in [part] if isinstance(part, pa.RecordBatch) else _reader(part):
         if absent := [name for name in names if name not in batch.schema.names]:
             raise ValueError(f"The source has no column {absent}; its columns are {batch.schema.names}.")

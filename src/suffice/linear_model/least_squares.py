@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.optimize import nnls
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 
 from ..core.cost import afford
 from ..core.door import has_flat_target, read_rows
@@ -20,6 +20,7 @@ from ..core.estimator import OnePass
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..fitting.linear_algebra import roots, solve_positive
+from ..fitting.scores import Regressor
 from ..statistics import Moments, moments
 
 
@@ -67,7 +68,7 @@ class LinearModel(Model):
         return solve_positive(A, B)
 
 
-class _LeastSquares(MultiOutputMixin, RegressorMixin, OnePass):
+class _LeastSquares(MultiOutputMixin, Regressor, OnePass):
     """What `LinearRegression` and `Ridge` share."""
 
     fit_intercept: bool

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
@@ -22,6 +21,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import solve_positive
+from ..fitting.scores import Classifier
 from ..statistics import Objective, class_codes, class_weights, classes_of
 
 
@@ -115,7 +115,7 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     return np.log(total) - own, P
 
 
-class LogisticRegression(ClassifierMixin, Iterative):
+class LogisticRegression(Classifier, Iterative):
     """Logistic regression with a squared penalty.
 
     Parameters

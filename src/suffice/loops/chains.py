@@ -15,8 +15,8 @@ from numba import njit
 FEW = 64  # steps whose moves are added together
 LEAST = 1e-300  # what is smaller has no reciprocal, and is summed by logarithms
 
-HOW = {"nogil": True, "cache": True, "fastmath": {"contract", "reassoc"}, "error_model": "numpy"}
-jit, inlined = njit(**HOW), njit(inline="always", **HOW)
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+inlined = njit(nogil=True, inline="always", fastmath={"contract", "reassoc"}, error_model="numpy")
 
 
 @jit

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd
 from ..core.blocks import Rows
-from ..core.door import must_be_in_memory, open_rows, read_rows
+from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
@@ -22,6 +22,7 @@ from ..core.values import Value
 from ..engines.local import map_rows
 from ..families import Family, Mixture
 from ..fitting import em
+from ..fitting.scores import mean_score, total_score
 from ..fitting.seeding import SEEDINGS
 from ..statistics import Description, describe
 
@@ -108,7 +109,6 @@ class BaseMixture(DensityMixin, Iterative):
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then the most probable component of each row."""
-        must_be_in_memory(self, X)
         return self.fit(X, y, sample_weight).predict(X)
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -118,16 +118,16 @@ class BaseMixture(DensityMixin, Iterative):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean of log p(x) over the rows."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        return mean_score(self, X, sample_weight)
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion; the lower the better."""
-        return -2.0 * float(self.score_samples(X).sum()) + 2.0 * self.model_.n_parameters
+        return 2.0 * self.model_.n_parameters - 2.0 * total_score(self, X)[0]
 
     def bic(self, X: Any) -> float:
         """The Bayesian information criterion; the lower the better."""
-        log_density = self.score_samples(X)
-        return self.model_.n_parameters * np.log(len(log_density)) - 2.0 * float(log_density.sum())
+        total, rows = total_score(self, X)
+        return self.model_.n_parameters * np.log(rows) - 2.0 * total
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Rows drawn from the mixture, and the components that they came from."""

@@ -6,16 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
 
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.partitions import Partitions
 from ..families import Family, Labelled
+from ..fitting.scores import Classifier
 from ..statistics import distinct, distinct_targets
 
 
-class GenerativeClassifier(ClassifierMixin, OnePass):
+class GenerativeClassifier(Classifier, OnePass):
     """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
 
     def _family(self, data: Partitions, K: int) -> Family:

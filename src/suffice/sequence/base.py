@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences, offsets
-from ..core.door import read_sequences
+from ..core.door import open_sequences, read_sequences
 from ..core.estimator import Iterative
 from ..engines.local import map_block
 
@@ -75,20 +76,22 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
         """The labels of the best path of each sequence, in the shape in which the steps came."""
         return self._of_steps(self._labels, X, groups)
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """The share of steps that are labelled right.
 
         Parameters
         ----------
-        X : array, CSR matrix, list of these or table
-            The steps.
-        y : array of shape (n_steps,) or list of these
-            Their labels.
+        X : array, CSR matrix, list of these, table, scan or distributed data set
+            The steps. See `suffice.sequences` for tables that hold labels and ids.
+        y : array of shape (n_steps,) or list of these, optional
+            Their labels, if they are not a column of the table.
         groups : array of shape (n_steps,), optional
             Ids of the sequences of an array of steps.
         sample_weight : array, optional
             Weights of the sequences, or of the steps.
         """
+        if y is None:
+            return scored(self, _right_steps, X, sample_weight)
         block, shape = read_sequences(self, X, groups)
         if sample_weight is not None:
             if len(sample_weight) == len(block):
@@ -97,3 +100,17 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
                 sample_weight = shape.rows(sample_weight, "sample_weight")
         found = map_block(self._labels, block)
         return float(accuracy_score(shape.rows(y, "y"), found, sample_weight=sample_weight))
+
+
+def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
+    """The weight of the steps that are labelled right, and of all."""
+    right = block.y == estimator._labels(block)
+    return np.array([block.step_weight[right].sum(), block.step_weight.sum()])
+
+
+def scored(estimator: Any, f: Callable[..., np.ndarray], X: Any, sample_weight: Any) -> float:
+    """The share that f(estimator, block) finds, of a table that holds the labels, wherever it is."""
+    check_is_fitted(estimator)
+    data = open_sequences(estimator, X, None, None, sample_weight, reset=False)
+    part, total = data.fold(f, estimator)
+    return float(part / total)

@@ -27,7 +27,7 @@ from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
 from ..statistics import classes_of
-from .base import SequenceEstimator
+from .base import SequenceEstimator, scored
 from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
 
 
@@ -144,7 +144,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         -------
         self
         """
-        data = open_sequences(self, X, _at_rows(X, y, groups), groups, sample_weight)
+        data = open_sequences(self, X, at_rows(X, y, groups), groups, sample_weight)
         self.classes_ = classes_of(data)
         if data.fold(_labels_differ).any():
             raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
@@ -216,8 +216,10 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         kind = np.result_type(label, outlier)
         return np.where(none, outlier.astype(kind), label.astype(kind))
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Share of the sequences whose class is predicted."""
+    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+        """Share of the sequences whose class is predicted; of a table that holds the classes, without y."""
+        if y is None:
+            return scored(self, _right_sequences, X, sample_weight)
         block, shape = read_sequences(self, X, groups)
         y = column_or_1d(y)
         if len(y) != len(block):
@@ -225,6 +227,14 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if sample_weight is not None and len(sample_weight) != len(block):
             sample_weight = of_sequences(shape.rows(sample_weight, "sample_weight"), block.offset)
         return float(accuracy_score(y, self._labels(block), sample_weight=sample_weight))
+
+
+def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndarray:
+    """The weight of the sequences whose class is predicted, and of all; the empty have none."""
+    block = block[block.lengths > 0]
+    assert block.y is not None
+    right = block.y[block.firsts] == estimator._labels(block)
+    return np.array([block.weight[right].sum(), block.weight.sum()])
 
 
 def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
@@ -275,7 +285,7 @@ def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> A
     return family.replace(values=wide, probability=tuple(probability))
 
 
-def _at_rows(X: Any, y: Any, groups: Any) -> Any:
+def at_rows(X: Any, y: Any, groups: Any) -> Any:
     """The class of its sequence for each row, in the shape of X; those of a table are in a column."""
     if y is None or isinstance(X, Table):
         return y

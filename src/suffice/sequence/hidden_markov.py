@@ -595,19 +595,24 @@ default='gaussian'
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of a step."""
+        log_likelihood, steps = self._total(X, groups, sample_weight)
+        return log_likelihood / steps
+
+    def _total(self, X: Any, groups: Any, sample_weight: Any = None) -> tuple[float, float]:
+        """The log-likelihood of all sequences, and the number of their steps."""
         check_is_fitted(self)
         data = open_sequences(self, X, None, groups, sample_weight, reset=False)
         log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
-        return float(log_likelihood / steps)
+        return float(log_likelihood), float(steps)
 
     def aic(self, X: Any, groups: Any = None) -> float:
         """Akaike's information criterion; the lower the better."""
-        return 2.0 * self.model_.n_parameters - 2.0 * float(self.log_likelihood(X, groups).sum())
+        return 2.0 * self.model_.n_parameters - 2.0 * self._total(X, groups)[0]
 
     def bic(self, X: Any, groups: Any = None) -> float:
         """The Bayesian information criterion; the lower the better."""
-        steps = len(read_sequences(self, X, groups)[0].X)
-        return self.model_.n_parameters * np.log(steps) - 2.0 * float(self.log_likelihood(X, groups).sum())
+        log_likelihood, steps = self._total(X, groups)
+        return self.model_.n_parameters * np.log(steps) - 2.0 * log_likelihood
 
     def sample(self, n_steps: int = 1, n_sequences: int | None = None) -> tuple[Any, Any]:
         """Draw a sequence and its states; or lists of several."""

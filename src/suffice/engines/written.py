@@ -1,0 +1,65 @@
+"""Answers for rows that are streamed: kept as an array, or written beside them as Parquet."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.partitions import in_block
+from .local import in_order
+
+FILE_ROWS = 1 << 22  # rows of a file, at least, but for the last
+
+
+def answers(tables: Iterable[tuple[int, Any]], asked: Any) -> np.ndarray:
+    """The answers for numbered Arrow tables, one after the other: of all that is read, this alone is kept."""
+
+    def ask(numbered: tuple[int, Any]) -> np.ndarray:
+        with in_block(numbered[0], "answering for it"):
+            return asked(numbered[1])
+
+    return np.concatenate(list(in_order(ask, tables)))
+
+
+def write(tables: Iterable[tuple[int, Any]], asked: Any, to: Any) -> Path:
+    """The tables with the answers beside, as Parquet files in a new folder, which is there when all are."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = Path(to)
+    if folder.exists():
+        raise FileExistsError(f"{folder} is there already: answers are written to a new folder.")
+    part = folder.with_name(folder.name + ".part")
+    part.mkdir(parents=True)
+    writer, rows, files = None, 0, 0
+
+    def ask(numbered: tuple[int, Any]) -> Any:
+        with in_block(numbered[0], "answering for it"):
+            table = numbered[1]
+            return asked.beside(
+                pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+            )
+
+    try:
+        for table in in_order(ask, tables):
+            if writer is None:
+                writer = pq.ParquetWriter(part / f"part-{files:05}.parquet", table.schema)
+                rows, files = 0, files + 1
+            writer.write_table(table)
+            rows += table.num_rows
+            if rows >= FILE_ROWS:
+                writer.close()
+                writer = None
+        if writer is not None:
+            writer.close()
+        part.rename(folder)
+    except BaseException:
+        if writer is not None:
+            writer.close()
+        shutil.rmtree(part)
+        raise
+    return folder

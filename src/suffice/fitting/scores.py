@@ -1,0 +1,104 @@
+"""Scores are folds: of rows in memory, in files or on a cluster alike."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.answers import nameless
+from ..core.door import open_rows
+from ..core.statistics import Statistics
+from ..statistics import Moments, grouped_moments
+
+
+def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
+    """The sum of `score_samples` over the rows, and their weight."""
+    check_is_fitted(estimator)
+    data = open_rows(estimator, X, None, sample_weight, reset=False)
+    total, weight = data.fold(_scored, nameless(estimator))
+    return float(total), float(weight)
+
+
+def mean_score(estimator: Any, X: Any, sample_weight: Any = None) -> float:
+    """The mean of `score_samples` over the rows."""
+    total, weight = total_score(estimator, X, sample_weight)
+    return total / weight
+
+
+def _scored(estimator: Any, rows: Any) -> np.ndarray:
+    total = rows.weight.dot(estimator.score_samples(rows.X)) if len(rows) else 0.0
+    return np.array([total, rows.weight.sum()])
+
+
+class Classifier(ClassifierMixin):
+    """Estimators of a class for each row, and how they are scored."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of the rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Their classes, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        right, total = open_rows(self, X, y, sample_weight, reset=False).fold(_right, nameless(self))
+        return float(right / total)
+
+
+def _right(estimator: Any, rows: Any) -> np.ndarray:
+    """The weight of the rows whose class is predicted, and of all."""
+    right = rows.y == estimator.predict(rows.X) if len(rows) else np.zeros(0, bool)
+    return np.array([rows.weight[right].sum(), rows.weight.sum()])
+
+
+class Regressor(RegressorMixin):
+    """Estimators of numbers for each row, and how they are scored."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The coefficient of determination; of several targets, its mean.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Their targets, if they are not columns of the table.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        found = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
+        if found.rows < 2:
+            warnings.warn("R^2 is not defined of less than two rows.", UndefinedMetricWarning, stacklevel=2)
+            return float("nan")
+        spread = found.target.scatter
+        share = found.squares / np.where(spread > 0, spread, 1.0)
+        return float(np.where(spread > 0, 1.0 - share, found.squares == 0).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals(Statistics):
+    """The moments of targets, and the sums of squares of what predictions leave of them."""
+
+    rows: float
+    target: Moments  # diagonal, (T,)
+    squares: np.ndarray  # (T,)
+
+
+def _residuals(estimator: Any, rows: Any) -> Residuals:
+    y = (rows.y[:, None] if rows.y.ndim == 1 else rows.y).astype(np.float64)
+    rest = y - (estimator.predict(rows.X).reshape(y.shape) if len(rows) else y)
+    of_all = grouped_moments(y, rows.weight[:, None], "diagonal")
+    target = Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
+    return Residuals(float(len(rows)), target, rows.weight.dot(rest**2))
