@@ -28,6 +28,7 @@ _MODULES = (
     "fitting",
     "linear_model",
     "mixture",
+    "model_selection",
     "naive_bayes",
     "plot",
     "sequence",

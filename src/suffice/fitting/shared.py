@@ -1,0 +1,263 @@
+"""Several fits share each pass over the data.
+
+Each fit runs as it would alone, in a thread of its own, on a view of the data whose `fold` waits. When all
+that still run are waiting, one pass sums on each block what every one of them has asked for, and each gets
+its own. So any method with any solver shares passes, without knowing of it, and reaches the same bits.
+
+Between passes the fits take turns: what is limited or said for a whole process, as the threads of BLAS and
+warnings are, is so never met by two of them at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from sklearn import config_context, get_config
+
+from ..core.blocks import Block
+from ..core.cost import afford
+from ..core.hashing import example_hashes, uniforms
+from ..core.partitions import Opened, Partitions, fold_blocks, in_runs
+from ..core.values import Value, nbytes
+
+Step = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """A block whose examples are divided into parts. It is handed on whole: each fit cuts pieces of its own,
+    as large as it would alone."""
+
+    block: Block
+    part: np.ndarray  # (N,), the number of its part for each example
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        return self.block.index
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    def piece(self, start: int, stop: int, number: int) -> Divided:
+        return Divided(self.block[start:stop], self.part[start:stop])
+
+    def pieces(self, statistic_bytes: int) -> Iterator[Divided]:
+        yield self
+
+    def chosen(self, parts: tuple[int, ...] | None) -> Block:
+        """The examples of some parts, or all."""
+        block = self.block if parts is None else self.block[np.isin(self.part, parts)]
+        if block.X.dtype == object:
+            return block
+        return block.replace(X=block.X.astype(np.float64, copy=False))  # once, and not for every fit
+
+
+def divide(n_parts: int, seed: int, block: Block) -> Divided:
+    """Parts drawn by a number made of the example: neither order nor blocks nor engines change them."""
+    return Divided(block, (uniforms(example_hashes(block, seed)) * n_parts).astype(np.int16))
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a fit asks for: the sum of f over some parts of the data, after some steps."""
+
+    parts: tuple[int, ...] | None
+    steps: tuple[Step, ...]
+    f: Callable[..., Any]
+    shared: tuple[Any, ...]
+
+    def __call__(self, block: Any) -> Any:
+        try:
+            for step, shared in self.steps:
+                block = step(*shared, block)
+            return fold_blocks(self.f, self.shared, [block])
+        except Exception as error:  # of this fit, and none of the others'
+            return Failure(error)
+
+
+@dataclass(frozen=True, eq=False)
+class Failure(Value):
+    """In the place of a sum, what its fit raised."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(Value):
+    """The sum that each fit has asked for, and how many examples each part has."""
+
+    sums: tuple[Any, ...]
+    sizes: np.ndarray  # (P,)
+
+    def __add__(self, other: Shares) -> Shares:
+        sums = (_added(*pair) for pair in zip(self.sums, other.sums, strict=True))
+        return Shares(tuple(sums), self.sizes + other.sizes)
+
+
+def _added(a: Any, b: Any) -> Any:
+    return a if isinstance(a, Failure) else b if isinstance(b, Failure) else a + b
+
+
+@in_runs
+def each_sum(calls: tuple[Call, ...], n_parts: int, data: Divided, each: Any = map) -> Shares:
+    """What all fits have asked for, of one block."""
+    chosen = {parts: data.chosen(parts) for parts in {call.parts for call in calls}}
+    sums = tuple(each(lambda call: call(chosen[call.parts]), calls))
+    shares = Shares(sums, np.bincount(data.part, minlength=n_parts).astype(np.float64))
+    if not len(data):  # which each pass asks of first
+        fits = f"the sums of {len(calls)} fits at once"
+        afford(nbytes(shares) / 8, fits, "search over fewer candidates at a time.")
+    return shares
+
+
+class Sharing:
+    """One data set, in parts, and the fits that share the passes over it.
+
+    Parameters
+    ----------
+    data : Partitions
+        The examples.
+    n_parts : int
+        Into how many parts they are divided, by chance.
+    seed : int
+        Of the division.
+    features, check, flat_target
+        What the door says of the data: see `Opened`.
+    """
+
+    def __init__(
+        self,
+        data: Partitions,
+        n_parts: int,
+        seed: int,
+        *,
+        features: tuple[str, ...] | int,
+        check: Any,
+        flat_target: bool = True,
+    ) -> None:
+        self.data = data.map(divide, n_parts, seed)
+        self.n_parts = n_parts
+        self.features, self.check, self.flat_target = features, check, flat_target
+        self.n_passes = 0
+        self._here = threading.local()
+
+    def view(self, *parts: int) -> View:
+        """The examples of some parts, or all, to be passed to `fit` and `score`."""
+        return View(self, tuple(sorted(parts)) or None)
+
+    def together(self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True) -> list[Any]:
+        """What each of the fits returns, or a `Failure` with what it raised.
+
+        What is raised elsewhere, as by data that cannot be read, ends all of them; and so does the first fit
+        that fails, if none is forgiven.
+        """
+        runs = [_Run(self._here, fit, forgive) for fit in fits]
+        try:
+            for run in runs:
+                run.go_on()
+            while waiting := [run for run in runs if run.asked is not None]:
+                sums = self._pass(tuple(run.asked for run in waiting))
+                for run, total in zip(waiting, sums, strict=True):
+                    run.go_on(total)
+        finally:
+            for run in runs:
+                run.end()
+        return [run.result for run in runs]
+
+    def fold(self, call: Call) -> Any:
+        """Shared with others by a fit of `together`; elsewhere, a pass of its own."""
+        run = getattr(self._here, "run", None)
+        total = self._pass((call,))[0] if run is None else run.ask(call)
+        if isinstance(total, Failure):
+            raise total.error
+        return total
+
+    def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
+        shares = self.data.fold(each_sum, calls, self.n_parts)
+        self.n_passes += 1
+        if not shares.sizes.all():
+            found = shares.sizes.astype(int).tolist()
+            raise ValueError(
+                f"The folds that were drawn have {found} examples, and none may be empty: pass another "
+                "random_state, or ask for fewer. Examples that are equal are in one fold."
+            )
+        return shares.sums
+
+
+class View(Opened):
+    """Some parts of the data of a `Sharing`."""
+
+    def __init__(self, sharing: Sharing, parts: tuple[int, ...] | None, steps: tuple[Step, ...] = ()) -> None:
+        self.sharing, self.parts, self.steps = sharing, parts, steps
+        self.features, self.check = sharing.features, sharing.check
+        self.flat_target = sharing.flat_target
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> View:
+        return View(self.sharing, self.parts, (*self.steps, (f, shared)))
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        return self.sharing.fold(Call(self.parts, self.steps, f, shared))
+
+
+class _Ended(BaseException):
+    """Raised in a fit that waits, when there is nothing more to come."""
+
+
+class _Run:
+    """A fit in a thread of its own. Either it runs or the thread that started it, never both."""
+
+    def __init__(self, here: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
+        self.here, self.fit, self.forgive, self.config = here, fit, forgive, get_config()
+        self.asked: Call | None = None
+        self.result: Any = None
+        self.stopped: BaseException | None = None
+        self.asks: SimpleQueue[Call | None] = SimpleQueue()
+        self.answers: SimpleQueue[Any] = SimpleQueue()
+        self.thread: threading.Thread | None = None
+
+    def go_on(self, answer: Any = None) -> None:
+        """Until it asks for a sum, or ends."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=copy_context().run, args=(self._body,), daemon=True)
+            self.thread.start()
+        else:
+            self.asked = None
+            self.answers.put(answer)
+        self.asked = self.asks.get()
+        if self.stopped is not None:
+            raise self.stopped
+
+    def ask(self, call: Call) -> Any:
+        self.asks.put(call)
+        answer = self.answers.get()
+        if isinstance(answer, _Ended):
+            raise answer
+        return answer
+
+    def end(self) -> None:
+        """If it waits, it ends at once; if it was interrupted while it ran, when it asks next."""
+        if self.thread is not None and self.thread.is_alive():
+            self.answers.put(_Ended())
+            if self.asked is not None:
+                self.thread.join()
+
+    def _body(self) -> None:
+        self.here.run = self
+        try:
+            with config_context(**self.config):  # which scikit-learn has by thread
+                self.result = self.fit()
+        except _Ended:
+            pass
+        except BaseException as error:
+            if isinstance(error, Exception) and self.forgive:
+                self.result = Failure(error)
+            else:
+                self.stopped = error
+        finally:
+            self.asks.put(None)

@@ -1,0 +1,313 @@
+"""Search over a grid of parameters: all candidates and folds share each pass over the data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.door import Check, has_flat_target, open_rows, open_sequences
+from ..core.estimator import Estimator
+from ..core.partitions import Partitions
+from ..fitting.shared import Failure, Sharing
+
+
+def _best_has(name: str) -> Callable[[Any], bool]:
+    """Whether the estimator has the method: an `available_if` of scikit-learn."""
+
+    def has(search: GridSearch) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)  # or the error says what has not
+        return True
+
+    return has
+
+
+class GridSearch(MetaEstimatorMixin, BaseEstimator):
+    """Search over a grid of parameters, by cross-validation that reads the data once per iteration.
+
+    Every candidate is fitted on every fold as it would be alone. But what all of them sum next is summed in
+    one pass over the data: a search takes as many passes as its longest fit, and not as many as all together.
+    That is what counts where the data is read anew in each pass, or is on a cluster.
+
+    Parameters
+    ----------
+    estimator : estimator of suffice
+        What is fitted. It is scored by its own `score`.
+    param_grid : dict or list of dicts
+        The values to try of each parameter, as in scikit-learn; of a list, each grid is tried.
+    cv : int, default=5
+        Number of folds.
+    refit : bool, default=True
+        Whether the best candidate is then fitted to all of the data.
+    error_score : 'raise' or float, default=np.nan
+        The score of a fit that failed, of which a warning tells; 'raise' raises its error.
+    random_state : int, RandomState or None, default=None
+        Draws the folds.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The parameters of the best mean score.
+    best_score_ : float
+        Their mean score over the folds that were left out.
+    best_index_ : int
+        Their position in `cv_results_`.
+    best_estimator_ : estimator
+        The best candidate, fitted to all of the data; `best_estimator_.save` writes it to a file.
+    cv_results_ : dict of arrays
+        As in scikit-learn: ``params``, ``param_<name>``, ``split<i>_test_score``, ``mean_test_score``,
+        ``std_test_score`` and ``rank_test_score``.
+    n_splits_ : int
+        Number of folds.
+    n_passes_ : int
+        How many passes over the data were made, of which those of the last fit are a part.
+    n_features_in_ : int
+        Number of features; `feature_names_in_` are their names, if they have any.
+
+    Notes
+    -----
+    The fold of a row, or of a whole sequence, is drawn by a number made of its values and of `random_state`.
+    So it depends neither on the order of the rows nor on blocks, nor on where the data is. Rows that are
+    equal, their targets too, fall into one fold: if only few rows differ, folds are of unlike sizes. Folds
+    are not stratified by class.
+
+    The sums of all candidates and folds are held at once. A fit that takes one example after the other
+    (``solver="sgd"``, `StructuredPerceptron`) has no passes to share, and fails.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import Ridge
+    >>> from suffice.model_selection import GridSearch
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> y = X.sum(axis=1) + 0.1 * rng.normal(size=50)
+    >>> search = GridSearch(Ridge(), {"alpha": [0.1, 10.0, 1000.0]}, random_state=0).fit(X, y)
+    >>> search.best_params_, search.n_passes_
+    ({'alpha': 0.1}, 3)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        cv: int = 5,
+        refit: bool = True,
+        error_score: Any = np.nan,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.refit = refit
+        self.error_score = error_score
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        of = get_tags(self.estimator)
+        tags.estimator_type, tags.target_tags, tags.input_tags = (
+            of.estimator_type,
+            of.target_tags,
+            of.input_tags,
+        )
+        tags.classifier_tags, tags.regressor_tags = of.classifier_tags, of.regressor_tags
+        return tags
+
+    @property
+    def takes(self) -> str:
+        """What an example is, rows or sequences."""
+        return self.estimator.takes
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit and score all candidates on all folds, then fit the best to all of the data.
+
+        Parameters
+        ----------
+        X : array, table, scan, distributed data set; or sequences
+            What the estimator takes.
+        y : array, optional
+            Targets, if they are not a column of the table.
+        groups : array, optional
+            Ids of the sequences of an array of steps, for estimators of sequences.
+        sample_weight : array, optional
+            Weights of the examples, in fits and in scores: two is the example twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        candidates = self._candidates()
+        with _said_once():
+            sharing = self._open(X, y, groups, sample_weight)
+            params, estimators = zip(*candidates, strict=True)
+            fits = [
+                _Trial(clone(estimator), sharing, fold) for estimator in estimators for fold in range(self.cv)
+            ]
+            scores = self._scores(sharing.together(fits, forgive=self.error_score != "raise"), params)
+            results = _results(params, scores)
+            best = int(results["rank_test_score"].argmin())
+            if self.refit:
+                self.best_estimator_ = clone(estimators[best]).fit(sharing.view())
+            self.cv_results_, self.best_index_ = results, best
+            self.best_params_ = params[best]
+            self.best_score_ = float(results["mean_test_score"][best])
+            self.n_splits_, self.n_passes_ = self.cv, sharing.n_passes
+        return self
+
+    def _candidates(self) -> list[tuple[dict[str, Any], Any]]:
+        """The parameters of each candidate, and its estimator."""
+        if not isinstance(self.estimator, Estimator):
+            raise TypeError(
+                f"GridSearch takes estimators of suffice, and {type(self.estimator).__name__} is not one: "
+                "use sklearn.model_selection.GridSearchCV."
+            )
+        if not isinstance(self.cv, Integral) or self.cv < 2:
+            raise ValueError(f"cv={self.cv!r} must be a whole number of folds, 2 at least.")
+        if not hasattr(self.estimator, "score"):
+            raise TypeError(f"{type(self.estimator).__name__} has no score to compare candidates by.")
+        grid = list(ParameterGrid(self.param_grid))
+        out = [(params, clone(self.estimator).set_params(**clone(params, safe=False))) for params in grid]
+        for _, estimator in out:
+            for name, value in estimator.get_params().items():
+                if name.split("__")[-1] == "checkpoint" and value is not None:
+                    raise ValueError(f"{name}={value!r} is the file of one fit, and a search has many.")
+        return out
+
+    def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sharing:
+        base = clone(self.estimator)
+        flat = base.takes != "rows" or has_flat_target(X, y)
+        data = _opened(base, X, y, groups, sample_weight)
+        self.n_features_in_ = base.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        features: Any = base.n_features_in_
+        if hasattr(base, "feature_names_in_"):
+            self.feature_names_in_ = base.feature_names_in_
+            features = tuple(base.feature_names_in_)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
+
+    def _scores(self, found: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
+        """The scores by candidate and fold, (C, F)."""
+        failed = [n for n, result in enumerate(found) if isinstance(result, Failure)]
+        if failed:
+            first = found[failed[0]].error
+            where = f"with {params[failed[0] // self.cv]}, without fold {failed[0] % self.cv}"
+            said = f"{len(failed)} of {len(found)} fits failed. The first, {where}: {first!r}"
+            if len(failed) == len(found):
+                raise ValueError(said) from first
+            score = f"Their score is {self.error_score}; error_score='raise' raises the error."
+            warnings.warn(f"{said} {score}", FitFailedWarning, stacklevel=3)
+        scores = [self.error_score if isinstance(result, Failure) else result for result in found]
+        return np.array(scores, dtype=np.float64).reshape(len(params), self.cv)
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, of a classifier."""
+        _best_has("classes_")(self)
+        return self.best_estimator_.classes_
+
+    @available_if(_best_has("predict"))
+    def predict(self, X: Any, **how: Any) -> Any:
+        """What the best estimator predicts."""
+        return self._best().predict(X, **how)
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any, **how: Any) -> Any:
+        """The probabilities that the best estimator gives."""
+        return self._best().predict_proba(X, **how)
+
+    @available_if(_best_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any, **how: Any) -> Any:
+        """The log-probabilities that the best estimator gives."""
+        return self._best().predict_log_proba(X, **how)
+
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X: Any, **how: Any) -> Any:
+        """The scores of classes that the best estimator gives."""
+        return self._best().decision_function(X, **how)
+
+    @available_if(_best_has("score_samples"))
+    def score_samples(self, X: Any, **how: Any) -> Any:
+        """The log-densities that the best estimator gives."""
+        return self._best().score_samples(X, **how)
+
+    @available_if(_best_has("transform"))
+    def transform(self, X: Any, **how: Any) -> Any:
+        """What the best estimator makes of the rows."""
+        return self._best().transform(X, **how)
+
+    def score(self, X: Any, y: Any = None, **how: Any) -> float:
+        """The score of the best estimator."""
+        return self._best().score(X, y, **how)
+
+    def _best(self) -> Any:
+        check_is_fitted(self, "best_params_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError("GridSearch(refit=False) has no best estimator: call it with refit=True.")
+        return self.best_estimator_
+
+
+class _Trial:
+    """A candidate, fitted to all folds but one and scored on that."""
+
+    def __init__(self, estimator: Any, sharing: Sharing, fold: int) -> None:
+        others = (n for n in range(sharing.n_parts) if n != fold)
+        self.estimator, self.train, self.test = estimator, sharing.view(*others), sharing.view(fold)
+
+    def __call__(self) -> float:
+        return float(self.estimator.fit(self.train).score(self.test))
+
+
+def _opened(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    """The data as the `fit` of the estimator opens it."""
+    if estimator.takes == "sequences":
+        if getattr(estimator, "labels", "steps") == "sequences":
+            from ..sequence.classifier import at_rows
+
+            y = at_rows(X, y, groups)
+        return open_sequences(estimator, X, y, groups, sample_weight)
+    if groups is not None:
+        raise ValueError(f"{type(estimator).__name__} takes independent rows: leave groups out.")
+    return open_rows(estimator, X, y if Check.of(estimator).target else None, sample_weight)
+
+
+def _results(params: tuple[dict[str, Any], ...], scores: np.ndarray) -> dict[str, Any]:
+    """The table of the search, by the names that scikit-learn gives."""
+    out: dict[str, Any] = {}
+    for name in sorted({name for given in params for name in given}):
+        column = np.ma.masked_all(len(params), dtype=object)
+        for n, given in enumerate(params):
+            if name in given:
+                column[n] = given[name]
+        out[f"param_{name}"] = column
+    out["params"] = list(params)
+    out |= {f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])}
+    mean = scores.mean(axis=1)
+    out["mean_test_score"], out["std_test_score"] = mean, scores.std(axis=1)
+    least = np.nanmin(mean, initial=np.inf) - 1.0
+    out["rank_test_score"] = rankdata(-np.nan_to_num(mean, nan=least), method="min").astype(np.int32)
+    return out
+
+
+@contextmanager
+def _said_once() -> Iterator[None]:
+    """Of warnings that are alike, as many fits give them, only the first comes out, in the end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    said = {(w.category, str(w.message)): w for w in reversed(caught)}
+    for w in reversed(said.values()):
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
