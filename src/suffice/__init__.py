@@ -17,6 +17,7 @@ _HOMES = {
     "scan": "suffice.engines.stream",
     "scan_parquet": "suffice.engines.parquet",
     "sequences": "suffice.core.tables",
+    "sparse": "suffice.core.tables",
     "threads": "suffice.engines.local",
 }
 _MODULES = (

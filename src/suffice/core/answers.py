@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .door import engine_of, in_memory
-from .tables import Columns, Table, runs
+from .tables import Columns, Sparse, Table, runs
 
 # The methods that answer for each row, and what their columns are called.
 ANSWERS = {
@@ -84,7 +84,7 @@ class Asked:
         if self.columns is None:
             return np.asarray(answer(table))
         part = table.select(self.columns.names())
-        if self.columns.sequence is not None:
+        if self.columns.sequence is not None or isinstance(self.columns.features, Sparse):
             part = Table(part, self.columns.features, None, None, self.columns.sequence, self.columns.order)
         return np.asarray(answer(part))
 

@@ -19,7 +19,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import Block, Rows, Sequences, cut, offsets
 from .partitions import Opened, Partitions
-from .tables import MISSING_LABEL, Columns, Seen, Table, are_delayed, arrangement, of_sequences, rows, runs
+from .tables import (
+    MISSING_LABEL,
+    Columns,
+    Seen,
+    Sparse,
+    Table,
+    are_delayed,
+    arrangement,
+    of_sequences,
+    rows,
+    runs,
+)
 
 # The type of the data picks the engine. Nothing is imported to ask: data of a type that was never
 # imported cannot have come.
@@ -157,11 +168,14 @@ def read_rows(estimator: Any, X: Any) -> Any:
     source = X.source if isinstance(X, Table) else X
     must_be_in_memory(estimator, X)
     if _is_arrow(source):
-        names = tuple(getattr(estimator, "feature_names_in_", source.schema.names))
+        names: Any = tuple(getattr(estimator, "feature_names_in_", source.schema.names))
+        if isinstance(X, Table) and isinstance(X.features, Sparse):
+            names = X.features
         columns = rows(source, features=names).columns(source.schema.names)
-        if len(names) != estimator.n_features_in_:
+        width = names.size if isinstance(names, Sparse) else len(names)
+        if width != estimator.n_features_in_:
             raise ValueError(
-                f"X has {len(names)} features, but {check.name} is expecting {estimator.n_features_in_}."
+                f"X has {width} features, but {check.name} is expecting {estimator.n_features_in_}."
             )
         block = columns.block(check, 0, source)
     else:
@@ -199,7 +213,11 @@ def has_flat_target(X: Any, y: Any) -> bool:
     """Whether there is one target, without a second axis: answers return in the shape that came."""
     if isinstance(X, Opened):
         return X.flat_target
-    return isinstance(X.target, str) if isinstance(X, Table) else np.ndim(y) < 2
+    return isinstance(X.target, str) if isinstance(X, Table) else _ndim(y) < 2
+
+
+def _ndim(y: Any) -> int:
+    return y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim
 
 
 def _here(check: Check, block: Block, block_rows: Callable[[Any], float] | None = None) -> Partitions:
@@ -322,6 +340,8 @@ class Check:
     def __call__(self, block: Any) -> Any:
         """Check a block that came from a table."""
         X, y = block.X, block.y
+        if sp.issparse(X) and not self.sparse:
+            raise TypeError(f"{self.name} does not take sparse rows: describe dense columns.")
         if X.dtype == object and not self.strings:
             raise ValueError(
                 f"{self.name} expects numbers, but some columns hold strings: encode them first."
@@ -507,6 +527,11 @@ def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
     if _is_arrow(source):
         _set_features(estimator, columns.features, reset)
         return columns.block(check, 0, source)
+    if isinstance(columns.features, Sparse):
+        raise TypeError(
+            f"suffice.sparse describes lists of Arrow, and this is a {type(source).__name__}: pass "
+            "pyarrow.Table.from_pandas(table), or a CSR matrix to fit(X, y)."
+        )
     target = columns.target if isinstance(columns.target, str) else list(columns.target or ())
     if check.target == "label" and isinstance(target, str):
         part = source[target]
@@ -519,6 +544,7 @@ def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
 
 def _set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -> None:
     """The names of the features; or, where they have none, how many there are."""
+    features = features.size if isinstance(features, Sparse) else features
     width = features if isinstance(features, int) else len(features)
     if reset:
         estimator.n_features_in_ = width

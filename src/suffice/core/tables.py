@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .blocks import Block, Rows, Sequences, offsets
 from .partitions import in_block
@@ -33,7 +34,75 @@ class Table:
         missing = [name for name in (*features, *apart) if name not in names]
         if missing:
             raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
-        return Columns(tuple(features), self.target, self.weight, self.sequence, self.order)
+        return Columns(features, self.target, self.weight, self.sequence, self.order)
+
+
+class Sparse(tuple[str, ...]):
+    """The columns that hold the entries of sparse rows, and how many features there are. Made by
+    `suffice.sparse`."""
+
+    size: int
+
+    def __new__(cls, names: Iterable[str], size: int) -> Sparse:
+        made = super().__new__(cls, names)
+        made.size = size
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sparse, (tuple(self), self.size)
+
+    def rows(self, batch: Any) -> sp.csr_array:
+        """The rows of an Arrow batch; entries of one place add up."""
+        import pyarrow.compute as pc
+
+        for name in self:
+            if batch.column(name).null_count:
+                raise ValueError(
+                    f"The column {name!r} has missing lists: that of a row without entries is empty."
+                )
+        lengths = [pc.list_value_length(batch.column(name)).to_numpy(zero_copy_only=False) for name in self]
+        if (lengths[0] != lengths[-1]).any():
+            n = int(np.flatnonzero(lengths[0] != lengths[-1])[0])
+            raise ValueError(
+                f"Row {n} has {lengths[0][n]} indices in {self[0]!r}, but {lengths[-1][n]} values in "
+                f"{self[-1]!r}."
+            )
+        flat = [pc.list_flatten(batch.column(name)).to_numpy(zero_copy_only=False) for name in self]
+        indices = flat[0]
+        if len(indices) and not (indices.min() >= 0 and indices.max() < self.size):  # a missing one is NaN
+            raise ValueError(
+                f"The column {self[0]!r} must hold whole numbers from 0 to {self.size - 1}, and holds "
+                f"{indices.min()} to {indices.max()}."
+            )
+        data = flat[1] if len(flat) > 1 else np.ones(len(indices))
+        kind = np.int32 if max(self.size, len(indices)) < 1 << 31 else np.int64
+        return sp.csr_array((data, indices.astype(kind), offsets(lengths[0])), (batch.num_rows, self.size))
+
+
+def sparse(indices: str, values: str | None = None, *, size: int) -> Sparse:
+    """Describe sparse rows in a table, as the `features` of `suffice.rows` or `suffice.sequences`.
+
+    Parameters
+    ----------
+    indices : str
+        Column of lists of whole numbers: the features that a row has, of which the first is 0.
+    values : str, optional
+        Column of lists of numbers, as long: the values of these features. All are one if not given.
+    size : int
+        The number of features.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, suffice
+    >>> from suffice.linear_model import LogisticRegression
+    >>> table = pa.table({"words": [[0, 3], [1], [0, 2], [1, 3]], "label": ["a", "b", "a", "b"]})
+    >>> described = suffice.rows(table, features=suffice.sparse("words", size=1000), target="label")
+    >>> LogisticRegression().fit(described).score(described)
+    1.0
+    """
+    if size < 1:
+        raise ValueError(f"size={size}: there must be a feature at least.")
+    return Sparse((indices,) if values is None else (indices, values), size)
 
 
 def rows(
@@ -49,7 +118,7 @@ def rows(
     ----------
     table : pandas, polars or Arrow table, Parquet scan, ray.data.Dataset, dask DataFrame or list of Delayed
         Where the rows are.
-    features : sequence of str, optional
+    features : sequence of str, or what `suffice.sparse` describes, optional
         Columns of X; all that are neither target nor weight if not given.
     target : str or sequence of str, optional
         Column or columns of y.
@@ -73,7 +142,7 @@ def rows(
         )
     return Table(
         table,
-        None if features is None else _names(features if isinstance(features, str) else tuple(features)),
+        features if features is None or isinstance(features, Sparse) else _names(_tuple(features)),
         target if target is None or isinstance(target, str) else tuple(target),
         weight,
     )
@@ -105,7 +174,7 @@ def sequences(
         sequence stand together; in memory they are brought together.
     order : str, optional
         Column by which the rows of a sequence are sorted; they stay as they are if not given.
-    features : sequence of str, optional
+    features : sequence of str, or what `suffice.sparse` describes, optional
         Columns of X; all that have no other part if not given.
     target : str, optional
         Column of y, a label a row.
@@ -144,6 +213,13 @@ class Columns:
         features = tuple(name for name in names if name not in apart)
         return Columns(features, sequence=self.sequence, order=self.order)
 
+    def _dense(self, batch: Any) -> np.ndarray:
+        parts = [_column(batch, name) for name in self.features]
+        X = np.empty((batch.num_rows, len(parts)), np.result_type(*parts))
+        for j, part in enumerate(parts):
+            X[:, j] = part
+        return X
+
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch, which holds its sequences whole."""
         offset = None
@@ -156,10 +232,7 @@ class Columns:
                 number = np.repeat(np.arange(len(starts)), np.diff(offset))
                 if not ((order[1:] >= order[:-1]) | (number[1:] > number[:-1])).all():
                     batch = batch.take(np.lexsort((order, number)))
-        parts = [_column(batch, name) for name in self.features]
-        X = np.empty((batch.num_rows, len(parts)), np.result_type(*parts))
-        for j, part in enumerate(parts):
-            X[:, j] = part
+        X = self.features.rows(batch) if isinstance(self.features, Sparse) else self._dense(batch)
         y = None
         if isinstance(self.target, str):
             y = _column(batch, self.target)
@@ -293,6 +366,10 @@ def arrangement(ids: np.ndarray, order: np.ndarray | None, table: Table) -> tupl
         _must_be_whole(_missing(order), f"The column {table.order!r}", "order every row")
     keys = (number,) if order is None else (order, number)
     return np.lexsort(keys), offsets(np.bincount(number))
+
+
+def _tuple(names: str | Sequence[str]) -> str | tuple[str, ...]:
+    return names if isinstance(names, str) else tuple(names)
 
 
 def _names(part: str | tuple[str, ...] | None) -> tuple[str, ...]:

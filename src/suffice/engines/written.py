@@ -49,7 +49,7 @@ def write(tables: Iterable[tuple[int, Any]], asked: Any, to: Any) -> Path:
             if writer is None:
                 writer = pq.ParquetWriter(part / f"part-{files:05}.parquet", table.schema)
                 rows, files = 0, files + 1
-            writer.write_table(table)
+            writer.write_table(table.cast(writer.schema))  # types may change from file to file
             rows += table.num_rows
             if rows >= FILE_ROWS:
                 writer.close()
