@@ -16,6 +16,7 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, NotFittedError
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
 from suffice.cluster import KMeans
@@ -273,7 +274,7 @@ def test_folds_of_sequences_depend_on_the_sequences_alone():
 
 
 def test_too_few_different_rows():
-    with pytest.raises(ValueError, match=r"have \[.*0.*\] examples, and none may be empty"):
+    with pytest.raises(ValueError, match=r"n_samples = 18 have \[.*0.*\] of them"):
         GridSearch(Ridge(), {"alpha": [1.0]}, random_state=0).fit(
             np.tile([[0.0], [1.0]], (9, 1)), [0.0, 1.0] * 9
         )
@@ -472,3 +473,39 @@ def test_a_candidate_that_asks_for_other_data_is_checked():
     with pytest.warns(FitFailedWarning, match="poisson"):
         search.fit(sequences)
     assert search.best_params_ == {"emission": "gaussian"}
+
+
+# The checks replace cv by lists of rows; that a weight is a repetition is tried below.
+NUMBER_OF_FOLDS = dict.fromkeys(
+    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+    "cv is a number of folds",
+)
+FEW_ROWS = dict.fromkeys(
+    ("check_sample_weights_not_overwritten", "check_sample_weights_shape"),
+    "of few different rows, some folds have one class",
+)
+SEARCHES = {LogisticRegression: FEW_ROWS, Ridge: {}}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
+@parametrize_with_checks(
+    [
+        GridSearch(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=1),
+        GridSearch(Ridge(), {"alpha": [0.1, 1.0]}, cv=2, random_state=0),
+    ],
+    expected_failed_checks=lambda search: NUMBER_OF_FOLDS | SEARCHES[type(search.estimator)],
+)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+def test_a_weight_is_a_repetition():
+    """Equal rows are in one fold, so this holds of a search as a whole."""
+    weight = np.random.default_rng(2).integers(0, 4, ROWS)
+    again = np.repeat(np.arange(ROWS), weight)
+    search = GridSearch(LogisticRegression(tol=1e-10), {"C": [1e-3, 1.0]}, random_state=0)
+    weighed = clone(search).fit(X, STATE, sample_weight=weight)
+    repeated = clone(search).fit(X[again], STATE[again])
+    for name in ("mean_test_score", "std_test_score"):
+        assert np.allclose(weighed.cv_results_[name], repeated.cv_results_[name], rtol=1e-12)
+    assert np.allclose(weighed.best_estimator_.coef_, repeated.best_estimator_.coef_, rtol=1e-6)

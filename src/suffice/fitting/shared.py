@@ -182,10 +182,10 @@ class Sharing:
         shares = self.data.fold(each_sum, calls, self.n_parts)
         self.n_passes += 1
         if not shares.sizes.all():
-            found = shares.sizes.astype(int).tolist()
+            sizes = shares.sizes.astype(int)
             raise ValueError(
-                f"The folds that were drawn have {found} examples, and none may be empty: pass another "
-                "random_state, or ask for fewer. Examples that are equal are in one fold."
+                f"The folds drawn from n_samples = {sizes.sum()} have {sizes.tolist()} of them, and none may "
+                "be empty: pass another random_state or ask for fewer folds. Equal examples are in one fold."
             )
         return shares.sums
 

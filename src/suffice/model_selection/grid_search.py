@@ -118,11 +118,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         of = get_tags(self.estimator)
-        tags.estimator_type, tags.target_tags, tags.input_tags = (
-            of.estimator_type,
-            of.target_tags,
-            of.input_tags,
-        )
+        tags.estimator_type, tags.input_tags = of.estimator_type, of.input_tags
+        tags.target_tags, tags.transformer_tags = of.target_tags, of.transformer_tags
         tags.classifier_tags, tags.regressor_tags = of.classifier_tags, of.regressor_tags
         return tags
 
@@ -188,7 +185,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sharing:
         base = clone(self.estimator)
-        flat = base.takes != "rows" or has_flat_target(X, y)
+        flat = Check.of(base).target != "number" or has_flat_target(X, y)
         data = _opened(base, X, y, groups, sample_weight)
         self.n_features_in_ = base.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
