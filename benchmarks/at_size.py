@@ -1,10 +1,10 @@
 """At the largest size that a small machine holds: passes over Parquet beside a bare loop doing the same sums.
 
-A pass is timed by the difference of two fits, one of more iterations than the other, over the passes by which
-they differ; so what comes before the iterations and after them is left out. The bare loop reads the same files
-with pyarrow, hands batches to two plain threads that call the model's own `summarize`, and adds what comes: what
-it lacks is blocks, checks, an order of sums and all else that is an engine. Memory is what the process holds
-above what it held before, sampled while the fits run.
+A pass is timed by the difference of two fits, one of more iterations than the other, over the passes by
+which they differ; so what comes before the iterations and after them is left out. The bare loop reads the
+same files with pyarrow, hands batches to two plain threads that call the model's own `summarize`, and adds
+what comes: what it lacks is blocks, checks, an order of sums and all else that is an engine. Memory is what
+the process holds above what it held before, sampled while the fits run.
 
     python benchmarks/at_size.py --rows 100000000 --sparse-rows 10000000
 """
@@ -268,7 +268,7 @@ def table(
 ) -> list[str]:
     warnings.simplefilter("ignore")  # fits of a few iterations do not converge
     lines = [
-        f"One pass over Parquet, by {THREADS} threads: the difference of fits of {MORE} and {FEW} iterations.",
+        f"One pass over Parquet by {THREADS} threads: the difference of fits of {MORE} and {FEW} iterations.",
         "",
         "| fit | rows or steps | files, GB | suffice, s | bare loop, s | ratio "
         "| rows a second a core | memory grows by, MB |",
