@@ -355,6 +355,7 @@ class TestValues:
             GaussianNB().fit(suffice.rows(frame(blocks), features=FEATURES, target="label"))
         assert type(caught.value) is ValueError
         assert "block 3" in caught.value.__notes__[0]
+        assert caught.value.__notes__[-1] == "In the fit of GaussianNB."
 
     def test_empty_partitions_add_nothing(self, place):
         blocks = tables()[:5]

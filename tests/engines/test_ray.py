@@ -238,6 +238,7 @@ def test_a_bad_block_is_refused_by_its_number(cluster):
         GaussianNB().fit(suffice.rows(ray.data.from_arrow(blocks), features=FEATURES, target="label"))
     assert type(caught.value) is ValueError
     assert "block 3" in caught.value.__notes__[0]
+    assert caught.value.__notes__[-1] == "In the fit of GaussianNB."
 
 
 def test_sums_at_home_are_like_those_of_other_engines(cluster, monkeypatch):

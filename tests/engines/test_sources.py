@@ -293,6 +293,7 @@ class TestParquet:
         with pytest.raises(ValueError, match="infinity") as caught:
             PCA(1).fit(suffice.scan_parquet(write(tmp_path, blocks), FEATURES))
         assert "block 4" in caught.value.__notes__[0]
+        assert caught.value.__notes__[-1] == "In the fit of PCA."
 
     def test_seeding_and_fitting_read_the_files_again_and_again(self, tmp_path):
         blocks = tables()

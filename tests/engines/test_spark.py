@@ -204,6 +204,7 @@ def test_a_bad_block_is_refused_by_its_number(spark):
         GaussianNB().fit(suffice.rows(frame(spark, blocks), features=FEATURES, target="label"))
     assert type(caught.value) is ValueError
     assert "block 3" in caught.value.__notes__[0]
+    assert caught.value.__notes__[-1] == "In the fit of GaussianNB."
 
 
 def test_empty_partitions_add_nothing(spark):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +34,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
         for name in ANSWERS.keys() & vars(cls).keys():
             setattr(cls, name, anywhere(vars(cls)[name]))
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _naming(vars(cls)["fit"]))  # noqa: B010
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.
@@ -39,6 +43,22 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Read it with `suffice.load`. The file holds JSON and arrays, and no code.
         """
         save_value(_Stored.of(self), path)
+
+
+def _naming(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit whose errors, where they name a block of the data, name the estimator too."""
+
+    @wraps(fit)
+    def named(self: Any, *args: Any, **more: Any) -> Any:
+        try:
+            return fit(self, *args, **more)
+        except Exception as error:
+            notes, note = getattr(error, "__notes__", ()), f"In the fit of {type(self).__name__}."
+            if notes and note not in notes:
+                error.add_note(note)
+            raise
+
+    return named
 
 
 @dataclass(frozen=True)
