@@ -26,6 +26,21 @@ class Partitions(ABC):
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         """The sum of `f(*shared, block)`; it comes home."""
 
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
+        """The sums by key of the rows that `f(*shared, block)` gives, for sums too large to come home.
+
+        The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose
+        first axis is as long. The sums stay where they are, as partitions of so many
+        :class:`~suffice.core.shards.Shard` blocks, each of a run of keys. As an argument of a later pass
+        they give what it needs: ``sums.take(keys)``. Their bits do not depend on `shards`.
+
+        By threads of this process and on Ray.
+        """
+        raise NotImplementedError(
+            f"fold_by_key is not on this engine yet ({type(self).__name__}): pass a ray.data.Dataset, or, "
+            "for one machine, arrays or suffice.scan_parquet(...)."
+        )
+
 
 class Opened(Partitions):
     """Partitions that came through the door before: `fit` and `score` take them in the place of data."""

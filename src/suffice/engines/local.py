@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..core.blocks import Block, Rows, cut
 from ..core.partitions import Partitions, fold_blocks
+from ..core.shards import Shards, shard_starts, sums_by_key
 from ..core.statistics import tree_sum
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)
@@ -103,6 +104,20 @@ class LocalPartitions(Partitions):
             return fold_blocks(f, shared, [block])
 
         return tree_sum(in_order(task, self.blocks))
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+        from .spilled import add_by_key  # which is made of these partitions
+
+        def task(block: Any) -> Any:
+            for step, step_shared in self.steps:
+                block = step(*step_shared, block)
+            return sums_by_key(f, shared, [block], n_keys)
+
+        starts = shard_starts(n_keys, shards)
+        return add_by_key(in_order(task, self.blocks), starts)
+
+    def block(self, number: int) -> Any:
+        return self.blocks[number]  # type: ignore[index]
 
 
 def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:

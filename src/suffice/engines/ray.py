@@ -18,6 +18,7 @@ from ray.exceptions import RayTaskError
 
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
+from ..core.shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import nbytes
@@ -30,6 +31,8 @@ RUN_BYTES = 1 << 26
 TASKS_A_CPU = 4
 # Sums up to this size, all together, come home to be added; larger ones are added where they are.
 HOME_BYTES = 1 << 28
+# Sums by key are added by tasks of so many parts of a shard, a power of two. The bits are the same for any.
+PARTS = 8
 # A block of a long fit may be lost more than once. Each time, and where a worker dies, its task runs again.
 RETRIES = 16
 
@@ -68,20 +71,62 @@ class RayPartitions(Partitions):
         # What Ray hands out is read-only and lies in its store, which the answer may outlive.
         return deepcopy(total)
 
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+        starts = shard_starts(n_keys, shards)
+        call, cuts = ray.put((f, shared)), ray.put(starts)
+        summed = _sums_by_key.options(num_returns=1 + shards)
+        tasks = [partial(summed.remote, call, run, cuts) for run in self.runs]
 
-def _ended(tasks: Sequence[Callable[[], Any]], length: int) -> Iterator[Any]:
-    """The results of tasks in their order, each when it is there; what sends a task may be called again."""
-    sent = {number: [send()] for number, send in enumerate(tasks)}
+        def add_all(terms: list[list[Any]]) -> list[Any]:
+            return [_add_all.remote(*parts) for parts in zip(*terms, strict=True)]
+
+        with _errors_as_raised():
+            # Few are sent ahead of those that add them: all parts together may be many times the sum.
+            ahead = max(2 * PARTS, int(TASKS_A_CPU * _cpus()))
+            total = add_in_runs(_parts(_ended(tasks, self.length, ahead)), PARTS, add_all)
+            made = [partial(_shard.remote, s, cuts, part) for s, part in enumerate(total)]
+            runs = [run for (run,) in _parts(_ended(made, len(self.runs) * self.length))]
+        return Shards(RayPartitions(tuple(runs)), starts)
+
+    def block(self, number: int) -> Any:
+        with _errors_as_raised():
+            return ray.get(self.runs[number // self.length])[number % self.length]
+
+
+def _ended(tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None) -> Iterator[Any]:
+    """The results of tasks in their order, each when it is there; what sends a task may be called again.
+
+    So many are sent ahead, or all. A task may have a list of results, which come together.
+    """
+    sent: dict[int, list[Any]] = {}
+    later = iter(enumerate(tasks))
+
+    def send(n: int) -> None:
+        sent.update((number, [task()]) for number, task in islice(later, n))
+
+    def found(results: list[Any], seconds: float | None) -> list[Any]:
+        by_first = {result[0] if isinstance(result, list) else result: result for result in results}
+        return [by_first[r] for r in ray.wait(list(by_first), timeout=seconds, fetch_local=False)[0]]
 
     def ended(left: list[int], seconds: float) -> list[int]:
-        return [n for n in left if ray.wait(sent[n], timeout=seconds, fetch_local=False)[0]]
+        return [n for n in left if n in sent and found(sent[n], seconds)]
 
     def again(left: list[int]) -> None:
         for number in left:
-            sent[number].append(tasks[number]())
+            if number in sent:
+                sent[number].append(tasks[number]())
 
+    send(ahead or len(tasks))
     for number in in_order(len(tasks), ended, again, lambda left: blocks_of(left, length), LOOK):
-        yield ray.wait(sent.pop(number), fetch_local=False)[0][0]
+        send(1)
+        yield found(sent.pop(number), None)[0]
+
+
+def _parts(results: Iterator[list[Any]]) -> Iterator[list[Any]]:
+    """Results that stay where they are; the first of each says that the task went well, or raises."""
+    for done, *parts in results:
+        ray.get(done)
+        yield parts
 
 
 @ray.remote(max_retries=RETRIES)
@@ -124,6 +169,23 @@ def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
 
 
 _add: Any = ray.remote(max_retries=RETRIES)(add)
+
+
+@ray.remote(max_retries=RETRIES)
+def _sums_by_key(call: Any, blocks: tuple[Any, ...], starts: Any) -> tuple[Any, ...]:
+    f, shared = call
+    with one_blas_thread():
+        return True, *sums_by_key(f, shared, blocks, int(starts[-1])).cut(starts)
+
+
+@ray.remote(max_retries=RETRIES)
+def _add_all(*parts: SumsByKey) -> SumsByKey:
+    return tree_sum(parts)
+
+
+@ray.remote(max_retries=RETRIES, num_returns=2)
+def _shard(number: int, starts: Any, part: SumsByKey) -> tuple[Any, ...]:
+    return True, (part.shard(number, starts),)
 
 
 @contextmanager
@@ -236,5 +298,8 @@ def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
 
 
 def _run_length(n_blocks: int, size: int) -> int:
-    cpus = max(1.0, ray.cluster_resources().get("CPU", 1.0))
-    return power_of_two(min(n_blocks / (TASKS_A_CPU * cpus), RUN_BYTES * n_blocks / max(1, size)), 1)
+    return power_of_two(min(n_blocks / (TASKS_A_CPU * _cpus()), RUN_BYTES * n_blocks / max(1, size)), 1)
+
+
+def _cpus() -> float:
+    return max(1.0, ray.cluster_resources().get("CPU", 1.0))

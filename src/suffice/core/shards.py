@@ -1,0 +1,250 @@
+"""Sums by key: totals too large to come home stay in shards, each the sums of a run of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .blocks import PIECE_BYTES, power_of_two
+from .partitions import Partitions, in_block
+from .statistics import tree_sum
+from .values import Value
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Shard(Value):
+    """The sums of a run of keys, as a block: `values[i]` is the sum of the key `start + i`."""
+
+    start: int
+    values: np.ndarray  # (N, ...), float64
+    index: tuple[int, ...] = (0,)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def keys(self) -> np.ndarray:
+        return np.arange(self.start, self.start + len(self))
+
+    def piece(self, start: int, stop: int, number: int) -> Shard:
+        return Shard(self.start + start, self.values[start:stop], (*self.index, number))
+
+    def pieces(self, statistic_bytes: int) -> Iterator[Shard]:
+        row = max(8, self.values.nbytes // max(1, len(self)))
+        size = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / row, 64)
+        for number, start in enumerate(range(0, len(self), size)):
+            yield self.piece(start, min(start + size, len(self)), number)
+
+
+@dataclass(frozen=True)
+class Shards(Partitions):
+    """What `fold_by_key` gives: partitions of `Shard` blocks, wherever they live.
+
+    As an argument of a later pass it travels as references. The function takes the rows that it needs.
+    A `map` keeps the keys: it returns ``shard.replace(values=...)``.
+    """
+
+    parts: Any  # partitions of an engine, which gives `block(number)`
+    starts: np.ndarray  # (shards + 1,): shard s has the keys starts[s] to starts[s + 1]
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> Shards:
+        return Shards(self.parts.map(f, *shared), self.starts)
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        return self.parts.fold(f, *shared)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+        return self.parts.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def take(self, keys: Any) -> np.ndarray:
+        """The values of these keys, in their order; shards that have none of them are not read."""
+        keys = _checked(keys, int(self.starts[-1]))
+        which = np.searchsorted(self.starts[1:-1], keys, side="right").astype(np.uint16)
+        count = np.bincount(which, minlength=len(self.starts) - 1)
+        if not len(keys):
+            return self._shard(0).values[:0].copy()
+        if count.max() == len(keys):
+            shard = self._shard(int(which[0]))
+            return shard.values[keys - shard.start]
+        order = np.argsort(which, kind="stable")
+        found: Any = None
+        for s, stop in zip(np.flatnonzero(count), np.cumsum(count)[count > 0], strict=True):
+            at = order[stop - count[s] : stop]
+            shard = self._shard(int(s))
+            if found is None:
+                found = np.empty((len(keys), *shard.values.shape[1:]), shard.values.dtype)
+            found[at] = shard.values[keys[at] - shard.start]
+            del shard  # before the next one is read
+        return found
+
+    def _shard(self, number: int) -> Shard:
+        shard = self.parts.block(number)
+        if not isinstance(shard, Shard) or len(shard) != self.starts[number + 1] - self.starts[number]:
+            raise TypeError(
+                f"Shard {number} was mapped to a {type(shard).__name__}, which has no values by key: for "
+                "`take`, map with a function that returns shard.replace(values=...), one for each key."
+            )
+        return shard
+
+
+@dataclass(frozen=True, eq=False)
+class SumsByKey(Value):
+    """Sums of the keys that occur; what does not occur is zero."""
+
+    keys: np.ndarray | range  # (M,), rising; a range if none between the first and the last is missing
+    values: np.ndarray  # (M, ...), float64
+
+    @classmethod
+    def of(cls, keys: Any, values: Any, n_keys: int) -> SumsByKey:
+        """Rows with keys in any order: those of one key are added in the order of the rows."""
+        keys, values = _checked(keys, n_keys), np.asarray(values, dtype=np.float64)
+        if len(values) != len(keys):
+            raise ValueError(
+                f"There are {len(keys)} keys and {len(values)} values; expected one for each key."
+            )
+        if (keys[1:] > keys[:-1]).all():
+            return cls(_as_range(keys), values)
+        bits = len(keys).bit_length()
+        if n_keys.bit_length() + bits < 64:  # a plain sort of numbers is several times as fast as argsort
+            packed = (keys << bits) | np.arange(len(keys))
+            packed.sort()
+            order, keys = packed & ((1 << bits) - 1), packed >> bits
+        else:
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        ends = np.append(first, len(keys))
+        # A product with ones adds row after row, without a sorted copy of the values.
+        sums = sp.csr_array((np.ones(len(keys)), order, ends), shape=(len(first), len(keys)))
+        flat = values.reshape(len(values), -1)
+        total = sums.dot(flat[:, 0] if flat.shape[1] == 1 else flat)
+        return cls(_as_range(keys[first]), total.reshape(-1, *values.shape[1:]))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __add__(self, other: SumsByKey) -> SumsByKey:
+        if not len(other):
+            return self
+        if not len(self):
+            return other
+        mine, its = self.keys, other.keys
+        both: Any
+        if isinstance(mine, range) and mine[0] <= its[0] and its[-1] <= mine[-1]:
+            both = mine
+        elif isinstance(its, range) and its[0] <= mine[0] and mine[-1] <= its[-1]:
+            both = its
+        elif len(mine) == len(its) and np.array_equal(mine, its):
+            return SumsByKey(mine, self.values + other.values)
+        else:
+            both = np.sort(np.concatenate([mine, its]), kind="stable")  # merges what is sorted
+            both = _as_range(both[np.concatenate([[True], both[1:] != both[:-1]])])
+        total = np.zeros((len(both), *self.values.shape[1:]))
+        total[_places(both, mine)] = self.values
+        total[_places(both, its)] += other.values
+        return SumsByKey(both, total)
+
+    def cut(self, starts: np.ndarray) -> tuple[SumsByKey, ...]:
+        """The sums of each shard."""
+        if isinstance(self.keys, range):
+            ends = np.clip(starts - self.keys.start, 0, len(self))
+        else:
+            ends = np.searchsorted(self.keys, starts)
+        return tuple(SumsByKey(self.keys[a:b], self.values[a:b]) for a, b in pairwise(ends))
+
+    def shard(self, number: int, starts: np.ndarray) -> Shard:
+        """All keys of a shard, those that do not occur too."""
+        start, stop = int(starts[number]), int(starts[number + 1])
+        values = np.zeros((stop - start, *self.values.shape[1:]))
+        # Added to zero, so that no zero has a sign by which one could tell how the sum was cut.
+        values[_places(range(start, stop), self.keys)] += self.values
+        return Shard(start, values, (number,))
+
+
+def shard_starts(n_keys: int, shards: int) -> np.ndarray:
+    """Where shards begin, and where the last ends: runs of keys that differ by one key at most."""
+    if not 0 < shards <= min(n_keys, 1 << 16):
+        raise ValueError(
+            f"shards={shards} of n_keys={n_keys}: expected one shard at least, at most {1 << 16}, "
+            "and no more than there are keys."
+        )
+    return np.arange(shards + 1) * n_keys // shards
+
+
+def sums_by_key(
+    f: Callable[..., Any], shared: Sequence[Any], blocks: Iterable[Any], n_keys: int
+) -> SumsByKey:
+    """The sums by key over a run of blocks, each taken in pieces: the task of every engine."""
+    return tree_sum(_of_block(f, shared, block, n_keys) for block in blocks)
+
+
+def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: int) -> SumsByKey:
+    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
+        pieces = block.pieces(0) if len(block) else [block.piece(0, 0, 0)]
+        return tree_sum(_of_rows(f(*shared, piece), n_keys) for piece in pieces)
+
+
+def _of_rows(rows: Any, n_keys: int) -> SumsByKey:
+    if not isinstance(rows, tuple) or len(rows) != 2:
+        raise TypeError(f"The function gave a {type(rows).__name__}; for sums by key, return keys, values.")
+    return SumsByKey.of(*rows, n_keys=n_keys)
+
+
+def add_in_runs(terms: Iterable[T], length: int, add_all: Callable[[list[T]], T]) -> T:
+    """As `tree_sum`, but aligned runs of a power of two of terms are added by one call.
+
+    >>> add_in_runs("abcdefghijk", 4, lambda terms: tree_sum(terms, add=lambda a, b: f"({a}{b})"))
+    '((((ab)(cd))((ef)(gh)))((ij)k))'
+    """
+    levels: list[list[T]] = []
+    for term in terms:
+        for level in levels:
+            level.append(term)
+            if len(level) < length:
+                break
+            term = add_all(level)
+            level.clear()
+        else:
+            levels.append([term])
+    rest: list[T] = []
+    for level in levels:
+        run = level + rest
+        rest = [add_all(run)] if len(run) > 1 else run
+        level.clear()
+    return rest[0]
+
+
+def _checked(keys: Any, n_keys: int) -> np.ndarray:
+    keys = np.asarray(keys)
+    if keys.ndim != 1 or keys.dtype.kind not in "iu":
+        raise TypeError(
+            f"Keys came as {keys.dtype} of shape {keys.shape}; expected a list of integers: pass "
+            "keys.astype(np.int64)."
+        )
+    if len(keys) and not (keys.min() >= 0 and keys.max() < n_keys):
+        raise ValueError(
+            f"Keys came from {keys.min()} to {keys.max()}; with n_keys={n_keys}, expected 0 to {n_keys - 1}."
+        )
+    return keys.astype(np.int64, copy=False)
+
+
+def _as_range(keys: np.ndarray) -> np.ndarray | range:
+    if len(keys) and keys[-1] - keys[0] + 1 == len(keys):
+        return range(int(keys[0]), int(keys[-1]) + 1)
+    return keys
+
+
+def _places(among: Any, keys: Any) -> Any:
+    """Where the keys stand among others."""
+    if isinstance(among, range):
+        if isinstance(keys, range):
+            return slice(keys.start - among.start, keys.stop - among.start)
+        return keys - among.start
+    return np.searchsorted(among, keys)

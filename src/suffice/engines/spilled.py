@@ -1,0 +1,89 @@
+"""Sums by key on this machine: in memory, or where that is too little, in temporary files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.shards import Shards, SumsByKey
+from ..core.statistics import tree_sum
+from ..core.values import nbytes
+from .cache import OnDisk, free_memory
+from .local import LocalPartitions, in_order
+
+# Sums larger than this go to a temporary file; None takes a part of the memory that is free, since there
+# are as many sums as levels of the tree. The bits are the same for any.
+SPILL_BYTES: int | None = None
+PART_OF_FREE = 1 / 32
+# Smaller sums are added before threads would have started.
+THREADS_BYTES = 1 << 21
+
+
+def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> Shards:
+    """The total of the terms, in shards."""
+    limit = SPILL_BYTES or PART_OF_FREE * free_memory()
+    numbers = tuple(range(len(starts) - 1))
+    total = tree_sum((term.cut(starts) for term in terms), add=partial(_add, limit, numbers))
+    row = nbytes(_part(total, 0).shard(0, starts).values[:1])
+    if row * starts[-1] <= limit:
+        return Shards(LocalPartitions(tuple(_part(total, s).shard(s, starts) for s in numbers)), starts)
+    store = OnDisk()
+    for s in numbers:
+        store.put(s, _part(total, s).shard(s, starts))
+    return Shards(StoredPartitions(Stored(store)), starts)
+
+
+def _add(limit: float, numbers: tuple[int, ...], a: Any, b: Any) -> Any:
+    """Shard by shard, so that of what is on disk one shard is in memory at a time."""
+
+    def add(s: int) -> SumsByKey:
+        return _part(a, s) + _part(b, s)
+
+    size = _size(a) + _size(b)
+    if size <= limit:
+        return tuple(in_order(add, numbers) if size > THREADS_BYTES else map(add, numbers))
+    store = OnDisk()
+    for s in numbers:
+        store.put(s, add(s))  # type: ignore[arg-type]
+    return store
+
+
+def _part(term: Any, s: int) -> Any:
+    return term.get(s) if isinstance(term, OnDisk) else term[s]
+
+
+def _size(term: Any) -> int:
+    return term.size if isinstance(term, OnDisk) else nbytes(term)
+
+
+class Stored:
+    """Calls that read blocks from a temporary file, to be made by threads."""
+
+    def __init__(self, store: OnDisk) -> None:
+        self.store = store
+
+    def __iter__(self) -> Iterator[Callable[[], Any]]:
+        return (partial(self.store.get, n) for n in range(len(self.store.blocks)))
+
+    def __getitem__(self, number: int) -> Any:
+        return self.store.get(number)
+
+
+class StoredPartitions(LocalPartitions):
+    """Blocks in a temporary file; what a map gives is written to another."""
+
+    def __init__(self, blocks: Stored) -> None:
+        super().__init__(blocks, ((_call, ()),))
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
+        store = OnDisk()
+        for number, value in enumerate(in_order(lambda read: f(*shared, read()), self.blocks)):
+            store.put(number, value)
+        return StoredPartitions(Stored(store))
+
+
+def _call(read: Callable[[], Any]) -> Any:
+    return read()
