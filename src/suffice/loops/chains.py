@@ -318,3 +318,19 @@ def log_backward(U, moves, offset):
                         total += np.exp(A[i, j] + U[n + 1, j] + out[n + 1, j] - most)
                     out[n, i] = most + np.log(total)
     return out
+
+
+@jit
+def add_log_pairs(before, U, after, moves, total, weight, pairs):
+    """Of one sequence: add the shares of its moves, times the weight, to `pairs`, (1, K, K) or into each step.
+
+    `before` and `after` are what `log_forward` and `log_backward` give, and `total` the log of all paths.
+    """
+    N, K = U.shape
+    each = len(moves) > 1
+    for n in range(1, N):
+        m = n if each else 0
+        for i in range(K):
+            for j in range(K):
+                share = before[n - 1, i] + moves[m, i, j] + (U[n, j] + after[n, j]) - total
+                pairs[m, i, j] += weight * np.exp(share)

@@ -126,6 +126,8 @@ class Chains(Value):
         return gamma, pairs if self.move.ndim == 3 else pairs[0]
 
     def _smooth_by_logarithms(self, s: int, w: float, gamma: np.ndarray, pairs: np.ndarray) -> None:
+        from ..loops.chains import add_log_pairs
+
         a, b = self._spans[s]
         one = self[s]
         before, after = one._log_forward, one._log_backward
@@ -133,10 +135,8 @@ class Chains(Value):
         if total == -np.inf:
             return
         gamma[a:b] = w * np.exp(before + after - total)
-        for n in range(1, b - a):
-            move = one._moves[n if one.move.ndim == 3 else 0]
-            joint = before[n - 1][:, None] + move + (one.state[n] + after[n]) - total
-            pairs[a + n if one.move.ndim == 3 else 0] += w * np.exp(joint)
+        into = pairs[a:b] if self.move.ndim == 3 else pairs
+        add_log_pairs(before, one.state, after, one._moves, total, w, into)
 
     def moves_of_steps(self) -> np.ndarray:
         """Shares of the moves into each step, (N, K, K); zero at the first of a sequence."""
