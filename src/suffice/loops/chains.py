@@ -322,7 +322,7 @@ def log_backward(U, moves, offset):
 
 @jit
 def add_log_pairs(before, U, after, moves, total, weight, pairs):
-    """Of one sequence: add the shares of its moves, times the weight, to `pairs`, (1, K, K) or into each step.
+    """Of one sequence: add the shares of its moves, times the weight, to `pairs`: (1, K, K), or of each step.
 
     `before` and `after` are what `log_forward` and `log_backward` give, and `total` the log of all paths.
     """
