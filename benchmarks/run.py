@@ -1,6 +1,6 @@
 """All benchmarks: prints the tables of ratios and writes them into the documentation.
 
-python benchmarks/run.py                     # half an hour; --quick for a look
+python benchmarks/run.py                     # two hours; --quick for a look
 python benchmarks/run.py "On Ray" Import     # these tables alone, in their places on the page
 """
 
@@ -13,15 +13,21 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import at_size
+import cost
 import crf
+import dask_overhead
 import hidden_markov
 import imports
 import numba
 import numpy as np
 import out_of_core
 import ray_overhead
+import scaling
 import sequences_out_of_core
 import sklearn
+import soak
+import spark_overhead
 import speed
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "benchmarks_table.md"
@@ -35,7 +41,13 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
         "Conditional random fields": lambda: crf.table(["small"] if quick else list(crf.CASES)),
         "Out of core": lambda: out_of_core.table(500_000 if quick else 50_000_000),
         "Sequences out of core": lambda: sequences_out_of_core.table(200_000 if quick else 10_000_000),
+        "At size": lambda: at_size.table(*(500_000, 100_000) if quick else (10**8, 10**7)),
         "On Ray": lambda: ray_overhead.table(8192 if quick else 65536),
+        "On Spark": lambda: spark_overhead.table(8192 if quick else 131072, 5 if quick else 15),
+        "On Dask": lambda: dask_overhead.table((8192, 256) if quick else (65536, 256), 7 if quick else 31),
+        "Scaling": lambda: scaling.table(*(80_000, 3, 1) if quick else (400_000, 9, 3)),
+        "Soak": lambda: soak.table(0.5 if quick else 15.0),
+        "Cost": lambda: cost.table(*(50_000, 3, False) if quick else (200_000, 7, True)),
         "Import": lambda: imports.table(3 if quick else 9),
     }
 
