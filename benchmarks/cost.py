@@ -327,8 +327,10 @@ class Constants:
 
     def fit(self, method: Method, rows: float, workers: int, engine: str = "Ray") -> tuple[float, str]:
         """Seconds of a fit, and on what most of them are spent."""
-        parts = self.parts(method, rows, workers, engine)
-        return method.passes * sum(parts.values()), max(parts, key=lambda name: parts[name])
+        spent = {name: method.passes * t for name, t in self.parts(method, rows, workers, engine).items()}
+        if workers > 1:  # files are read once, whatever stays in memory
+            spent["reading"] += rows * method.bytes / (workers * self.read)
+        return sum(spent.values()), max(spent, key=lambda name: spent[name])
 
 
 def timed(f: Callable[[], Any]) -> float:
@@ -421,8 +423,10 @@ def times_page(c: Constants) -> list[str]:
     lines += ["| method | " + " | ".join(f"$10^{{{round(math.log10(n))}}}$ rows" for n in ROWS) + " |"]
     lines += ["|---" * (1 + len(ROWS)) + "|"]
     for method in METHODS:
-        most = [math.sqrt(n * c.methods[method.name].compute / (TASKS * c.engines["Ray"].task)) for n in ROWS]
-        lines.append(f"| {method.name} | {' | '.join(f'{float(f"{n:.1g}"):,.0f}' for n in most)} |")
+        task = TASKS * c.engines["Ray"].task
+        most = [math.sqrt(n * c.methods[method.name].compute / task) for n in ROWS]
+        cells = [f"{float(f'{n:.1g}'):,.0f}" for n in most]
+        lines.append(f"| {method.name} | {' | '.join(cells)} |")
     lines += ["", "What a pass costs that is not compute, by engine, with four tasks to a worker:", ""]
     lines += ["| engine | method | " + " | ".join(_workers(n) for n in WORKERS[1:]) + " |"]
     lines += ["|---" * (1 + len(WORKERS)) + "|"]

@@ -35,7 +35,9 @@ from suffice.sequence import HiddenMarkovModel
 
 K, D, BLOCKS = 4, 8, 16
 ALLOWED = 1.1  # of the first third
-PAUSE = (0.2, 2.0)  # seconds between kills, the least and the most
+# Seconds between kills, the least and the most. A new worker takes a second or more to start: were all killed
+# before they did anything, each task would in the end have used up its retries.
+PAUSE = (1.0, 6.0)
 
 
 def dataset(rows: int) -> Any:
