@@ -215,6 +215,7 @@ class _Run:
     def __init__(self, here: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
         self.here, self.fit, self.forgive, self.config = here, fit, forgive, get_config()
         self.asked: Call | None = None
+        self.running = False
         self.result: Any = None
         self.stopped: BaseException | None = None
         self.asks: SimpleQueue[Call | None] = SimpleQueue()
@@ -224,12 +225,17 @@ class _Run:
     def go_on(self, answer: Any = None) -> None:
         """Until it asks for a sum, or ends."""
         if self.thread is None:
-            self.thread = threading.Thread(target=copy_context().run, args=(self._body,), daemon=True)
+            of_caller = copy_context()
+            self.thread = threading.Thread(
+                target=of_caller.run, args=(self._body,), name="a fit of suffice", daemon=True
+            )
+            self.running = True
             self.thread.start()
         else:
-            self.asked = None
+            self.running = True
             self.answers.put(answer)
         self.asked = self.asks.get()
+        self.running = False
         if self.stopped is not None:
             raise self.stopped
 
@@ -241,10 +247,10 @@ class _Run:
         return answer
 
     def end(self) -> None:
-        """If it waits, it ends at once; if it was interrupted while it ran, when it asks next."""
-        if self.thread is not None and self.thread.is_alive():
+        """If it waits, it ends at once; if the caller was interrupted while it ran, when it asks next."""
+        if self.thread is not None:
             self.answers.put(_Ended())
-            if self.asked is not None:
+            if not self.running:
                 self.thread.join()
 
     def _body(self) -> None:

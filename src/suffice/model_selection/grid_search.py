@@ -156,6 +156,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             scores = self._scores(sharing.together(fits, forgive=self.error_score != "raise"), params)
             results = _results(params, scores)
             best = int(results["rank_test_score"].argmin())
+            self.__dict__.pop("best_estimator_", None)
             if self.refit:
                 self.best_estimator_ = clone(estimators[best]).fit(sharing.view())
             self.cv_results_, self.best_index_ = results, best
