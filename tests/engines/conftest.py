@@ -14,8 +14,22 @@ from pathlib import Path
 
 import pytest
 
+# On Connect the same code runs behind another door. What shows that is in the common run, all in the slow one.
+ON_CONNECT = {"test_same_bits_on_spark", "test_a_bad_block_is_refused_by_its_number"}
 
-@pytest.fixture(scope="session", params=[1, 2], ids=["1-cpu", "2-cpus"])
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if params.get("spark") == "connect" and item.originalname not in ON_CONNECT:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(1, marks=pytest.mark.slow, id="1-cpu"), pytest.param(2, id="2-cpus")],
+)
 def cluster(request):
     """A real Ray on this machine, and how many CPUs it has."""
     import ray

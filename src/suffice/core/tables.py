@@ -116,7 +116,7 @@ def rows(
 
     Parameters
     ----------
-    table : pandas, polars or Arrow table, Parquet scan, ray.data.Dataset, dask DataFrame or list of Delayed
+    table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
         Where the rows are.
     features : sequence of str, or what `suffice.sparse` describes, optional
         Columns of X; all that are neither target nor weight if not given.
@@ -167,7 +167,7 @@ def sequences(
 
     Parameters
     ----------
-    table : pandas, polars or Arrow table, Parquet scan, ray.data.Dataset, dask DataFrame or list of Delayed
+    table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
         Where the rows are.
     sequence : str
         Column that names the sequence of each row. In files and distributed data sets the rows of a
