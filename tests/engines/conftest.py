@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-# On Connect the same code runs behind another door. What shows that is in the common run, all in the slow one.
+# On Connect the same code runs behind another door: what shows that is in the common run.
 ON_CONNECT = {"test_same_bits_on_spark", "test_a_bad_block_is_refused_by_its_number"}
 
 
