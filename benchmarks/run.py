@@ -60,6 +60,9 @@ def main() -> None:
     known = parts(given.quick)
     if strange := [title for title in given.titles if title not in known]:
         parser.error(f"there is no table {strange}; there are {list(known)}")
+    # Workers of Spark find the functions of these files by their names.
+    before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *before])
     for title in given.titles or known:
         lines = known[title]()
         if not given.quick:

@@ -20,6 +20,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,10 @@ from suffice.sequence import HiddenMarkovModel
 
 K, D, BLOCKS = 4, 8, 16
 ALLOWED = 1.1  # of the first third
-# Seconds between kills, the least and the most. A new worker takes a second or more to start: were all killed
-# before they did anything, each task would in the end have used up its retries.
-PAUSE = (1.0, 6.0)
+PAUSE = (1.0, 6.0)  # seconds between kills, the least and the most
+# Seconds that a worker lives at least. It takes one or more to start, and were all killed before they did
+# anything, a task would in the end have used up its retries.
+YOUNG = 3.0
 
 
 def dataset(rows: int) -> Any:
@@ -70,13 +72,14 @@ def fits(rows: int) -> dict[str, Callable[[], bytes]]:
 class Killer(threading.Thread):
     """Kills one Ray worker of this process after another until told to stop."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, seconds: float) -> None:
         super().__init__(daemon=True)
+        self.until = time.perf_counter() + seconds
         self.random, self.done = np.random.default_rng(seed), threading.Event()
         self.killed = self.busy = 0
 
     def run(self) -> None:
-        while not self.done.wait(self.random.uniform(*PAUSE)):
+        while not self.done.wait(self.random.uniform(*PAUSE)) and time.perf_counter() < self.until:
             found = sorted(workers())
             # Mostly one at work, sometimes an idle one.
             at_work = [pid for pid, name in found if "IDLE" not in name]
@@ -91,14 +94,15 @@ class Killer(threading.Thread):
 
 
 def workers() -> Iterator[tuple[int, str]]:
-    """Workers of the Ray that this process has started: descendants, whose titles Ray sets.
+    """Workers of the Ray that this process has started, and not just now: descendants, whose titles Ray sets.
 
     Agents have such titles too, but they are parts of a node, which ends with them.
     """
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             title = (child.cmdline() or [""])[0]
-            if title.startswith("ray::") and "Agent" not in title:
+            old = time.time() - child.create_time() > YOUNG
+            if title.startswith("ray::") and "Agent" not in title and old:
                 yield child.pid, title
 
 
@@ -116,17 +120,18 @@ def soak(minutes: float, rows: int, seed: int) -> tuple[list[str], bool]:
         job()
     seen, wrong, count = [(0.0, memory())], [], 0
     free = ray.available_resources().get("object_store_memory", 0.0)
-    killer = Killer(seed)
+    killer = Killer(seed, 60.0 * minutes)
     killer.start()
     start = time.perf_counter()
-    while (now := time.perf_counter() - start) < 60.0 * minutes:
-        for name, job in jobs.items():
-            try:
-                if job() != first[name]:
-                    wrong.append(f"after {now:.0f} s, {name} gave other bits")
-            except Exception as error:
-                wrong.append(f"after {now:.0f} s, {name} raised {type(error).__name__}: {error}")
-            count += 1
+    for name, job in cycle(jobs.items()):
+        if (now := time.perf_counter() - start) > 60.0 * minutes:
+            break
+        try:
+            if job() != first[name]:
+                wrong.append(f"after {now:.0f} s, {name} gave other bits")
+        except Exception as error:
+            wrong.append(f"after {now:.0f} s, {name} raised {type(error).__name__}: {error}")
+        count += 1
         seen.append((time.perf_counter() - start, memory()))
     killer.done.set()
     killer.join()

@@ -34,7 +34,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "guides/benchmarks_table.md", "gallery/*.py.md5", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "guides/benchmarks_table.md",
+    "concepts/scale_*.md",  # included in scale.md
+    "gallery/*.py.md5",
+    "sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 default_role = "py:obj"
 add_module_names = False
