@@ -17,6 +17,9 @@ from .values import Value
 
 T = TypeVar("T")
 
+# Rows by key that are sorted together.
+ROWS_BYTES = 1 << 24
+
 
 @dataclass(frozen=True, eq=False)
 class Shard(Value):
@@ -98,7 +101,7 @@ class Shards(Partitions):
 class SumsByKey(Value):
     """Sums of the keys that occur; what does not occur is zero."""
 
-    keys: np.ndarray | range  # (M,), rising; a range if none between the first and the last is missing
+    keys: np.ndarray | range  # (M,), rising; a range where few between the first and the last are missing
     values: np.ndarray  # (M, ...), float64
 
     @classmethod
@@ -135,21 +138,32 @@ class SumsByKey(Value):
             return self
         if not len(self):
             return other
-        mine, its = self.keys, other.keys
-        both: Any
-        if isinstance(mine, range) and mine[0] <= its[0] and its[-1] <= mine[-1]:
-            both = mine
-        elif isinstance(its, range) and its[0] <= mine[0] and mine[-1] <= its[-1]:
-            both = its
-        elif len(mine) == len(its) and np.array_equal(mine, its):
-            return SumsByKey(mine, self.values + other.values)
-        else:
-            both = np.sort(np.concatenate([mine, its]), kind="stable")  # merges what is sorted
-            both = _as_range(both[np.concatenate([[True], both[1:] != both[:-1]])])
-        total = np.zeros((len(both), *self.values.shape[1:]))
-        total[_places(both, mine)] = self.values
-        total[_places(both, its)] += other.values
-        return SumsByKey(both, total)
+        low, high = int(min(self.keys[0], other.keys[0])), int(max(self.keys[-1], other.keys[-1]))
+        every, row = range(low, high + 1), self.values.nbytes // len(self)
+
+        def is_dense(n: int) -> bool:
+            """Whether all keys take little more than the n that occur."""
+            return len(every) * row <= 2 * n * (row + 8)
+
+        if is_dense(max(len(self), len(other))):
+            return self._among(every, _places(every, self.keys), other, _places(every, other.keys))
+        # Beside each key, whose it is: one sort then tells the places of both.
+        keys = np.concatenate([_as_array(part.keys) - low << 1 for part in (self, other)])
+        keys[len(self) :] |= 1
+        keys.sort(kind="stable")  # merges what is sorted
+        its = (keys & 1).astype(bool)
+        keys >>= 1
+        new = np.concatenate([[True], keys[1:] != keys[:-1]])
+        if is_dense(int(np.count_nonzero(new))):
+            return self._among(every, keys[~its], other, keys[its])
+        place = np.cumsum(new) - 1
+        return self._among(keys[new] + low, place[~its], other, place[its])
+
+    def _among(self, keys: Any, mine: Any, other: SumsByKey, its: Any) -> SumsByKey:
+        total = np.zeros((len(keys), *self.values.shape[1:]))
+        total[mine] = self.values
+        total[its] += other.values
+        return SumsByKey(keys, total)
 
     def cut(self, starts: np.ndarray) -> tuple[SumsByKey, ...]:
         """The sums of each shard."""
@@ -175,7 +189,7 @@ def shard_starts(n_keys: int, shards: int) -> np.ndarray:
             f"shards={shards} of n_keys={n_keys}: expected one shard at least, at most {1 << 16}, "
             "and no more than there are keys."
         )
-    return np.arange(shards + 1) * n_keys // shards
+    return np.array([s * n_keys // shards for s in range(shards + 1)])
 
 
 def sums_by_key(
@@ -188,13 +202,37 @@ def sums_by_key(
 def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: int) -> SumsByKey:
     with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
         pieces = block.pieces(0) if len(block) else [block.piece(0, 0, 0)]
-        return tree_sum(_of_rows(f(*shared, piece), n_keys) for piece in pieces)
+        return tree_sum(
+            SumsByKey.of(keys, values, n_keys)
+            for keys, values in _together(f(*shared, piece) for piece in pieces)
+        )
 
 
-def _of_rows(rows: Any, n_keys: int) -> SumsByKey:
-    if not isinstance(rows, tuple) or len(rows) != 2:
-        raise TypeError(f"The function gave a {type(rows).__name__}; for sums by key, return keys, values.")
-    return SumsByKey.of(*rows, n_keys=n_keys)
+def _together(pieces: Iterable[Any]) -> Iterator[Sequence[Any]]:
+    """Rows of several pieces, up to a size: to sort them once costs less than to merge sums."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    for given in pieces:
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise TypeError(
+                f"The function gave a {type(given).__name__}; for sums by key, return keys, values."
+            )
+        keys, values = map(np.asarray, given)
+        if len(keys) != len(values):
+            raise ValueError(
+                f"There are {len(keys)} keys and {len(values)} values; expected one for each key."
+            )
+        rows.append((keys, values))
+        size += keys.nbytes + values.nbytes
+        if size > ROWS_BYTES:
+            yield _joined(rows)
+            rows, size = [], 0
+    if rows:
+        yield _joined(rows)
+
+
+def _joined(rows: list[tuple[Any, ...]]) -> Sequence[Any]:
+    return [np.concatenate(part) for part in zip(*rows, strict=True)] if len(rows) > 1 else rows[0]
 
 
 def add_in_runs(terms: Iterable[T], length: int, add_all: Callable[[list[T]], T]) -> T:
@@ -241,10 +279,12 @@ def _as_range(keys: np.ndarray) -> np.ndarray | range:
     return keys
 
 
-def _places(among: Any, keys: Any) -> Any:
-    """Where the keys stand among others."""
-    if isinstance(among, range):
-        if isinstance(keys, range):
-            return slice(keys.start - among.start, keys.stop - among.start)
-        return keys - among.start
-    return np.searchsorted(among, keys)
+def _as_array(keys: np.ndarray | range) -> np.ndarray:
+    return np.arange(keys.start, keys.stop) if isinstance(keys, range) else keys
+
+
+def _places(every: range, keys: Any) -> Any:
+    """Where the keys stand in a range."""
+    if isinstance(keys, range):
+        return slice(keys.start - every.start, keys.stop - every.start)
+    return keys - every.start

@@ -80,8 +80,13 @@ class StoredPartitions(LocalPartitions):
 
     def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
         store = OnDisk()
-        for number, value in enumerate(in_order(lambda read: f(*shared, read()), self.blocks)):
-            store.put(number, value)
+
+        def task(numbered: tuple[int, Callable[[], Any]]) -> None:
+            number, read = numbered
+            store.put(number, f(*shared, read()))
+
+        for _ in in_order(task, enumerate(self.blocks)):
+            pass
         return StoredPartitions(Stored(store))
 
 
