@@ -55,9 +55,9 @@ TABLE = pa.table(
 OF_ROWS = {
     "logistic": (LogisticRegression(), {"C": [1e-3, 1.0, 100.0]}, "label"),
     "newton": (LogisticRegression(solver="newton"), {"C": [1e-3, 1.0]}, "label"),
-    "mixture": (GaussianMixture(random_state=0), {"n_components": [1, 2, 3]}, None),
+    "mixture": (GaussianMixture(random_state=0), {"n_components": [1, 2]}, None),
     "ridge": (Ridge(), {"alpha": [0.1, 1e3], "fit_intercept": [True, False]}, "number"),
-    "k-means": (KMeans(random_state=0), {"n_clusters": [2, 3], "init": ["k-means++", "k-means||"]}, None),
+    "k-means": (KMeans(2, random_state=0), {"init": ["k-means++", "k-means||"]}, None),
     "bayes": (MixedNB(), {"kinds": ["gaussian"]}, "label"),
     "pca": (PCA(), {"n_components": [1, 2]}, None),
 }
@@ -87,8 +87,9 @@ def described(scan, target, weight=None):
     return suffice.rows(scan, features=list("abc"), target=target, weight=weight)
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("name", OF_ROWS)
+@pytest.mark.parametrize(
+    ("name", "weight"), [*((name, None) for name in OF_ROWS), ("logistic", "w"), ("k-means", "w")]
+)
 def test_scores_are_those_of_lone_fits_to_the_bit(name, weight, tmp_path):
     estimator, grid, target = OF_ROWS[name]
     groups = [TABLE.slice(start, GROUP) for start in range(0, ROWS, GROUP)]
@@ -119,7 +120,7 @@ def test_scores_are_those_of_lone_fits_to_the_bit(name, weight, tmp_path):
 
 
 OF_SEQUENCES = {
-    "hidden Markov": (HiddenMarkovModel(random_state=0), {"n_components": [1, 2, 3]}, False),
+    "hidden Markov": (HiddenMarkovModel(random_state=0), {"n_components": [1, 2]}, False),
     "random field": (ConditionalRandomField(), {"C": [0.01, 1.0]}, True),
     "classifier": (
         SequenceClassifier(HiddenMarkovModel(2, random_state=0)),
