@@ -310,10 +310,3 @@ def test_only_the_columns_that_are_asked_for_are_read(cluster, tmp_path):
     here = suffice.decomposition.PCA(2).fit(pa.concat_tables(tables()[:4]).select(FEATURES))
     np.testing.assert_allclose(model.explained_variance_, here.explained_variance_, rtol=1e-10)
     assert model.feature_names_in_.tolist() == FEATURES
-
-
-def test_predict_says_what_to_do_with_a_dataset(cluster):
-    source = ray.data.from_arrow(tables()[:2])
-    model = GaussianNB().fit(suffice.rows(source, features=FEATURES, target="label"))
-    with pytest.raises(TypeError, match="map_batches"):
-        model.predict(source)

@@ -527,5 +527,5 @@ class TestCrossValidation:
 def test_what_is_elsewhere_is_not_predicted_from():
     scan = ParquetScan(("nowhere",), ("id", "x"))
     model = clone(MODEL).set_params(tol=1e-1).fit(made()[0])
-    with pytest.raises(TypeError, match="predict by"):
+    with pytest.raises(TypeError, match=r"This method of HiddenMarkovModel takes rows in memory"):
         read_sequences(model, suffice.sequences(scan, sequence="id"))
