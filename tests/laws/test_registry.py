@@ -74,7 +74,7 @@ def test_every_engine_is_tried():
         assert engine.__name__.endswith("Partitions")
         assert module == "local" or (folder / f"test_{module}.py").exists(), engine
     for module in engine_modules():
-        here = module in ("local", "parquet", "written")  # the last two serve sources that the first folds
+        here = module in ("local", "parquet", "spilled", "written")  # the others serve the first
         assert here or list(folder.glob(f"test_{module}*.py")), module
 
 
