@@ -14,15 +14,24 @@ from pathlib import Path
 
 import pytest
 
-# On Connect the same code runs behind another door: what shows that is in the common run.
-ON_CONNECT = {"test_same_bits_on_spark", "test_a_bad_block_is_refused_by_its_number"}
+# A task costs Spark a tenth of a second and more: what shows the most is in the common run, the rest is slow.
+ON_SPARK = {
+    "test_same_bits_on_spark[classic-PCA]",
+    "test_same_bits_on_spark[classic-LogisticRegression]",
+    "test_same_bits_on_spark[connect-PCA]",
+    "test_a_bad_block_is_refused_by_its_number[classic]",
+    "test_a_worker_is_killed_in_a_fold[classic]",
+    "test_blocks_are_given_back_and_the_session_is_as_it_was[classic]",
+    "test_map_stays_and_folds_to_the_same_bits[classic]",
+    "test_of_spark[classic]",
+    "test_those_that_cross_are_brought_together[classic]",
+}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        if params.get("spark") == "connect" and item.originalname not in ON_CONNECT:
+        if "spark" in getattr(item, "fixturenames", ()) and item.name not in ON_SPARK:
             item.add_marker(pytest.mark.slow)
 
 

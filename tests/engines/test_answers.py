@@ -204,8 +204,14 @@ def test_of_spark(spark):
         assert isinstance(found, DataFrame)
         return found.toArrow()
 
-    check_rows(lambda blocks: frame(spark, blocks), home, representatives()[:3])
-    check_steps(lambda blocks: frame(spark, blocks), home)
+    check_rows(lambda blocks: frame(spark, blocks), home, representatives()[:1])
+
+
+def test_all_of_spark(spark):
+    from .test_spark import frame
+
+    check_rows(lambda blocks: frame(spark, blocks), lambda found: found.toArrow(), representatives()[:3])
+    check_steps(lambda blocks: frame(spark, blocks), lambda found: found.toArrow())
 
 
 def test_of_dask(dask_client):

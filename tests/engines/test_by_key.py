@@ -387,7 +387,7 @@ class TestSums:
 
 
 class TestMemory:
-    @pytest.mark.parametrize("engine", ["local", "ray"])
+    @pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.slow)])
     def test_the_sums_are_not_at_home(self, engine):
         """Sums of 200 MB, mapped, taken from and folded. Locally a thread has a shard of 6 MB in hand, and
         what it adds to it. What is freed goes back to the system at once, so only what is held counts."""

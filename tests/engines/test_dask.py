@@ -278,12 +278,6 @@ class TestArrays:
         )
         np.testing.assert_allclose(parts.var_, whole.var_, rtol=1e-10)
 
-    def test_predict_says_what_to_do(self, place):
-        X, y, _ = self.parts()
-        model = GaussianNB().fit(da.from_array(X, chunks=(500, 4)), y)
-        with pytest.raises(TypeError, match="predict by batches"):
-            model.predict(da.from_array(X, chunks=(500, 4)))
-
 
 class TestDelayed:
     """A list of Delayed: each gives a block."""

@@ -97,9 +97,9 @@ class TestProcess:
         ("name", "engine", "kills"),
         [
             ("KMeans", "local", 1),
-            ("GaussianMixture", "local", 2),
+            pytest.param("GaussianMixture", "local", 2, marks=pytest.mark.slow),
             ("LogisticRegression", "local", 1),
-            ("GaussianMixture", "ray", 1),
+            pytest.param("GaussianMixture", "ray", 1, marks=pytest.mark.slow),
         ],
     )
     def test_killed_and_started_again(self, name, engine, kills, tmp_path):
