@@ -22,8 +22,6 @@ ON_SPARK = {
     "test_a_bad_block_is_refused_by_its_number[classic]",
     "test_a_worker_is_killed_in_a_fold[classic]",
     "test_blocks_are_given_back_and_the_session_is_as_it_was[classic]",
-    "test_map_stays_and_folds_to_the_same_bits[classic]",
-    "test_of_spark[classic]",
     "test_those_that_cross_are_brought_together[classic]",
 }
 

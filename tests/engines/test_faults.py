@@ -98,7 +98,7 @@ class TestProcess:
         [
             ("KMeans", "local", 1),
             pytest.param("GaussianMixture", "local", 2, marks=pytest.mark.slow),
-            ("LogisticRegression", "local", 1),
+            pytest.param("LogisticRegression", "local", 1, marks=pytest.mark.slow),
             pytest.param("GaussianMixture", "ray", 1, marks=pytest.mark.slow),
         ],
     )
