@@ -14,7 +14,6 @@ import argparse
 import math
 import os
 import platform
-import sys
 import tempfile
 import time
 import warnings
@@ -260,21 +259,11 @@ def on_dask() -> Iterator[Callable[[int], Any]]:
 
 @contextmanager
 def on_spark() -> Iterator[Callable[[int], Any]]:
-    from pyspark.sql import SparkSession
+    from spark_overhead import started
 
     from suffice.engines import spark
 
-    warnings.filterwarnings("ignore", "PySpark does not yet")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
+    session = started()
 
     def few(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

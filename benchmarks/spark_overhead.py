@@ -85,7 +85,8 @@ def timed(f: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def table(rows: int = 131072, repeat: int = 15) -> list[str]:
+def started() -> SparkSession:
+    """A Spark of two threads on this machine."""
     warnings.filterwarnings("ignore", "PySpark does not yet")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
@@ -97,6 +98,11 @@ def table(rows: int = 131072, repeat: int = 15) -> list[str]:
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def table(rows: int = 131072, repeat: int = 15) -> list[str]:
+    session = started()
 
     def normal(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

@@ -184,9 +184,6 @@ class TestOfFiles:
 def test_of_ray(cluster):
     import ray
 
-    if cluster == 1:
-        pytest.skip("the same on two")
-
     def home(found):
         assert isinstance(found, ray.data.Dataset)
         return pa.concat_tables(ray.get(found.to_arrow_refs()))

@@ -1,4 +1,4 @@
-"""Answers where the rows are: `predict` and its like on a scan or a cluster, and `score` as a fold.
+"""Answers where the rows are: `predict` and its like on a scan or a cluster.
 
 An estimator answers for rows in memory. Elsewhere the same method is called on each block, as an Arrow table,
 and its answer becomes columns beside those of the block.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .door import engine_of, in_memory
+from .door import engine_of, in_memory, source_of
 from .tables import Columns, Sparse, Table, runs
 
 # The methods that answer for each row, and what their columns are called.
@@ -53,7 +53,7 @@ def anywhere(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _elsewhere(estimator: Any, method: str, X: Any, to: Any) -> Any:
-    source = X.source if isinstance(X, Table) else X
+    source = source_of(X)
     engine = engine_of(source)
     if to is not None and not hasattr(engine, "write_answers"):
         raise TypeError(

@@ -62,7 +62,7 @@ def open_rows(
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, sample_weight)
-    if engine := engine_of(_source(X)):
+    if engine := engine_of(source_of(X)):
         return _on_engine(engine, estimator, check, X, reset, "rows", y, sample_weight)
     table = X if isinstance(X, Table) else rows(X) if _is_arrow(X) else None
     if table is None:
@@ -91,7 +91,7 @@ def open_sequences(
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, groups, sample_weight)
-    if engine := engine_of(_source(X)):
+    if engine := engine_of(source_of(X)):
         return _on_engine(engine, estimator, check, X, reset, "sequences", y, sample_weight, groups)
     if isinstance(X, Table) or _is_arrow(X):
         _must_name_sequences(X)
@@ -165,7 +165,7 @@ def read_rows(estimator: Any, X: Any) -> Any:
     """Checked rows to predict from, in memory: contiguous float64 or CSR."""
     check_is_fitted(estimator)
     check = Check.of(estimator)
-    source = X.source if isinstance(X, Table) else X
+    source = source_of(X)
     must_be_in_memory(estimator, X)
     if _is_arrow(source):
         names: Any = tuple(getattr(estimator, "feature_names_in_", source.schema.names))
@@ -198,7 +198,7 @@ def check_bounds(estimator: Any) -> None:
 
 def in_memory(X: Any) -> bool:
     """Whether the rows are here, so that an answer for each of them can be kept."""
-    return engine_of(_source(X)) is None and not isinstance(X, Opened)
+    return engine_of(source_of(X)) is None and not isinstance(X, Opened)
 
 
 def must_be_in_memory(estimator: Any, X: Any) -> None:
@@ -251,7 +251,7 @@ def _in_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
 def _on_engine(
     engine: Any, estimator: Any, check: Check, X: Any, reset: bool, verb: str, y: Any, *given: Any
 ) -> Partitions:
-    names = engine.column_names(_source(X))
+    names = engine.column_names(source_of(X))
     if isinstance(names, int):  # arrays, whose columns are only counted
         if isinstance(X, Table):
             raise TypeError(f"suffice.{verb} describes tables, and these blocks are arrays: call fit(X, y).")
@@ -564,7 +564,8 @@ def _set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) 
         )
 
 
-def _source(X: Any) -> Any:
+def source_of(X: Any) -> Any:
+    """The data, without what was said of its columns."""
     return X.source if isinstance(X, Table) else X
 
 
