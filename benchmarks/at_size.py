@@ -12,6 +12,7 @@ the process holds above what it held before, sampled while the fits run.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import warnings
 from collections import deque
@@ -281,6 +282,7 @@ def table(
                 ]
                 for path, size in zip(made[kind.make], (10_000, n), strict=True):
                     kind.make(path, size)
+                os.sync()  # what the system still has to write would be timed with what is read
             lines.append(line(kind, n, *made[kind.make]))
     return lines
 

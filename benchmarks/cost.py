@@ -15,7 +15,6 @@ import math
 import os
 import platform
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,12 +28,12 @@ import numpy as np
 import out_of_core
 import pyarrow as pa
 import scipy.sparse as sp
+from overhead import CHECK, timed
 from scipy.optimize import nnls
 
 import suffice
 from suffice.cluster.k_means import Centers
 from suffice.core.blocks import Rows, Sequences, cut
-from suffice.core.door import Check
 from suffice.core.tables import Columns
 from suffice.core.values import nbytes
 from suffice.engines import parquet
@@ -46,7 +45,6 @@ from suffice.sequence.conditional_random_field import LinearChain
 from suffice.statistics import moments
 
 PAGES = Path(__file__).parents[1] / "docs" / "concepts"
-CHECK = Check("", sparse=False, nan=False, positive=False, strings=False, target=None)
 
 # What the predictions assume of a cluster, and this machine cannot tell.
 NETWORK = 1.25e9  # bytes a second of a link: ten gigabits
@@ -320,12 +318,6 @@ class Constants:
         if workers > 1:  # files are read once, whatever stays in memory
             spent["reading"] += rows * method.bytes / (workers * self.read)
         return sum(spent.values()), max(spent, key=lambda name: spent[name])
-
-
-def timed(f: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    f()
-    return time.perf_counter() - start
 
 
 def measure(rows: int, repeat: int) -> Constants:

@@ -15,13 +15,13 @@ import multiprocessing
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import numba
 import numpy as np
+from overhead import timed
 
 import suffice
 from suffice.core.blocks import Rows, Sequences, cut
@@ -60,12 +60,6 @@ def spin(n: int) -> float:
         x = 3.9 * x * (1.0 - x)
         total += x
     return total
-
-
-def timed(f: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    f()
-    return time.perf_counter() - start
 
 
 def in_turns(one: Callable[[], Any], two: Callable[[], Any], repeat: int) -> list[tuple[float, float]]:

@@ -53,6 +53,14 @@ def test_on_dask(dask_client, references):
         assert found("logistic", [delayed(table) for table in blocks()]) == references["logistic"]
 
 
+@pytest.mark.timeout(600, method="thread")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
+def test_on_spark(spark, references):
+    from .test_spark import frame
+
+    assert found("logistic", frame(spark, blocks())) == references["logistic"]
+
+
 def test_a_fit_that_fails_on_workers_ends_alone(cluster):
     import ray
     from sklearn.exceptions import FitFailedWarning

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.answers import nameless
 from ..core.door import open_rows
 from ..core.statistics import Statistics
-from ..statistics import Moments, grouped_moments
+from ..statistics import Moments, moments
 
 
 def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
@@ -99,6 +99,5 @@ class Residuals(Statistics):
 def _residuals(estimator: Any, rows: Any) -> Residuals:
     y = (rows.y[:, None] if rows.y.ndim == 1 else rows.y).astype(np.float64)
     rest = y - (estimator.predict(rows.X).reshape(y.shape) if len(rows) else y)
-    of_all = grouped_moments(y, rows.weight[:, None], "diagonal")
-    target = Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
+    target = moments(y, rows.weight, "diagonal")
     return Residuals(float(len(rows)), target, rows.weight.dot(rest**2))

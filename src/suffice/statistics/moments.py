@@ -79,13 +79,13 @@ class Moments(Statistics):
         return np.divide(self.scatter, weight, out=np.zeros_like(self.scatter), where=weight > 0)
 
 
-def moments(X: Any, weight: np.ndarray) -> Moments:
-    """Weight, mean and full scatter of the rows of X, dense or CSR."""
+def moments(X: Any, weight: np.ndarray, kind: str = "full") -> Moments:
+    """Weight, mean and scatter of the rows of X: "full", dense or CSR, or "diagonal", dense."""
     if sp.issparse(X):
         total = weight.sum()
         mean = np.asarray(X.T @ weight) / (total or 1.0)
         return Moments(total, mean, _sparse_scatter(X, weight, mean))
-    of_all = grouped_moments(X, weight[:, None], "full")
+    of_all = grouped_moments(X, weight[:, None], kind)
     return Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
 
 
@@ -159,9 +159,5 @@ class Description(Statistics):
 
 def describe(block: Any) -> Description:
     """A first look at the rows of a block, as far as they are observed."""
-    of_all = grouped_moments(block.X, block.weight[:, None], "diagonal")
-    return Description(
-        float(len(block)),
-        float(block.weight.sum()),
-        Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0]),
-    )
+    features = moments(block.X, block.weight, "diagonal")
+    return Description(float(len(block)), float(block.weight.sum()), features)
