@@ -15,6 +15,11 @@ def test_every_due_example_is_run():
     assert due == set(RUNNERS)
 
 
-@pytest.mark.parametrize("name", sorted(RUNNERS))
+SLOW = {"gong-xu/gx-p3.10", "gong-xu/gx-p3.11", "gong-xu/gx-p10.9"}  # a minute together
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in sorted(RUNNERS)]
+)
 def test_example(name):
     check(name)

@@ -84,14 +84,14 @@ def test_same_bits_on_two_threads(name, sources, references):
     assert bits(fitted(estimator, suffice.scan_parquet(folder))) == references(name)
 
 
+@pytest.mark.parametrize("run", [2, *(pytest.param(run, marks=pytest.mark.slow) for run in (None, 1, 8))])
 @pytest.mark.parametrize("name", variants())
-def test_same_bits_on_ray(name, cluster, sources, references, monkeypatch):
-    """One worker, with as many blocks to a task as it chooses; and two, with any number."""
+def test_same_bits_on_ray(name, run, cluster, sources, references, monkeypatch):
+    """With any number of blocks to a task; None is as many as the engine chooses."""
     estimator = variants()[name]
     _, blocks = sources[kind_of(estimator)]
-    for run in (None,) if cluster == 1 else (1, 2, 8):
-        monkeypatch.setattr(engine, "RUN", run)
-        assert bits(fitted(estimator, ray.data.from_arrow(blocks))) == references(name), run
+    monkeypatch.setattr(engine, "RUN", run)
+    assert bits(fitted(estimator, ray.data.from_arrow(blocks))) == references(name)
 
 
 @pytest.mark.parametrize(

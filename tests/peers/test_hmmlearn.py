@@ -132,6 +132,7 @@ def test_multinomial():
     np.testing.assert_allclose(mine.model_.emission.probability, peer.emissionprob_, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_mixtures():
     """hmmlearn takes covariances about the means of the iteration before, so the optimum is what agrees."""
     X = ragged("gaussian")
