@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # What is asked for is imported when it is asked for, so that importing suffice costs little.
 _HOMES = {
+    "edges": "suffice.core.tables",
     "load": "suffice.core.estimator",
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
@@ -32,6 +33,8 @@ _MODULES = (
     "model_selection",
     "naive_bayes",
     "plot",
+    "ranking",
+    "sampling",
     "sequence",
     "statistics",
 )

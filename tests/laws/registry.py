@@ -228,6 +228,9 @@ class Variant:
         """X and y: three classes or one target, others two; y is None where the estimator takes none."""
         if self.takes == "sequences":
             return self._sequences(n, seed, shift, other)
+        if self.takes == "edges":
+            ends = np.random.default_rng([seed, n]).integers(0, (n // 8, n // 6), size=(n, 2))
+            return (ends[:, 0], ends[:, 1]), None
         X, group = table(self.support, n, seed=seed, shift=shift)
         if self.kind == "classifier":
             return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
@@ -547,6 +550,8 @@ def _size(x: np.ndarray) -> float:
 
 def joined(*parts: Any) -> Any:
     """Blocks one after the other."""
+    if len(parts) == 1:
+        return parts[0]
     stack = sp.vstack if sp.issparse(parts[0].X) else np.concatenate
     given = {
         "X": stack([p.X for p in parts]),

@@ -158,6 +158,36 @@ class Sequences(Block):
         return Rows(self.X, self.y, None if self.unweighted else self.step_weight, self.index)
 
 
+@dataclass(frozen=True, eq=False)
+class Edges(Block):
+    """Links of a graph, each from a source to a target: ids, or places in a list of ids."""
+
+    source: np.ndarray  # (N,)
+    target: np.ndarray  # (N,)
+    weight: Any = None  # (N,)
+    ids: np.ndarray | None = None  # (V,), distinct, in order; None if the ends are whole numbers as ids
+    index: tuple[int, ...] = (0,)
+
+    y = None
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, edges: Any) -> Edges:
+        weight = None if self.unweighted else self.weight[edges]
+        return Edges(self.source[edges], self.target[edges], weight, self.ids, self.index)
+
+    @property
+    def row_bytes(self) -> float:
+        return 16.0
+
+    def parts(self, size: int) -> Iterator[slice]:
+        return (slice(start, min(start + size, len(self))) for start in range(0, len(self), size))
+
+    def piece(self, start: int, stop: int, number: int) -> Edges:
+        return self[start:stop].replace(index=(*self.index, number))
+
+
 def _take(X: Any, rows: Any) -> Any:
     """Rows of X; a run of them is a view, of CSR too."""
     if not sp.issparse(X) or not isinstance(rows, slice):

@@ -17,16 +17,20 @@ from sklearn.utils import check_array, check_consistent_length, check_X_y, colum
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .blocks import Block, Rows, Sequences, cut, offsets
+from .blocks import Block, Edges, Rows, Sequences, cut, offsets
 from .partitions import Opened, Partitions
 from .tables import (
     MISSING_LABEL,
+    MIXED_IDS,
     Columns,
+    Ends,
     Seen,
     Sparse,
     Table,
     are_delayed,
     arrangement,
+    ids_of,
+    named_edges,
     of_sequences,
     rows,
     runs,
@@ -100,6 +104,78 @@ def open_sequences(
     else:
         block = _sequences_of_arrays(estimator, check, X, y, groups, sample_weight, reset)
     return _here(check, block, block_rows)
+
+
+def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Partitions, np.ndarray | None]:
+    """Partitions of checked links; and the ids of all nodes where the data lists them, else None.
+
+    From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
+    or a graph of networkx.
+    """
+    check_bounds(estimator)
+    check = Check.of(estimator)
+    nodes = None
+    if isinstance(X, Table) and isinstance(X.features, Ends):
+        if sample_weight is not None:
+            raise ValueError('The weights of a table are a column: call suffice.edges(table, weight="...").')
+        if engine := engine_of(X.source):
+            columns = X.columns(engine.column_names(X.source))
+            return engine.open_partitions(X.source, columns, check), None
+        columns = X.columns(_names_of(X.source))
+        if _is_arrow(X.source):
+            return _here(check, columns.block(check, 0, X.source)), None
+        X, sample_weight = (
+            tuple(np.asarray(X.source[name]) for name in columns.features),
+            None if columns.weight is None else np.asarray(X.source[columns.weight], dtype=np.float64),
+        )
+    if sp.issparse(X):
+        matrix = X.tocoo()
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"The matrix of a graph is square, and this one has shape {matrix.shape}.")
+        if sample_weight is not None:
+            raise ValueError("The entries of the matrix are the weights: leave sample_weight out.")
+        nodes, sample_weight = np.arange(matrix.shape[0]), matrix.data
+        X = (matrix.row, matrix.col)
+    elif all(hasattr(X, name) for name in ("nodes", "edges", "is_directed")):
+        if sample_weight is not None:
+            raise ValueError("The weights of a graph are its attribute 'weight': leave sample_weight out.")
+        nodes, X, sample_weight = _of_graph(X)
+    if not isinstance(X, tuple) or len(X) != 2:
+        raise TypeError(
+            f"{check.name} takes links, and got {type(X).__name__}: pass fit((source, target)), two arrays "
+            "of ids; a sparse matrix, e.g. scipy.sparse.csr_array(A); a graph of networkx; or "
+            'suffice.edges(table, source="...", target="...").'
+        )
+    source, target = (ids_of(part, name) for part, name in zip(X, ("source", "target"), strict=True))
+    if len(source) != len(target):
+        raise ValueError(
+            f"There are {len(source)} sources and {len(target)} targets: expected one for each link."
+        )
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and weight.shape != source.shape:
+        raise ValueError(
+            f"The weights have shape {weight.shape}, expected {source.shape}: one for each link."
+        )
+    if weight is not None and (weight == 1.0).all():
+        weight = None
+    whole = source.dtype.kind in "iu", target.dtype.kind in "iu"
+    if len(source) and whole[0] != whole[1]:
+        raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
+    if all(whole):
+        return _here(check, Edges(source, target, weight)), nodes
+    return _here(check, named_edges(source, None, target, None, weight)), nodes
+
+
+def _of_graph(graph: Any) -> tuple[np.ndarray, Any, Any]:
+    """The nodes of a graph of networkx, whatever they are; and its links as places among them."""
+    nodes = np.empty(len(graph), object)
+    nodes[:] = list(graph)
+    place = {node: n for n, node in enumerate(graph)}
+    links = [(place[a], place[b], data.get("weight", 1.0)) for a, b, data in graph.edges(data=True)]
+    if not graph.is_directed():
+        links += [(b, a, weight) for a, b, weight in links if a != b]
+    source, target = (np.array([link[end] for link in links], dtype=np.int64) for end in (0, 1))
+    return nodes, (source, target), np.array([link[2] for link in links], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -603,4 +679,4 @@ def _is_table(source: Any) -> bool:
     return _is_arrow(source) or engine_of(source) is not None
 
 
-__all__ = ["Check", "Columns", "open_rows", "open_sequences", "read_rows", "read_sequences"]
+__all__ = ["Check", "Columns", "open_edges", "open_rows", "open_sequences", "read_rows", "read_sequences"]

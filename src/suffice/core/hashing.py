@@ -50,6 +50,8 @@ def example_hashes(block: Any, *seed: int) -> np.ndarray:
 
 def fingerprint(block: Any) -> np.ndarray:
     """A number made of all examples; neither their order nor their blocks change it."""
+    if hasattr(block, "fingerprint"):  # a block that is neither rows nor sequences
+        return block.fingerprint()
     y = [] if block.y is None else list(np.atleast_2d(block.y.T))
     weight = block.weight
     if hasattr(block, "offset"):  # the steps of a sequence have an order

@@ -10,9 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .blocks import Block, Rows, Sequences, offsets
+from .blocks import Block, Edges, Rows, Sequences, offsets
 from .partitions import in_block
 
+MIXED_IDS = (
+    "The ids of nodes are of several types, {} and {}, and 1 is not '1': write them all as strings, e.g. "
+    "source.astype(str)."
+)
+NOT_IDS = (
+    "{} holds {}; expected ids of nodes, which are whole numbers below 2**63 or strings: pass "
+    "source.astype(np.int64) or source.astype(str)."
+)
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
 
@@ -193,6 +201,113 @@ def sequences(
     return replace(described, sequence=sequence, order=order)
 
 
+def edges(table: Any, *, source: str, target: str, weight: str | None = None) -> Table:
+    """Describe a table whose rows are links of a graph, to be passed to `fit`.
+
+    Parameters
+    ----------
+    table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
+        Where the rows are.
+    source : str
+        Column of the nodes from which the links go: whole numbers or strings.
+    target : str
+        Column of the nodes to which they go.
+    weight : str, optional
+        Column of the weights of the links: two is the link twice, zero is its absence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import suffice
+    >>> from suffice.ranking import PageRank
+    >>> table = pd.DataFrame({"from": ["a", "b", "c"], "to": ["b", "a", "a"]})
+    >>> PageRank().fit(suffice.edges(table, source="from", target="to")).rank()
+    array(['a', 'b', 'c'], dtype=object)
+    """
+    described = rows(table, features=(source, target), weight=weight)
+    return replace(described, features=Ends((source, target)))
+
+
+class Ends(tuple[str, ...]):
+    """The columns of the two ends of links. Made by `suffice.edges`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ends, (tuple(self),)
+
+    def edges(self, batch: Any, weight: np.ndarray | None, index: int) -> Edges:
+        """The links of an Arrow table or record batch."""
+        import pyarrow.types as types
+
+        found: list[tuple[Any, Any]] = []
+        for name in self:
+            column = batch.column(name)
+            if types.is_string_view(column.type):
+                column = column.cast("large_string")
+            if not types.is_dictionary(column.type):
+                kind = column.type
+                if not (types.is_string(kind) or types.is_large_string(kind)):
+                    found.append((ids_of(_column(batch, name), f"The column {name!r}"), None))
+                    continue
+                column = column.dictionary_encode()
+            if column.null_count:
+                raise ValueError(f"The column {name!r} has missing values: it must name a node in every row.")
+            column = column.combine_chunks() if hasattr(column, "chunks") else column
+            names = ids_of(column.dictionary.to_numpy(zero_copy_only=False), f"The column {name!r}")
+            found.append((column.indices.to_numpy(zero_copy_only=False), names))
+        (source, ids), (target, its) = found
+        if ids is None and its is None:
+            return Edges(source, target, weight, None, (index,))
+        return named_edges(source, ids, target, its, weight, index)
+
+
+def named_edges(
+    source: np.ndarray, ids: Any, target: np.ndarray, its: Any, weight: Any = None, index: int = 0
+) -> Edges:
+    """Links whose ends are places in lists of names, or names if there is no list; of one list then."""
+    ids, source = _listed(source) if ids is None else (ids, source)
+    its, target = _listed(target) if its is None else (its, target)
+    if (ids.dtype.kind in "iu") != (its.dtype.kind in "iu") and len(ids) and len(its):
+        raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
+    names, place = np.unique(np.concatenate([ids, its]), return_inverse=True)
+    return Edges(place[: len(ids)][source], place[len(ids) :][target], weight, names, (index,))
+
+
+def _listed(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones in order, and the place of each among them."""
+    if names.dtype.kind in "iu":
+        return np.unique(names, return_inverse=True)
+    given = names.tolist()
+    distinct = sorted(set(given))  # far fewer than links, so that little is sorted
+    place = dict(zip(distinct, range(len(distinct)), strict=True))
+    listed = np.empty(len(distinct), object)
+    listed[:] = distinct
+    return listed, np.fromiter(map(place.__getitem__, given), np.int64, len(given))
+
+
+def ids_of(values: Any, what: str) -> np.ndarray:
+    """Ids of nodes, checked: whole numbers as int64, or strings."""
+    ids = np.array(values, dtype=object if isinstance(values, list | tuple) else None, copy=None)
+    if ids.ndim != 1:
+        raise ValueError(f"{what} has shape {ids.shape}; expected one id for each link.")
+    if ids.dtype == object:
+        kinds = {type(value) for value in ids}
+        if all(issubclass(kind, str) for kind in kinds):
+            return ids
+        if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
+            if _missing(ids).any():
+                raise ValueError(f"{what} has missing values: it must name a node in every row.")
+            names = sorted(kind.__name__ for kind in kinds)
+            raise TypeError(MIXED_IDS.format(*names[:2]) if len(names) > 1 else NOT_IDS.format(what, *names))
+        ids = ids.astype(np.int64)
+    if ids.dtype.kind in "UT":
+        return ids
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise ValueError(f"{what} has missing values: it must name a node in every row.")
+    if ids.dtype.kind not in "iu" or (ids.dtype == np.uint64 and len(ids) and ids.max() >= 1 << 63):
+        raise TypeError(NOT_IDS.format(what, ids.dtype))
+    return ids.astype(np.int64, copy=False) if ids.dtype.kind == "u" else ids
+
+
 @dataclass(frozen=True)
 class Columns:
     """The parts of a table by the names of their columns, and how an Arrow batch becomes a block."""
@@ -222,6 +337,9 @@ class Columns:
 
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch, which holds its sequences whole."""
+        if isinstance(self.features, Ends):
+            weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
+            return check.kept(self.features.edges(batch, weight, index))
         offset = None
         if self.sequence is not None:
             starts, _ = runs(batch.column(self.sequence), f"The column {self.sequence!r}")

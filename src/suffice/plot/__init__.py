@@ -1,8 +1,9 @@
 """Pictures of what was fitted, as scikit-learn's displays: `from_estimator`, `plot`. They need matplotlib."""
 
 from .convergence import ConvergenceDisplay
+from .ranking import RankDisplay
 from .segments import SegmentsDisplay
 from .transition import TransitionDisplay
 from .trellis import TrellisDisplay
 
-__all__ = ["ConvergenceDisplay", "SegmentsDisplay", "TransitionDisplay", "TrellisDisplay"]
+__all__ = ["ConvergenceDisplay", "RankDisplay", "SegmentsDisplay", "TransitionDisplay", "TrellisDisplay"]

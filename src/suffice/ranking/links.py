@@ -1,0 +1,295 @@
+"""Links of a graph sorted by target, so that what flows to a run of nodes is added in one place.
+
+Ids of any type become numbers; then each block gives its links as pairs of numbers, in the order of the data,
+and these are sorted by target. So a sum over the links to a node has one order, whatever the blocks and
+wherever they were.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.blocks import Edges
+from ..core.cost import afford
+from ..core.partitions import Partitions
+from ..core.values import Value
+from ..engines.local import in_order, n_threads
+
+# Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
+SORTED_AT_ONCE = 1 << 26
+SMALLEST = 1e-300  # of what is divided by
+# Links that a thread takes at a time.
+RUN = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Extent(Value):
+    """What there is: links, the least and the largest id, or the ids if they are strings."""
+
+    count: int
+    blocks: int
+    weighted: bool
+    low: int | None = None
+    high: int | None = None
+    ids: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, edges: Edges) -> Extent:
+        seen = cls(len(edges), edges.index[0] + 1, not edges.unweighted)
+        if not len(edges):
+            return seen
+        if edges.ids is not None and edges.ids.dtype.kind not in "iu":
+            return replace(seen, ids=edges.ids)
+        ends = [edges.source, edges.target] if edges.ids is None else [edges.ids]
+        return replace(seen, low=int(min(e.min() for e in ends)), high=int(max(e.max() for e in ends)))
+
+    def __add__(self, other: Extent) -> Extent:
+        if not other.count or not self.count:
+            return replace(self if self.count else other, blocks=max(self.blocks, other.blocks))
+        if (self.ids is None) != (other.ids is None):
+            raise TypeError(
+                "The ids of nodes are whole numbers in some blocks and strings in others, and 1 is not '1': "
+                "write them all as strings."
+            )
+        total = replace(
+            self,
+            count=self.count + other.count,
+            blocks=max(self.blocks, other.blocks),
+            weighted=self.weighted or other.weighted,
+        )
+        if self.ids is not None:
+            ids = self.ids if self.ids is other.ids else np.unique(np.concatenate([self.ids, other.ids]))
+            return replace(total, ids=ids)
+        return replace(total, low=min(self.low, other.low), high=max(self.high, other.high))  # type: ignore
+
+
+@dataclass(frozen=True, eq=False)
+class Ids(Value):
+    """Ids that occur, distinct and in order; of two blocks, those of either."""
+
+    values: np.ndarray  # (V,)
+
+    @classmethod
+    def of(cls, edges: Edges) -> Ids:
+        given = [edges.source, edges.target] if edges.ids is None else [edges.ids]
+        return cls(np.unique(np.concatenate(given)))
+
+    def __add__(self, other: Ids) -> Ids:
+        return Ids(np.unique(np.concatenate([self.values, other.values])))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering(Value):
+    """The number of each node, from its id."""
+
+    count: int
+    low: int = 0  # the id of number 0, if ids are whole numbers one after the other
+    ids: np.ndarray | None = None  # (count,), in order, if they are not
+
+    def numbers(self, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+        kind = np.int32 if self.count < 1 << 31 else np.int64
+        if edges.ids is not None:
+            place = self._places(edges.ids).astype(kind)
+            return place[edges.source], place[edges.target]
+        return self._places(edges.source).astype(kind), self._places(edges.target).astype(kind)
+
+    def _places(self, ids: np.ndarray) -> np.ndarray:
+        if self.ids is not None:
+            return np.searchsorted(self.ids, ids)
+        return np.subtract(ids, self.low, dtype=np.int64) if self.low else ids
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Value):
+    """Numbers of the ends of links, and their weights, in parts as they came."""
+
+    parts: tuple[tuple[Any, ...], ...]
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(self.parts + other.parts)
+
+
+def pairs(numbering: Numbering, weighted: bool, first: int, end: int, edges: Edges) -> Pairs:
+    """The links of a block to the nodes from `first` to `end`."""
+    if not len(edges):
+        return Pairs(())
+    source, target = numbering.numbers(edges)
+    weight = np.array(edges.weight) if weighted else None
+    if end - first < numbering.count:
+        here = np.flatnonzero((target >= first) & (target < end))
+        source, target = source[here], target[here]
+        weight = None if weight is None else weight[here]
+    return Pairs(((source, target, weight),))
+
+
+@dataclass(frozen=True, eq=False)
+class Links(Value):
+    """The links to a run of nodes, sorted by target: a block, of which an example is a node."""
+
+    start: int  # the first node
+    offset: np.ndarray  # (N + 1,): links to node start + n are offset[n] to offset[n + 1]
+    source: np.ndarray  # (E,), nodes
+    weight: np.ndarray | None = None  # (E,); all one if there are none
+    index: tuple[int, ...] = (0,)
+
+    def __len__(self) -> int:
+        return len(self.offset) - 1
+
+    def piece(self, start: int, stop: int, number: int) -> Links:
+        part = slice(self.offset[start], self.offset[stop])
+        weight = None if self.weight is None else self.weight[part]
+        offset = self.offset[start : stop + 1] - self.offset[start]
+        return Links(self.start + start, offset, self.source[part], weight, (*self.index, number))
+
+    def pieces(self, statistic_bytes: int) -> Iterator[Links]:
+        yield replace(self, index=(*self.index, 0))
+
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """Runs of nodes with about as many links each."""
+        marks = np.searchsorted(self.offset, np.arange(RUN, self.offset[-1], RUN))
+        bounds = np.unique(np.concatenate([[0], marks, [len(self)]])).tolist()
+        return tuple(pairwise(bounds))
+
+    def fingerprint(self) -> np.ndarray:
+        """A number made of all links, to tell graphs apart."""
+        parts = [self.offset, self.source, *([] if self.weight is None else [self.weight])]
+        return np.array([[zlib.crc32(part.tobytes()) for part in parts]], np.uint64)
+
+    def matrix(self, n: int) -> sp.csr_array:
+        """Entry (t, s) is the weight of the links from s to t."""
+        data = np.ones(len(self.source)) if self.weight is None else self.weight
+        return sp.csr_array((data, self.source, self.offset), (len(self), n))
+
+
+def sort_links(given: Pairs, first: int, end: int) -> Links:
+    """Links sorted by target; those to one target stay in their order."""
+    from ..loops.graph import place, place_weighted
+
+    parts = given.parts
+    count = np.zeros(end - first, np.int64)
+    for _, target, _ in parts:
+        count += np.bincount(target - first if first else target, minlength=end - first)
+    offset = np.concatenate([[0], np.cumsum(count)])
+    at = offset[:-1].copy()
+    total = int(offset[-1])
+    source = np.empty(total, parts[0][0].dtype if parts else np.int32)
+    weight = np.empty(total) if parts and parts[0][2] is not None else None
+
+    def run(bounds: tuple[int, int]) -> None:
+        for s, t, w in parts:
+            t = t - first if first else t
+            if weight is None:
+                place(s, t, *bounds, at, source)
+            else:
+                place_weighted(s, t, w, *bounds, at, source, weight)
+
+    # Each thread reads all links and writes those of its own targets.
+    marks = np.searchsorted(offset, np.linspace(0, total, n_threads() + 1)[1:-1]).tolist()
+    bounds = [0, *marks, end - first]
+    for _ in in_order(run, tuple(pairwise(bounds))):
+        pass
+    return Links(first, offset, source, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph(Value):
+    """A graph in memory: its nodes, the links to each of them, and the weight of those from it."""
+
+    nodes: np.ndarray  # (n,), ids
+    links: Links
+    out: np.ndarray  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def number_nodes(data: Partitions, nodes: np.ndarray | None) -> tuple[Numbering, Extent]:
+    """The numbers of nodes; ids that lie close together are numbers already, some of which may not occur."""
+    extent = data.fold(Extent.of)
+    if nodes is not None:
+        return Numbering(len(nodes)), extent
+    if not extent.count:
+        raise ValueError("There are no links: the graph is empty.")
+    if extent.ids is not None:
+        return Numbering(len(extent.ids), ids=extent.ids), extent
+    reach = extent.high - extent.low + 1
+    if reach <= max(4 * extent.count, 1 << 20):
+        return Numbering(reach, extent.low), extent
+    ids = data.fold(Ids.of).values
+    return Numbering(len(ids), ids=ids), extent
+
+
+def read_graph(
+    data: Partitions, nodes: np.ndarray | None, numbered: tuple[Numbering, Extent] | None = None
+) -> Graph:
+    """The graph in memory, from partitions of links."""
+    numbering, extent = numbered or number_nodes(data, nodes)
+    n = numbering.count
+    if not n:
+        raise ValueError("There are no nodes: the graph is empty.")
+    afford(
+        extent.count * (1.5 if extent.weighted else 0.5) + 8 * n,
+        f"{extent.count} links of {n} nodes in memory",
+        "PageRank takes graphs of any size in shards, if their ids are whole numbers.",
+    )
+    passes = max(1, -(-extent.count // SORTED_AT_ONCE))
+    starts = [s * n // passes for s in range(passes + 1)]
+    parts = []
+    for first, end in pairwise(starts):
+        found = data.fold(pairs, numbering, extent.weighted, first, end)
+        parts.append(sort_links(found, first, end))
+        del found
+    links = _joined(parts)
+    out = np.bincount(links.source, links.weight, n).astype(np.float64)
+    if ((out > 0) & ~((out > SMALLEST) & (out < np.inf))).any():
+        raise ValueError(
+            "The weights of the links of a node sum to more or to less than numbers can be: divide all "
+            "weights by the largest, or multiply them."
+        )
+    if nodes is None and numbering.ids is None:
+        occur = (out > 0) | (np.diff(links.offset) > 0)
+        if not occur.all():
+            number = (np.cumsum(occur) - 1).astype(links.source.dtype)
+            offset = np.append(links.offset[:-1][occur], links.offset[-1])
+            links = replace(links, offset=offset, source=number[links.source])
+            out = out[occur]
+        nodes = np.flatnonzero(occur) + numbering.low
+    if nodes is None:
+        assert numbering.ids is not None
+        nodes = numbering.ids
+    return Graph(nodes, links, out)
+
+
+def _joined(parts: list[Links]) -> Links:
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(part.offset[-1] for part in parts)])
+    offset = np.concatenate(
+        [parts[0].offset[:1], *(p.offset[1:] + e for p, e in zip(parts, ends, strict=False))]
+    )
+    weight = None if parts[0].weight is None else np.concatenate([part.weight for part in parts])
+    source = np.empty(int(ends[-1]), parts[0].source.dtype)
+    for n, (a, b) in enumerate(pairwise(ends)):
+        source[a:b] = parts[n].source
+        parts[n] = replace(parts[n], source=source[a:b])
+    return Links(0, offset, source, weight)
+
+
+def turned(links: Links, n: int) -> Links:
+    """All links of a graph of n nodes, turned round."""
+    target = np.repeat(np.arange(len(links), dtype=links.source.dtype), np.diff(links.offset))
+    return sort_links(Pairs(((target, links.source, links.weight),)), 0, n)
+
+
+def turned_graph(graph: Graph) -> Graph:
+    """The graph with all its links turned round."""
+    links = turned(graph.links, len(graph))
+    out = np.bincount(links.source, links.weight, len(graph)).astype(np.float64)
+    return Graph(graph.nodes, links, out)

@@ -1,0 +1,393 @@
+"""PageRank: the share of time that a surfer spends at each node of a graph. Li ch. 21.
+
+Brin and Page, "The anatomy of a large-scale hypertextual web search engine", 1998; Haveliwala,
+"Topic-sensitive PageRank", 2002; Langville and Meyer, "Deeper inside PageRank", 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, bicgstab, splu
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.door import open_edges
+from ..core.estimator import Iterative
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions, in_runs
+from ..core.statistics import Statistics
+from ..engines.local import LocalPartitions, one_blas_thread
+from .links import Graph, Links, number_nodes, read_graph
+from .settles import must_settle
+from .sharded import is_too_large, rank_in_shards
+
+# Up to so many nodes the equations are solved directly: the factors of more may fill the memory.
+DIRECT = 2000
+FARTHEST = 2.0  # the distance of two distributions is never more
+ROUNDING = 1e-15  # of the sum of all scores
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMass(Statistics):
+    """What flows along links to a run of nodes; runs that follow each other are joined."""
+
+    start: int  # the first node
+    values: np.ndarray  # (N,)
+
+    def __add__(self, other: LinkMass) -> LinkMass:
+        if not len(self.values) or not len(other.values):
+            return self if len(self.values) else other
+        low = min(self.start, other.start)
+        total = np.zeros(max(part.start + len(part.values) for part in (self, other)) - low)
+        for part in (self, other):
+            total[part.start - low : part.start - low + len(part.values)] += part.values
+        return LinkMass(low, total)
+
+    def __mul__(self, factor: float) -> LinkMass:
+        return LinkMass(self.start, self.values * factor)
+
+    __rmul__ = __mul__
+
+
+def along(links: Links, sent: np.ndarray, each: Any = map) -> LinkMass:
+    """The sum of weight times sent[source] over the links to each node; `each` as `map`, by threads."""
+    from ..loops.graph import mass, weighted_mass
+
+    out = np.empty(len(links))
+
+    def run(bounds: tuple[int, int]) -> None:
+        if links.weight is None:
+            mass(links.offset, links.source, sent, *bounds, out)
+        else:
+            weighted_mass(links.offset, links.source, links.weight, sent, *bounds, out)
+
+    for _ in each(run, links.runs()):
+        pass
+    return LinkMass(links.start, out)
+
+
+@dataclass(frozen=True, eq=False)
+class Surfer(Model):
+    """x = d (M x + what is stranded) + (1 - d) v.
+
+    With probability d the surfer follows a link of his node, of which M_ts = weight of s -> t / weight of all
+    links of s; else he starts again, at a node drawn from v. From a node without links he goes to one drawn
+    from `refuge`, stays, or is lost.
+    """
+
+    score: np.ndarray  # (n,), x
+    share: np.ndarray  # (n,), one over the weight of the links of a node; zero without links
+    damping: float  # d
+    restart: Any  # (n,), or one number for all nodes: v
+    stranded: np.ndarray  # nodes without links
+    refuge: Any  # (n,), or one number for all nodes; None if there is none
+    stays: bool = False
+    power: bool = False  # whether the sum of x is kept at one, as the power method does
+
+    @cached_property
+    def sent(self) -> np.ndarray:
+        """What each node sends along a link of weight one."""
+        return self.score * self.share
+
+    @in_runs
+    def summarize(self, links: Links, each: Any = map) -> LinkMass:
+        return along(links, self.sent, each)
+
+    def estimate(self, s: LinkMass) -> Self:
+        d, x = self.damping, self.score
+        new = d * s.values
+        if self.stays:
+            new[self.stranded] += d * x[self.stranded]
+        elif self.refuge is not None:
+            new += (d * x[self.stranded].sum()) * self.refuge
+        new += ((1.0 - d) * (x.sum() if self.power else 1.0)) * self.restart
+        if self.power:
+            new /= new.sum()
+        return self.replace(score=new)
+
+
+@dataclass(frozen=True, eq=False)
+class Walk(Progress):
+    """The scores so far, and by how much they changed last."""
+
+    change: float = FARTHEST
+    rate: float = 1.0  # by which factor that was less than before
+
+
+DANGLING = ("restart", "uniform", "self", "leak")
+ALGORITHMS = ("iterative", "power", "algebraic")
+
+
+def error_within(change: float, factor: float) -> float:
+    """A bound of the distance from rest after a step that changed so much, if steps shrink by the factor."""
+    if factor < 1.0:
+        return float(np.minimum(FARTHEST, factor / (1.0 - factor) * change))
+    return change if change <= ROUNDING or np.isnan(change) else FARTHEST
+
+
+class Walks(Iterative):
+    """What the scores of surfers share: the links they take, and the iterations."""
+
+    takes: ClassVar[str] = "edges"
+    bounds: ClassVar[dict[str, float]] = {"damping": 0, "tol": 0, "max_iter": 1}
+
+    damping: float
+    dangling: str
+    tol: float
+    max_iter: int
+    checkpoint: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+    def _open(self, X: Any, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        if not 0.0 <= self.damping <= 1.0:
+            raise ValueError(f"damping={self.damping!r} is a probability: from 0 to 1.")
+        if self.dangling not in DANGLING:
+            raise ValueError(f"dangling={self.dangling!r} is unknown: use one of {DANGLING}.")
+        return open_edges(self, X, sample_weight)
+
+    def _rank(self, graph: Graph, restart: Any, start: Any = None, algorithm: str = "iterative") -> Self:
+        self.nodes_ = graph.nodes
+        watch = Watch(self, self.checkpoint, LocalPartitions((graph.links,)), self.max_iter)
+        return self._end(self._walk(graph, restart, start, algorithm, watch))
+
+    def _walk(self, graph: Graph, restart: Any, start: Any, algorithm: str, watch: Watch) -> Walk:
+        if algorithm not in ALGORITHMS:
+            raise ValueError(f"algorithm={algorithm!r} is unknown: use one of {ALGORITHMS}.")
+        model = self._surfer(graph, restart, start).replace(power=algorithm == "power")
+        if self.damping == 1.0:
+            if algorithm == "algebraic":
+                raise ValueError(
+                    "With damping=1.0 the equations have no unique solution: use algorithm='iterative'."
+                )
+            must_settle(graph, model)
+        data = LocalPartitions((graph.links,))
+        jump = self._solver(data, graph, model) if algorithm == "algebraic" else None
+
+        def step(walk: Walk) -> Walk:
+            model = walk.model if jump is None else jump(walk.model)
+            s = data.fold(Surfer.summarize, model)
+            new = model.estimate(s)
+            change = float(np.abs(new.score - model.score).sum())
+            return self._bounded(walk, new, s, change)
+
+        return watch.loop(step, Walk(model))
+
+    def _end(self, walk: Walk) -> Self:
+        self.residual_, self.error_bound_ = walk.change, walk.trace[-1]
+        return self._publish(walk)
+
+    def _bounded(self, walk: Walk, model: Surfer, s: Any, change: float) -> Walk:
+        """The next progress, with what is known of its error."""
+        rate, d = change / walk.change if walk.change else 0.0, self.damping
+        if d == 1.0 or (self.dangling == "leak" and getattr(model, "power", False)):
+            d = max(rate, walk.rate)
+        bound = error_within(change, d)
+        why = "tolerance" if bound < self.tol else ""
+        return Walk(model, (*walk.trace, bound), s, why, change, rate)
+
+    def _surfer(self, graph: Graph, restart: Any, start: Any) -> Surfer:
+        n, stranded = len(graph), np.flatnonzero(graph.out == 0)
+        restart = 1.0 / n if restart is None else weights_of(restart, graph.nodes, "restart")
+        refuge = {"restart": restart, "uniform": 1.0 / n}.get(self.dangling)
+        begin = np.full(n, restart) if np.ndim(restart) == 0 else restart
+        start = begin if start is None else weights_of(start, graph.nodes, "start")
+        with np.errstate(divide="ignore"):
+            share = np.where(graph.out > 0, 1.0 / graph.out, 0.0)
+        return Surfer(start, share, float(self.damping), restart, stranded, refuge, self.dangling == "self")
+
+    def _solver(self, data: Partitions, graph: Graph, model: Surfer) -> Any:
+        """The scores at which the equation x = F(x) holds, from those so far: F(x) = B x + F(0)."""
+        n = len(graph)
+        none = model.replace(score=np.zeros(n))
+        constant = none.estimate(data.fold(Surfer.summarize, none)).score
+
+        def linear(x: np.ndarray) -> np.ndarray:
+            at = model.replace(score=x)
+            return x - (at.estimate(data.fold(Surfer.summarize, at)).score - constant)
+
+        if n <= DIRECT:
+            d = model.damping
+            M = graph.links.matrix(n) @ sp.diags_array(model.share)
+            if model.stays:
+                M = M + sp.diags_array((model.share == 0).astype(np.float64))
+            solve = splu((sp.eye_array(n) - d * M).tocsc()).solve
+            x = solve(constant)
+            if model.refuge is not None and len(model.stranded):  # what is stranded adds a column of rank one
+                more = solve(np.full(n, d) * model.refuge)
+                x = x + more * (x[model.stranded].sum() / (1.0 - more[model.stranded].sum()))
+            return lambda model: model.replace(score=x)
+
+        def krylov(model: Surfer) -> Surfer:
+            # The sum of absolute values is at most sqrt(n) times the Euclidean length.
+            enough = self.tol * (1.0 - model.damping) / np.sqrt(n)
+            with one_blas_thread():
+                x, _ = bicgstab(LinearOperator((n, n), linear), constant, model.score, rtol=0.0, atol=enough)
+            return model.replace(score=x)
+
+        return krylov
+
+    def _fitted(self, model: Surfer) -> dict[str, Any]:
+        return {"scores_": getattr(model, "score", model)}  # in shards, the scores are the model
+
+    def rank(self, n: int | None = None) -> np.ndarray:
+        """The ids of the nodes from the largest score down; the first n of them, if given."""
+        check_is_fitted(self)
+        return self.nodes_[np.argsort(-self.scores_, kind="stable")[:n]]
+
+
+class PageRank(Walks):
+    """Scores of the nodes of a graph: the share of time that a surfer spends at each.
+
+    Parameters
+    ----------
+    damping : float, default=0.85
+        Probability that the surfer follows a link; else he starts again. With 1.0 he never does: this is the
+        basic definition, and needs a graph in which the walk settles by itself.
+    restart : mapping or array of shape (n_nodes,), default=None
+        Where he starts again: weights by id, or one for each of `nodes_`; all nodes alike if not given.
+        Weights of one user's pages make the scores personal, those of the pages of a topic make them topical.
+    dangling : {'restart', 'uniform', 'self', 'leak'}, default='restart'
+        What he does at a node without links: start again, go to any node alike, stay, or get lost, so that
+        the scores sum to less than one.
+    algorithm : {'iterative', 'power', 'algebraic'}, default='iterative'
+        'iterative' repeats the equation of the scores. 'power' keeps their sum at one, which makes a
+        difference where scores leak only. 'algebraic' solves the equations, by factors of the matrix if there
+        are few nodes and by a Krylov method else: for a damping near one it needs fewer passes.
+    start : mapping or array of shape (n_nodes,), default=None
+        Scores to start from, as those of yesterday; where the surfer starts again, if not given.
+    tol : float, default=1e-8
+        The sum of the absolute errors of all scores is at most this, whatever the number of nodes.
+    max_iter : int, default=1000
+        Iterations at most.
+    checkpoint : path, default=None
+        File that keeps the progress of the fit: if it was stopped, the next fit goes on from there.
+
+    Attributes
+    ----------
+    nodes_ : ndarray of shape (n_nodes,)
+        The ids of the nodes, in order; those of a graph in its order.
+    scores_ : ndarray of shape (n_nodes,)
+        Their scores, which sum to one. Of a graph too large for this machine they stay in shards.
+    residual_ : float
+        The sum of the absolute changes in the last iteration.
+    error_bound_ : float
+        The sum of the absolute errors of the scores is at most this.
+    trace_ : ndarray of shape (n_iter,)
+        That bound by iteration.
+    n_iter_ : int
+        Iterations.
+    converged_ : bool
+        Whether the bound came below `tol`.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : Surfer
+        The fitted model.
+    statistics_ : LinkMass
+        What flowed along the links in the last pass.
+
+    Notes
+    -----
+    A step brings two distributions nearer to each other by the factor d at least. So the error after a step
+    is at most d / (1 - d) times the change in it, and that is what `tol` is compared with. Without damping,
+    d = 1, or where 'power' meets scores that leak, the factor is not known, and that of the last steps is
+    taken: then the bound is an estimate.
+
+    A tolerance for each node, as other libraries have it, is met by any scores if the nodes are many.
+
+    The sum over the links to a node has one order, that of the data. So the scores are the same to the bit
+    for arrays, Parquet and Ray, and for any number of threads, blocks or workers.
+
+    Examples
+    --------
+    >>> from suffice.ranking import PageRank
+    >>> links = ["a", "a", "b", "c"], ["b", "c", "c", "a"]
+    >>> rank = PageRank().fit(links)
+    >>> rank.scores_.round(4)
+    array([0.3878, 0.2148, 0.3974])
+    >>> rank.rank(2)
+    array(['c', 'a'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        damping: float = 0.85,
+        *,
+        restart: Any = None,
+        dangling: str = "restart",
+        algorithm: str = "iterative",
+        start: Any = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        checkpoint: Any = None,
+    ) -> None:
+        self.damping = damping
+        self.restart = restart
+        self.dangling = dangling
+        self.algorithm = algorithm
+        self.start = start
+        self.tol = tol
+        self.max_iter = max_iter
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Score the nodes of a graph.
+
+        Parameters
+        ----------
+        X : pair of arrays, table, sparse matrix or graph
+            The links: ``(source, target)``, ids of nodes that are whole numbers or strings; a table wherever
+            it is, which `suffice.edges` describes; a sparse matrix whose entry (i, j) is the weight of the
+            link from i to j; or a graph of networkx. Links that come several times add up.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data, nodes = self._open(X, sample_weight)
+        numbered = number_nodes(data, nodes)
+        if nodes is None and is_too_large(*numbered):
+            return self._end(rank_in_shards(self, data, *numbered))
+        return self._rank(read_graph(data, nodes, numbered), self.restart, self.start, self.algorithm)
+
+
+def weights_of(given: Any, nodes: np.ndarray, name: str) -> np.ndarray:
+    """Weights of nodes as shares, from a mapping by id or one for each node."""
+    n = len(nodes)
+    if isinstance(given, Mapping):
+        weight = np.zeros(n)
+        weight[places(list(given), nodes, name)] = list(given.values())
+    else:
+        weight = np.asarray(given, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"{name} has shape {weight.shape}, and there are {n} nodes: pass one weight for each of nodes_, "
+            "or a mapping from ids to weights."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(f"{name} must hold weights: numbers that are not negative, and not all zero.")
+    return weight / weight.sum()
+
+
+def places(ids: list[Any], nodes: np.ndarray, name: str) -> np.ndarray:
+    """The numbers of nodes, by their ids."""
+    place = {node: n for n, node in enumerate(nodes.tolist())}
+    if missing := [node for node in ids if node not in place]:
+        raise ValueError(f"{name} names {missing[:5]}, which are no nodes of the graph.")
+    return np.array([place[node] for node in ids], dtype=np.int64)

@@ -1,0 +1,186 @@
+"""PageRank of graphs too large for this machine: links and scores stay where they are, in shards of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.blocks import Edges
+from ..core.cost import afford
+from ..core.loop import Watch
+from ..core.partitions import Partitions
+from ..core.shards import Shard, Shards, shard_starts
+from ..core.values import Value
+from ..engines.cache import OnDisk
+from ..engines.local import LocalPartitions
+from ..engines.spilled import Stored, StoredPartitions
+from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
+
+# What a graph takes in memory before it is cut into shards; None is a quarter of the memory.
+HOME_BYTES: int | None = None
+# Links of a shard, with what is known of their nodes.
+SHARD_BYTES = 1 << 28
+
+
+@dataclass(frozen=True, eq=False)
+class Region(Value):
+    """A run of nodes: the links to them, and what a surfer needs to know of both ends."""
+
+    links: Links  # with sources as places in `sources`
+    sources: np.ndarray  # (V,), nodes, in order
+    share: np.ndarray  # (V,), one over the weight of the links of each
+    occurs: np.ndarray  # (N,), whether a node has any link, and so is one
+    stranded: np.ndarray  # (N,), whether it has none that leaves it
+
+
+def is_too_large(numbering: Numbering, extent: Extent) -> bool:
+    """Whether the links and a few numbers for each node take more memory than they may."""
+    numbers = extent.count * (1.5 if extent.weighted else 0.5) + 8.0 * numbering.count
+    if HOME_BYTES is not None:
+        return 8.0 * numbers > HOME_BYTES
+    try:
+        afford(numbers, "", "")
+    except MemoryError:
+        return True
+    return False
+
+
+def degrees(numbering: Numbering, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+    """By node, the weight of the links that leave it, and how often it occurs."""
+    source, target = numbering.numbers(edges)
+    values = np.zeros((2 * len(edges), 2))
+    values[: len(edges), 0], values[:, 1] = edges.weight, 1.0
+    return np.concatenate([source, target]), values
+
+
+def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tuple[Partitions, Shards]:
+    """The graph in regions; and the degrees of its nodes."""
+    starts = shard_starts(numbering.count, shards)
+    known = data.fold_by_key(degrees, numbering, n_keys=numbering.count, shards=shards)
+    bounds = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
+    if not isinstance(data, LocalPartitions):
+        # A part of each block goes to each region, which gathers its own and no others.
+        parts = tuple(data.map(pairs, numbering, extent.weighted, *ends) for ends in bounds)
+        return known.map(_gathered, parts, extent.blocks, known).parts, known
+    store = OnDisk()
+    for number, ends in enumerate(bounds):
+        found = data.fold(pairs, numbering, extent.weighted, *ends)
+        store.put(number, _region(found, known, known.parts.block(number)))  # type: ignore[arg-type]
+    return StoredPartitions(Stored(store)), known
+
+
+def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:
+    mine = parts[shard.index[0]]
+    found = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
+    return _region(found, known, shard)
+
+
+def _region(found: Pairs, known: Shards, shard: Shard) -> Region:
+    links = sort_links(found, shard.start, shard.start + len(shard))
+    sources, place = np.unique(links.source, return_inverse=True)
+    share = 1.0 / known.take(sources)[:, 0]
+    links = replace(links, source=place.astype(links.source.dtype), index=shard.index)
+    occurs = shard.values[:, 1] > 0
+    return Region(links, sources.astype(np.int64), share, occurs, occurs & (shard.values[:, 0] == 0))
+
+
+def _occurring(shard: Shard) -> float:
+    return float((shard.values[:, 1] > 0).sum())
+
+
+def _started(start: Any, region: Region) -> Shard:
+    return Shard(region.links.start, start.part(region), region.links.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Value):
+    """Weights of nodes as shares: some of them, or all that occur alike."""
+
+    count: float
+    keys: np.ndarray | None = None  # in order
+    weight: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, given: Any, numbering: Numbering, count: float, name: str) -> Spread:
+        if given is None:
+            return cls(count)
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{name} of a graph in shards is a mapping from ids to weights, or None.")
+        ids, weight = np.array(list(given), np.int64), np.array(list(given.values()), np.float64)
+        inside = (ids >= numbering.low) & (ids < numbering.low + numbering.count)
+        if not inside.all() or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+            raise ValueError(
+                f"{name} must hold weights, of nodes of the graph, not negative and not all zero."
+            )
+        order = np.argsort(ids)
+        return cls(count, ids[order] - numbering.low, weight[order] / weight.sum())
+
+    def part(self, region: Region) -> np.ndarray:
+        if self.keys is None or self.weight is None:
+            return region.occurs / self.count
+        out, start = np.zeros(len(region.occurs)), region.links.start
+        a, b = np.searchsorted(self.keys, (start, start + len(out)))
+        out[self.keys[a:b] - start] = self.weight[a:b]
+        return out
+
+
+def advance(
+    d: float, restart: Spread, refuge: Spread | None, stays: bool, lost: float, x: Shards, region: Region
+) -> Shard:
+    """The scores of a region after a step: as `Surfer.estimate` of what flows to it."""
+    from .page_rank import along
+
+    start, n = region.links.start, len(region.links)
+    new = d * along(region.links, x.take(region.sources) * region.share).values
+    if stays:
+        new += d * np.where(region.stranded, x.take(np.arange(start, start + n)), 0.0)
+    elif refuge is not None:
+        new += (d * lost) * refuge.part(region)
+    new += (1.0 - d) * restart.part(region)
+    return Shard(start, new, region.links.index)
+
+
+def _changed(x: Shards, known: Shards, shard: Shard) -> np.ndarray:
+    """The sum of absolute changes, and the score that is stranded now."""
+    stranded = known.take(shard.keys)[:, 0] == 0
+    return np.array([np.abs(shard.values - x.take(shard.keys)).sum(), shard.values[stranded].sum()])
+
+
+def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Extent) -> Any:
+    """Fit a PageRank whose scores stay in shards."""
+    from .page_rank import Walk
+
+    if numbering.ids is not None:
+        raise MemoryError(
+            f"{numbering.count} nodes and {extent.count} links are too many for this machine. They could "
+            "stay in shards, if the ids were whole numbers from 0 on: number them first."
+        )
+    if estimator.algorithm != "iterative" or estimator.damping == 1.0 or estimator.checkpoint is not None:
+        raise ValueError(
+            "The scores of a graph in shards are found by algorithm='iterative', with a damping below 1.0 "
+            "and without a checkpoint."
+        )
+    size = 12.0 * extent.count + 64.0 * numbering.count
+    shards = int(min(numbering.count, max(2, -(-size // SHARD_BYTES))))
+    parts, known = regions(data, numbering, extent, shards)
+    count = known.fold(_occurring)
+    restart = Spread.of(estimator.restart, numbering, count, "restart")
+    refuge = {"restart": restart, "uniform": Spread(count)}.get(estimator.dangling)
+    stays, starts = estimator.dangling == "self", known.starts
+    start = restart if estimator.start is None else Spread.of(estimator.start, numbering, count, "start")
+    x = Shards(parts.map(_started, start), starts)
+    lost = float(x.fold(_changed, x, known)[1])
+
+    def step(walk: Any) -> Any:
+        nonlocal lost
+        how = (estimator.damping, restart, refuge, stays, lost, walk.model)
+        new = Shards(parts.map(advance, *how), starts)
+        change, lost = new.fold(_changed, walk.model, known).tolist()
+        return estimator._bounded(walk, new, None, change)
+
+    walk = Watch(estimator, None, None, estimator.max_iter).loop(step, Walk(x))
+    estimator.nodes_ = range(numbering.low, numbering.low + numbering.count)
+    return walk
