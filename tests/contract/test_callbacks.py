@@ -146,7 +146,7 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
         s = plain(self, block)
         if len(block):
             calls.append(1)
-        name = next((n for n in ("log_likelihood", "loss", "inertia") if hasattr(s, n)), None)
+        name = next((n for n in ("log_likelihood", "loss", "inertia", "bound") if hasattr(s, n)), None)
         return s.replace(**{name: float("nan")}) if len(calls) > 3 and name else s
 
     monkeypatch.setattr(model_class, "summarize", poisoned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, gammaln, polygamma, xlogy
 
 from ..core.values import Value
 
@@ -35,6 +35,68 @@ class Dirichlet(Value):
     def expected_log(self) -> np.ndarray:
         """E[log p_v]."""
         return digamma(self.alpha) - digamma(np.sum(self.alpha))
+
+    @property
+    def log_normalizer(self) -> float:
+        """Logarithm of the beta function of alpha, by which the density is divided."""
+        return float(np.sum(gammaln(self.alpha)) - gammaln(np.sum(self.alpha)))
+
+    @property
+    def entropy(self) -> float:
+        """E[-log density]."""
+        return float(self.log_normalizer - (np.asarray(self.alpha) - 1.0) @ self.expected_log)
+
+    def log_density(self, p: np.ndarray) -> np.ndarray:
+        """Of probabilities, (..., V)."""
+        return xlogy(np.asarray(self.alpha) - 1.0, p).sum(axis=-1) - self.log_normalizer
+
+    def log_evidence(self, counts: np.ndarray) -> float:
+        """log p(a sequence of symbols with these counts), the probabilities integrated out."""
+        return self.posterior(counts).log_normalizer - self.log_normalizer
+
+    def log_likelihood(self, mean_log: np.ndarray) -> float:
+        """Mean log density of probabilities the mean of whose logarithms is this."""
+        return float((np.asarray(self.alpha) - 1.0) @ mean_log - self.log_normalizer)
+
+    def slopes(self, mean_log: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Of `log_likelihood`: its gradient, and the Hessian, a diagonal plus one number in all entries."""
+        gradient = np.asarray(mean_log) - self.expected_log
+        return gradient, -polygamma(1, self.alpha), float(polygamma(1, np.sum(self.alpha)))
+
+    def estimate(self, mean_log: np.ndarray, *, symmetric: bool = False, max_iter: int = 100) -> Dirichlet:
+        """The parameters of largest likelihood, by Newton's method from here, in time linear in V.
+
+        `mean_log` is the mean of log p, or of what is expected of it. Minka, "Estimating a Dirichlet
+        distribution", 2000; Blei, Ng and Jordan 2003, appendix A.2. `symmetric` keeps all parameters equal.
+        A step that leaves the positive numbers, or goes down, is halved.
+
+        >>> Dirichlet(np.ones(2)).estimate(Dirichlet(np.array([3.0, 0.5])).expected_log).alpha.round(6)
+        array([3. , 0.5])
+        """
+        here = Dirichlet(np.array(self.alpha, dtype=float))
+        value = here.log_likelihood(mean_log)
+        for _ in range(max_iter):
+            gradient, diagonal, common = here.slopes(mean_log)
+            if symmetric:
+                step = np.full_like(
+                    diagonal, -gradient.sum() / (diagonal.sum() + len(diagonal) ** 2 * common)
+                )
+            else:
+                shift = (gradient / diagonal).sum() / (1.0 / common + (1.0 / diagonal).sum())
+                step = -(gradient - shift) / diagonal
+            for _ in range(60):
+                new = Dirichlet(here.alpha + step)
+                if (new.alpha > 0).all():
+                    after = new.log_likelihood(mean_log)
+                    if after >= value:
+                        break
+                step = 0.5 * step
+            else:
+                return here
+            here, value = new, after
+            if (np.abs(step) <= 1e-12 * here.alpha).all():
+                return here
+        return here
 
 
 @dataclass(frozen=True)

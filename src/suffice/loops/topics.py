@@ -1,0 +1,506 @@
+"""Topics of documents: the E step of latent Dirichlet allocation, and its collapsed Gibbs sampler.
+
+Documents are CSR rows of counts. What belongs to a word is a row of K numbers, one a topic, side by side.
+
+Logarithms and exponentials are written out, of polynomials and of the bits of floats, so that the compiler
+works on several topics at once. These functions must not be reordered, and have decorators of their own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+ordered = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+
+LOWEST = -345.0  # exponentials are not smaller than e to this: products of two of them are still floats
+MOST = 1e30  # beyond it the functions below are constant
+LOG2E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
+HALF_LOG_2PI = 0.9189385332046727
+ROUND = 6755399441055744.0  # 1.5 2^52: adding it leaves a whole number in the lowest bits
+ROUND_BITS = 0x4338000000000000
+ROOT_HALF_BITS = 0x3FE6A09E667F3BCD  # of the square root of 1/2
+
+
+@ordered
+def _log(x, x_bits, out):
+    """out = log(x) of positive floats that are not subnormal; x, whose bits are x_bits, is changed."""
+    K = len(x)
+    for k in range(K):
+        exponent = (x_bits[k] - ROOT_HALF_BITS) >> 52
+        x_bits[k] -= exponent << 52  # from the square root of 1/2 to that of 2
+        out[k] = exponent * LN2_LOW + exponent * LN2_HIGH
+    for k in range(K):
+        s = (x[k] - 1.0) / (x[k] + 1.0)
+        t = s * s
+        p = 1 / 15 + t * (1 / 17 + t * (1 / 19 + t * (1 / 21)))
+        p = 1 / 7 + t * (1 / 9 + t * (1 / 11 + t * (1 / 13 + t * p)))
+        out[k] += 2.0 * s * (1.0 + t * (1 / 3 + t * (1 / 5 + t * p)))
+
+
+@ordered
+def _below_log(a):
+    """digamma(a) - log(a + 6): the recurrence over six steps as one fraction, and the asymptotic series."""
+    u = a * (a + 5.0)
+    steps = (2.0 * a + 5.0) * (3.0 * u * u + 20.0 * u + 24.0) / (u * (u + 4.0) * (u + 6.0))
+    i = 1.0 / (a + 6.0)
+    j = i * i
+    p = 1 / 132 - j * (691 / 32760 - j * (1 / 12 - j * (3617 / 8160)))
+    p = 1 / 12 - j * (1 / 120 - j * (1 / 252 - j * (1 / 240 - j * p)))
+    return -0.5 * i - j * p - steps
+
+
+@ordered
+def exp_digamma(x, less, out, power, power_bits):
+    """out = exp(digamma(x) - less), at least exp(LOWEST) times a little; `power` is scratch, with its
+    bits."""
+    K = len(x)
+    for k in range(K):
+        a = x[k] if x[k] < MOST else MOST
+        v = _below_log(a) - less
+        v = v if v > LOWEST else LOWEST
+        whole = v * LOG2E + ROUND
+        power[k] = whole
+        whole -= ROUND
+        r = v - whole * LN2_HIGH - whole * LN2_LOW
+        p = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600))))
+        p = 1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * p)))
+        out[k] = (a + 6.0) * (1.0 + r * (1.0 + r * (1 / 2 + r * (1 / 6 + r * p))))
+    for k in range(K):
+        power_bits[k] = (power_bits[k] - ROUND_BITS + 1023) << 52
+    for k in range(K):
+        out[k] *= power[k]
+
+
+@ordered
+def gammas(x, digamma, log_gamma, a, a_bits, b, b_bits, logs):
+    """The digamma function and the logarithm of the gamma function of x; the rest is scratch."""
+    K = len(x)
+    for k in range(K):
+        c = x[k] if x[k] < MOST else MOST
+        u = c * (c + 5.0)
+        a[k] = c + 6.0
+        b[k] = u * (u + 4.0) * (u + 6.0)
+    _log(a, a_bits, digamma)  # of x + 6
+    _log(b, b_bits, logs)  # of x (x + 1) ... (x + 5)
+    for k in range(K):
+        c = x[k] if x[k] < MOST else MOST
+        z, log_z = c + 6.0, digamma[k]
+        i = 1.0 / z
+        j = i * i
+        p = 1 / 1188 - j * (691 / 360360 - j * (1 / 156 - j * (3617 / 122400)))
+        p = i * (1 / 12 - j * (1 / 360 - j * (1 / 1260 - j * (1 / 1680 - j * p))))
+        log_gamma[k] = (z - 0.5) * log_z - z + HALF_LOG_2PI + p - logs[k]
+        digamma[k] = log_z + _below_log(c)
+
+
+@jit
+def dirichlet_words(first, end, word, eta, of_total, out, top):
+    """Of the words from first to end, exp(E[log p(word given topic)]), in rows of their own scale, and the
+    logarithms of the scales; and the part of the bound that is the sum over words, (K,).
+
+    `word` (V, K) are the parameters of the topics, and of_total (K,) is E[log p] of none of their words:
+    minus the digamma functions of their sums.
+    """
+    K = word.shape[1]
+    x, psi, lg, e, logs = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    a, b = np.empty(K), np.empty(K)
+    a_bits, b_bits = a.view(np.int64), b.view(np.int64)
+    bound = np.zeros(K)
+    share = np.empty(K)
+    largest = -np.inf
+    for k in range(K):
+        largest = max(largest, of_total[k])
+    for k in range(K):
+        share[k] = math.exp(max(of_total[k] - largest, LOWEST))
+    for v in range(first, end):
+        most = 0.0
+        for k in range(K):
+            x[k] = word[v, k]
+            most = max(most, x[k])
+        gammas(x, psi, lg, a, a_bits, b, b_bits, logs)
+        of_eta = math.lgamma(eta[v])
+        for k in range(K):
+            bound[k] += (eta[v] - x[k]) * (psi[k] + of_total[k]) + lg[k] - of_eta
+        scale = _below_log(min(most, MOST)) + math.log(min(most, MOST) + 6.0)
+        exp_digamma(x, scale, e, a, a_bits)
+        for k in range(K):
+            out[v, k] = e[k] * share[k]
+        top[v] = scale + largest
+    return bound
+
+
+@jit
+def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma, theta, ratio, log_theta):
+    """Dirichlet posteriors of the topics of documents first to end, each from the same start. Blei, Ng and
+    Jordan 2003, figure 6.
+
+    Out come gamma (n, K), exp(E[log theta]) up to a factor, theta (n, K), E[log theta] (n, K), and for every
+    entry its count over the sum of its topics, `ratio`. Returned are the bounds of log p(document), (n,).
+    """
+    K = len(alpha)
+    g, e, sums, psi, lg = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    a, b, logs = np.empty(K), np.empty(K), np.empty(K)
+    a_bits, b_bits = a.view(np.int64), b.view(np.int64)
+    total_alpha, prior = 0.0, 0.0
+    for k in range(K):
+        total_alpha += alpha[k]
+        prior -= math.lgamma(alpha[k])
+    prior += math.lgamma(total_alpha)
+    bounds = np.empty(end - first)
+    for n in range(first, end):
+        d, begin, stop = n - first, indptr[n], indptr[n + 1]
+        length = 0.0
+        for p in range(begin, stop):
+            length += data[p]
+        for k in range(K):
+            g[k] = alpha[k] + length / K
+        if length > 0.0:
+            for _ in range(max_iter):
+                exp_digamma(g, 0.0, e, a, a_bits)
+                _sums(data, indices, begin, stop, B, e, sums)
+                change = 0.0
+                for k in range(K):
+                    new = alpha[k] + e[k] * sums[k]
+                    change += abs(new - g[k])
+                    g[k] = new
+                if change <= tol * K:
+                    break
+        exp_digamma(g, 0.0, e, a, a_bits)
+        gammas(g, psi, lg, a, a_bits, b, b_bits, logs)
+        total = total_alpha + length
+        of_total = _below_log(min(total, MOST)) + math.log(min(total, MOST) + 6.0)
+        bound = prior - math.lgamma(total) - length * of_total
+        for k in range(K):
+            log_theta[d, k] = psi[k] - of_total
+            bound += (alpha[k] - g[k]) * log_theta[d, k] + lg[k]
+            gamma[d, k] = g[k]
+            theta[d, k] = e[k]
+        for p in range(begin, stop):
+            w = indices[p]
+            each = 0.0
+            for k in range(K):
+                each += B[w, k] * e[k]
+            ratio[p] = data[p] / each
+            if data[p] > 0.0:
+                bound += data[p] * (math.log(each) + top[w])
+        bounds[d] = bound
+    return bounds
+
+
+@jit
+def _sums(data, indices, begin, stop, B, e, sums):
+    """sums = the sum over words of count / (B e) times B; four words at a time touch it less often."""
+    K = len(e)
+    for k in range(K):
+        sums[k] = 0.0
+    fours = stop - (stop - begin) % 4
+    for p in range(begin, fours, 4):
+        w0, w1, w2, w3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+        t0 = t1 = t2 = t3 = 0.0
+        for k in range(K):
+            t0 += B[w0, k] * e[k]
+            t1 += B[w1, k] * e[k]
+            t2 += B[w2, k] * e[k]
+            t3 += B[w3, k] * e[k]
+        t0, t1, t2, t3 = data[p] / t0, data[p + 1] / t1, data[p + 2] / t2, data[p + 3] / t3
+        for k in range(K):
+            sums[k] += (t0 * B[w0, k] + t1 * B[w1, k]) + (t2 * B[w2, k] + t3 * B[w3, k])
+    for p in range(fours, stop):
+        w = indices[p]
+        t = 0.0
+        for k in range(K):
+            t += B[w, k] * e[k]
+        t = data[p] / t
+        for k in range(K):
+            sums[k] += t * B[w, k]
+
+
+@jit
+def add_counts(indices, indptr, first, end, theta, ratio, weight, out):
+    """Add ratio times theta times weight of the documents first to end to the rows of their words."""
+    K = theta.shape[1]
+    for n in range(first, end):
+        for p in range(indptr[n], indptr[n + 1]):
+            w, r = indices[p], ratio[p] * weight[n]
+            for k in range(K):
+                out[w, k] += r * theta[n - first, k]
+
+
+# --- collapsed Gibbs sampling ------------------------------------------------------------------------------
+#
+# Tokens stand by word: the u-th word of a block has the tokens start[u] to start[u + 1], each with its
+# document and its topic. A document d lists its topics with their counts, entries[begin[d]] onwards,
+# used[d] of them.
+
+
+@jit
+def _next(state):
+    """A uniform number, and the state that follows: splitmix64 (Steele, Lea and Flood 2014)."""
+    state += np.uint64(0x9E3779B97F4A7C15)
+    z = state
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (z >> np.uint64(11)) * 1.1102230246251565e-16, state
+
+
+@jit
+def list_topics(doc, topic, begin, entries, used):
+    """The topics of each document with their counts."""
+    for d in range(len(used)):
+        used[d] = 0
+    for p in range(len(doc)):
+        _add(entries, begin, used, doc[p], topic[p])
+
+
+@jit
+def _add(entries, begin, used, d, k):
+    """Count one more token of topic k in document d."""
+    first = begin[d]
+    last = first + used[d]
+    for i in range(first, last):
+        if entries[i, 0] == k:
+            entries[i, 1] += 1
+            return
+    entries[last, 0] = k
+    entries[last, 1] = 1
+    used[d] += 1
+
+
+@jit
+def _remove(entries, begin, used, d, at):
+    """Count one token less in an entry of document d; the last takes the place of one that is empty."""
+    entries[at, 1] -= 1
+    if entries[at, 1] == 0:
+        used[d] -= 1
+        last = begin[d] + used[d]
+        entries[at, 0], entries[at, 1] = entries[last, 0], entries[last, 1]
+
+
+@jit
+def sweep(words, start, doc, topic, begin, entries, used, counts, total, alpha, eta, state):
+    """Draw the topic of every token given those of all others, in place: `topic`, `entries`, `used`, `total`.
+
+    p(k) is proportional to (n_dk + alpha_k) (n_wk + eta_w) / (n_k + sum of eta), without the token itself.
+    The part with n_dk is a sum over the few topics of the document; the part with alpha_k is kept from
+    token to token, with sums of groups of topics, and searched only if the draw falls there (cf. Yao, Mimno
+    and McCallum 2009; Yu et al. 2015). All tokens of a word follow each other: of the counts of words, (V,
+    K), only one row at a time is changed, and that is a copy.
+    """
+    K = len(alpha)
+    size = 1
+    while size * size < K:
+        size += 1
+    row, q, share = np.empty(K), np.empty(K), np.empty(K)
+    groups = np.empty((K + size - 1) // size)
+    eta_sum = 0.0
+    for v in range(len(eta)):
+        eta_sum += eta[v]
+    for k in range(K):
+        share[k] = 1.0 / (total[k] + eta_sum)
+    for u in range(len(words)):
+        w = words[u]
+        smooth = eta[w]
+        for k in range(K):
+            row[k] = counts[w, k]
+            q[k] = (row[k] + smooth) * share[k]
+        rest = 0.0  # of the part with alpha
+        for g in range(len(groups)):
+            of_group = 0.0
+            for k in range(g * size, min(K, g * size + size)):
+                of_group += alpha[k] * q[k]
+            groups[g] = of_group
+            rest += of_group
+        for p in range(start[u], start[u + 1]):
+            d, old = doc[p], topic[p]
+            row[old] -= 1.0
+            total[old] -= 1
+            share[old] = 1.0 / (total[old] + eta_sum)
+            fresh = (row[old] + smooth) * share[old]
+            change = alpha[old] * (fresh - q[old])
+            q[old] = fresh
+            groups[old // size] += change
+            rest += change
+            first, last = begin[d], begin[d] + used[d]
+            at, local = first, 0.0  # of the part with the topics of the document
+            for i in range(first, last):
+                k = entries[i, 0]
+                n = entries[i, 1]
+                if k == old:
+                    at = i
+                    n -= 1
+                local += n * q[k]
+            uniform, state = _next(state)
+            left = uniform * (local + rest)
+            new = old
+            if left < local:
+                for i in range(first, last):
+                    n = entries[i, 1] - (i == at)
+                    if n > 0:
+                        new = entries[i, 0]
+                        left -= n * q[new]
+                        if left < 0.0:
+                            break
+            else:
+                left -= local
+                g = 0
+                while g < len(groups) - 1 and left >= groups[g]:
+                    left -= groups[g]
+                    g += 1
+                new = g * size
+                end = min(K, new + size) - 1
+                left -= alpha[new] * q[new]
+                while new < end and left >= 0.0:
+                    new += 1
+                    left -= alpha[new] * q[new]
+            row[new] += 1.0
+            total[new] += 1
+            share[new] = 1.0 / (total[new] + eta_sum)
+            fresh = (row[new] + smooth) * share[new]
+            change = alpha[new] * (fresh - q[new])
+            q[new] = fresh
+            groups[new // size] += change
+            rest += change
+            if new != old:
+                topic[p] = new
+                _remove(entries, begin, used, d, at)
+                _add(entries, begin, used, d, new)
+
+
+@jit
+def count_topics(words, start, topic, out):
+    """Add the tokens of each word by topic to `out` (V, K)."""
+    for u in range(len(words)):
+        w = words[u]
+        for p in range(start[u], start[u + 1]):
+            out[w, topic[p]] += 1
+
+
+@jit
+def log_joint_of_documents(begin, entries, used, alpha):
+    """The sum over documents of log p(their topics)."""
+    total_alpha, out = 0.0, 0.0
+    for k in range(len(alpha)):
+        total_alpha += alpha[k]
+    of_none = math.lgamma(total_alpha)
+    known, least = _first_risings(alpha, 64)
+    for d in range(len(used)):
+        for i in range(begin[d], begin[d] + used[d]):
+            n = entries[i, 1]
+            out += known[n] if n < least else rising(alpha[entries[i, 0]], n)
+        out += of_none - math.lgamma(total_alpha + (begin[d + 1] - begin[d]))
+    return out
+
+
+@jit
+def log_joint_of_words(counts, eta):
+    """The sum over topics of log p(their words given the topics)."""
+    V, K = counts.shape
+    total, out, eta_sum = np.zeros(K), 0.0, 0.0
+    known, least = _first_risings(eta, 1024)
+    for v in range(V):
+        eta_sum += eta[v]
+        for first in range(0, K, 16):
+            any_here, last = 0, min(K, first + 16)
+            for k in range(first, last):
+                any_here |= counts[v, k]
+            if any_here == 0:  # as most are, of many topics
+                continue
+            for k in range(first, last):
+                n = counts[v, k]
+                if n > 0:
+                    total[k] += n
+                    out += known[n] if n < least else rising(eta[v], n)
+    for k in range(K):
+        out -= math.lgamma(eta_sum + total[k]) - math.lgamma(eta_sum)
+    return out
+
+
+@jit
+def _first_risings(a, n):
+    """The first n values of `rising`, and n; or nothing, if the entries of a differ."""
+    out = np.empty(n)
+    for v in range(len(a)):
+        if a[v] != a[0]:
+            return out, 0
+    for i in range(n):
+        out[i] = rising(a[0], i)
+    return out, n
+
+
+@jit
+def rising(a, n):
+    """log of a (a + 1) ... (a + n - 1)."""
+    if n > 12:
+        return math.lgamma(a + n) - math.lgamma(a)
+    product = 1.0
+    for i in range(n):
+        product *= a + i
+    return math.log(product)
+
+
+# --- held-out documents ------------------------------------------------------------------------------------
+
+
+@jit
+def left_to_right(words, begin, phi, alpha, particles, seeds):
+    """Estimates of log p(document), (D,), from word to word: the log of the mean over particles of the
+    product of what each finds the next word to be. Wallach et al. 2009, algorithm 3, with products of its
+    own for each particle, as Neal 2001 has them.
+
+    Document d has the words begin[d] to begin[d + 1]; phi (V, K) are probabilities.
+    """
+    K = len(alpha)
+    alpha_sum = 0.0
+    for k in range(K):
+        alpha_sum += alpha[k]
+    longest = 0
+    for d in range(len(begin) - 1):
+        longest = max(longest, begin[d + 1] - begin[d])
+    n_topic, p = np.empty(K), np.empty(K)
+    topic, found = np.empty(longest, np.int64), np.empty(particles)
+    out = np.empty(len(begin) - 1)
+    for d in range(len(begin) - 1):
+        first, length = begin[d], begin[d + 1] - begin[d]
+        state = seeds[d]
+        for r in range(particles):
+            for k in range(K):
+                n_topic[k] = 0.0
+            found[r] = 0.0
+            for n in range(length):
+                for m in range(n):
+                    n_topic[topic[m]] -= 1.0
+                    topic[m], state = _drawn(words[first + m], phi, n_topic, alpha, p, state)
+                    n_topic[topic[m]] += 1.0
+                here = 0.0
+                for k in range(K):
+                    here += phi[words[first + n], k] * (n_topic[k] + alpha[k])
+                found[r] += math.log(here / (n + alpha_sum))
+                topic[n], state = _drawn(words[first + n], phi, n_topic, alpha, p, state)
+                n_topic[topic[n]] += 1.0
+        most, total = found.max(), 0.0
+        for r in range(particles):
+            total += math.exp(found[r] - most) if most > -np.inf else 0.0
+        out[d] = most + math.log(total / particles) if most > -np.inf else most
+    return out
+
+
+@jit
+def _drawn(w, phi, n_topic, alpha, p, state):
+    """A topic for one word given how many others of its document have each, and the state that follows."""
+    K = len(alpha)
+    total = 0.0
+    for k in range(K):
+        p[k] = phi[w, k] * (n_topic[k] + alpha[k])
+        total += p[k]
+    uniform, state = _next(state)
+    left = uniform * total
+    for k in range(K - 1):
+        left -= p[k]
+        if left < 0.0:
+            return k, state
+    return K - 1, state

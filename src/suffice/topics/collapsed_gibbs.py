@@ -1,0 +1,252 @@
+"""Collapsed Gibbs sampling of latent Dirichlet allocation: the topic of each word given all others.
+
+Griffiths and Steyvers, "Finding scientific topics", 2004; Newman, Asuncion, Smyth and Welling, "Distributed
+algorithms for topic models", 2009; Li ch. 20.3. The topics of words stay with their block. In a sweep, a
+block starts from the counts of all words that were summed before, and changes them as it goes; what the
+other blocks change it sees in the next sweep. With one block this is the sampler itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.blocks import offsets, power_of_two
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..engines.local import LocalPartitions
+
+# Words that are worth a block of their own. A block has at least one for so many entries of the counts,
+# too: it sums counts of its own.
+BLOCK_WORDS = 1 << 17
+ENTRIES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens(Value):
+    """The words of documents, one by one, with their topics: by word, since each word is visited in a run."""
+
+    words: np.ndarray  # (U,), those that are in the block
+    start: np.ndarray  # (U + 1,): the tokens of word u are start[u] to start[u + 1]
+    doc: np.ndarray  # (T,)
+    topic: np.ndarray  # (T,)
+    begin: np.ndarray  # (D + 1,): where documents begin, if tokens stood by document
+    entries: np.ndarray  # (T, 2), of each document the topics that it has, and how often
+    used: np.ndarray  # (D,), how many entries are in use
+    index: tuple[int, ...] = (0,)
+
+    @classmethod
+    def of(cls, X: Any, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]) -> Tokens:
+        """Of counts, with topics by word and document, or drawn by chance."""
+        from ..loops.topics import list_topics
+
+        by_word = sp.csc_array(X)
+        by_word.sort_indices()
+        times = by_word.data.astype(np.int64)
+        per_word = np.add.reduceat(np.append(times, 0), by_word.indptr[:-1]) * (np.diff(by_word.indptr) > 0)
+        words = np.flatnonzero(per_word)
+        doc = np.repeat(by_word.indices, times).astype(np.int32)
+        if topic is None:
+            topic = np.random.default_rng([seed, 0, *index]).integers(K, size=len(doc))
+        topic = np.array(topic, dtype=np.int16 if K < 1 << 15 else np.int32)
+        begin = offsets(np.bincount(doc, minlength=X.shape[0]))
+        entries, used = np.empty((len(doc), 2), np.int32), np.empty(X.shape[0], np.int32)
+        list_topics(doc, topic, begin, entries, used)
+        return cls(words, offsets(per_word[words]), doc, topic, begin, entries, used, index)
+
+    def __len__(self) -> int:
+        return len(self.used)
+
+    def piece(self, start: int, stop: int, number: int) -> Tokens:
+        """The block, or none of it: its documents share its words."""
+        if stop > start:
+            return self
+        none = np.zeros(0, np.int32)
+        zero = np.zeros(1, np.int64)
+        return Tokens(none, zero, none, self.topic[:0], zero, self.entries[:0], none, self.index)
+
+    def pieces(self, statistic_bytes: int) -> Iterator[Tokens]:
+        yield self
+
+    def swept(
+        self, alpha: np.ndarray, eta: np.ndarray, counts: np.ndarray, total: np.ndarray, seed: Any
+    ) -> Tokens:
+        """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
+        all blocks."""
+        from ..loops.topics import sweep
+
+        state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
+        topic, entries, used = self.topic.copy(), self.entries.copy(), self.used.copy()
+        given = self.words, self.start, self.doc, topic, self.begin, entries, used
+        sweep(*given, counts, total.copy(), alpha, eta, state)
+        return self.replace(topic=topic, entries=entries, used=used)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw(Value):
+    """Where the sampler stands: the counts, and for a checkpoint the topics of each block, with their
+    lists."""
+
+    word: np.ndarray  # (V, K)
+    topics: tuple[tuple[np.ndarray, ...], ...] = ()
+
+    def model(self, start: Any) -> Any:
+        """The topics that the counts call for."""
+        return start.replace(word=self.word + start.eta[:, None])
+
+
+def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) -> Progress:
+    """Sweeps over all words. The trace is log p(words, topics), by word."""
+    alpha, eta = start.alpha, start.eta
+    if not eta.any():
+        raise ValueError("topic_word_prior=0 is no prior, and solver='gibbs' draws with one.")
+    V, K = start.word.shape
+    tokens = _tokens(data, V, K, seed)
+    done = 0
+
+    def counted() -> Counts:
+        return tokens.fold(Counts.of, V, K, alpha)
+
+    def step(progress: Progress) -> Progress:
+        nonlocal tokens, done
+        n = progress.n_iter
+        if n != done:  # it goes on from a checkpoint
+            tokens = tokens.map(_resumed, progress.model.topics)
+        s = counted() if progress.statistics is None else None
+        counts = progress.model.word if s is None else s.word
+        total = counts.sum(axis=0, dtype=np.int64)
+        tokens, done = tokens.map(_swept, alpha, eta, counts, total, (seed, n + 1)), n + 1
+        s = counted()
+        topics = () if watch.checkpoint is None else tokens.fold(_topics)
+        of_tokens = (s.weight, s.length, np.zeros(K), s.word)
+        return Progress(Draw(s.word, topics), (*progress.trace, s.log_joint(eta)), of_tokens)
+
+    progress = watch.limited(max_iter).loop(step, Progress(Draw(np.zeros((V, K), np.int32))))
+    if progress.statistics is None:  # without a sweep
+        s = counted()
+        progress = progress.replace(model=Draw(s.word), statistics=(s.weight, s.length, np.zeros(K), s.word))
+    return progress
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Value):
+    """Of tokens: documents, words, log p(topics of the documents), and words by topic."""
+
+    weight: float
+    length: float
+    of_documents: float
+    word: np.ndarray  # (V, K), whole numbers
+
+    @classmethod
+    def of(cls, V: int, K: int, alpha: np.ndarray, block: Tokens) -> Counts:
+        from ..loops.topics import count_topics, log_joint_of_documents
+
+        word = np.zeros((V, K), np.int32)
+        count_topics(block.words, block.start, block.topic, word)
+        of_documents = log_joint_of_documents(block.begin, block.entries, block.used, alpha)
+        return cls(float(len(block)), float(len(block.doc)), of_documents, word)
+
+    __add__ = Statistics.__add__
+
+    def log_joint(self, eta: np.ndarray) -> float:
+        from ..loops.topics import log_joint_of_words
+
+        return (self.of_documents + log_joint_of_words(self.word, eta)) / self.length
+
+
+def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
+    """log p(words, topics), the topics in the order of the rows and columns of X."""
+    from ..loops.topics import log_joint_of_words
+
+    K = len(alpha)
+    X = whole_counts(X)
+    length = int(X.sum())
+    if topics.shape != (length,) or (length and not 0 <= topics.min() <= topics.max() < K):
+        raise ValueError(
+            f"topics has shape {topics.shape}, expected {(length,)}: one a word, from 0 to {K - 1}."
+        )
+    rows, columns = X.tocoo().coords
+    times = X.data.astype(np.int64)
+    order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
+    block = Tokens.of(X, K, topics[order], 0, (0,))
+    counts = Counts.of(X.shape[1], K, alpha, block)
+    return float(counts.of_documents + log_joint_of_words(counts.word, eta))
+
+
+def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
+    """CSR rows of whole numbers, those of a weight repeated."""
+    X = sp.csr_array(X)
+    X.sum_duplicates()
+    if (X.data != np.floor(X.data)).any():
+        raise ValueError(
+            "Some counts are not whole numbers, and solver='gibbs' draws a topic for each word: pass counts, "
+            "or use solver='variational'."
+        )
+    if weight is None or (weight == 1.0).all():
+        return X
+    if (weight != np.floor(weight)).any():
+        raise ValueError(
+            "Some weights are not whole numbers, and solver='gibbs' draws topics for each copy of a "
+            "document: pass whole weights, or use solver='variational'."
+        )
+    return X[np.repeat(np.arange(X.shape[0]), weight.astype(np.int64))]
+
+
+def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
+    """Blocks of tokens. Those of this machine are cut anew, by how many words there are."""
+    if not isinstance(data, LocalPartitions):
+        tokens = data.map(_here, K, seed)
+        _must_have_words(tokens.fold(len_of))
+        return tokens
+    X = sp.vstack(data.fold(_documents), format="csr")
+    lengths = np.cumsum(X.sum(axis=1))
+    _must_have_words(lengths[-1] if len(lengths) else 0)
+    n = power_of_two(lengths[-1] / max(BLOCK_WORDS, V * K / ENTRIES), 1)
+    cuts = np.searchsorted(lengths, lengths[-1] * np.arange(1, n) / n, "left") + 1
+    ends = np.unique(np.concatenate([[0], np.minimum(cuts, X.shape[0]), [X.shape[0]]]))
+    parts = enumerate(pairwise(ends))
+    return LocalPartitions(tuple(Tokens.of(X[a:b], K, None, seed, (i,)) for i, (a, b) in parts))
+
+
+def _must_have_words(length: float) -> None:
+    if not length > 0:
+        raise ValueError("The documents have no words: all counts are zero.")
+
+
+def _documents(block: Any) -> tuple[Any, ...]:
+    return (whole_counts(block.X, block.weight),)
+
+
+def _here(K: int, seed: int, block: Any) -> Tokens:
+    return Tokens.of(whole_counts(block.X, np.asarray(block.weight)), K, None, seed, block.index[:1])
+
+
+def len_of(block: Tokens) -> int:
+    return len(block.doc)
+
+
+def _swept(
+    alpha: np.ndarray,
+    eta: np.ndarray,
+    counts: np.ndarray,
+    total: np.ndarray,
+    seed: tuple[int, ...],
+    block: Tokens,
+) -> Tokens:
+    return block.swept(alpha, eta, counts, total, [*seed, *block.index])
+
+
+def _topics(block: Tokens) -> tuple[tuple[np.ndarray, ...], ...]:
+    return ((block.topic, block.entries, block.used),)
+
+
+def _resumed(topics: tuple[tuple[np.ndarray, ...], ...], block: Tokens) -> Tokens:
+    topic, entries, used = map(np.array, topics[block.index[0]])
+    return block.replace(topic=topic, entries=entries, used=used)

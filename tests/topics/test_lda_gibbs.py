@@ -1,0 +1,347 @@
+"""The Gibbs sampler of latent Dirichlet allocation draws from the posterior: enumeration, and Geweke's
+test."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.callback import FitCallback
+
+import suffice
+from suffice.core.storage import load_value
+from suffice.loops import topics as loops
+from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion
+from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
+
+
+def tokens_of(X, topic=None, K=2, seed=0):
+    return Tokens.of(sp.csr_array(np.asarray(X, float)), K, topic, seed, (0,))
+
+
+def swept(block, V, alpha, eta, seed):
+    """One sweep, from the counts of the block itself."""
+    counts = Counts.of(V, len(alpha), alpha, block).word
+    return block.swept(alpha, eta, counts, counts.sum(axis=0, dtype=np.int64), seed)
+
+
+def standard_error(values, batches=40):
+    """Of the mean of a correlated series, by means of batches."""
+    parts = np.asarray(values, float)[: len(values) // batches * batches].reshape(batches, -1)
+    return parts.mean(axis=1).std(ddof=1) / np.sqrt(batches)
+
+
+# --- against the posterior, enumerated ---------------------------------------------------------------------
+
+
+def test_draws_are_of_the_exact_posterior():
+    X = np.array([[2, 1, 0], [0, 1, 1], [1, 0, 1]])
+    alpha, eta = np.array([0.4, 1.1]), np.array([0.3, 0.7, 0.2])
+    block = tokens_of(X)
+    T = len(block.doc)
+    codes = np.array(list(product(range(2), repeat=T)))  # by word, as the block has them
+
+    rows, columns = sp.csr_array(X).tocoo().coords
+    times = sp.csr_array(X).data
+    order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
+    back = np.argsort(order)
+    logs = np.array([log_joint(sp.csr_array(X), z[back], alpha, eta) for z in codes])
+    p = np.exp(logs - logs.max())
+    p /= p.sum()
+
+    drawn = np.zeros((10000, T))
+    for n in range(len(drawn)):
+        block = swept(block, 3, alpha, eta, [7, n])
+        drawn[n] = block.topic
+    for i in range(T):
+        for j in range(i + 1):
+            exact = p @ (codes[:, i] * codes[:, j])
+            found = drawn[:, i] * drawn[:, j]
+            assert abs(found.mean() - exact) < 5 * standard_error(found) + 1e-12, (i, j)
+    seen = np.bincount((drawn @ (2 ** np.arange(T)[::-1])).astype(int), minlength=2**T) / len(drawn)
+    assert 0.5 * np.abs(seen - p).sum() < 0.1  # of 2^8 states; the mean of independent draws is 0.05
+
+
+def test_log_joint_is_the_chain_rule():
+    """p(words, topics) as the product of the probability of each word and topic given those before it."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.poisson(1.0, size=(4, 5)))
+    K, alpha, eta = 3, np.array([0.2, 1.0, 0.7]), rng.uniform(0.1, 2.0, 5)
+    doc = np.repeat(np.repeat(np.arange(4), np.diff(X.indptr)), X.data)
+    word = np.repeat(X.indices, X.data)
+    z = rng.integers(K, size=len(doc))
+    n_dk, n_wk, total = np.zeros((4, K)), np.zeros((5, K)), 0.0
+    for d, w, k in zip(doc, word, z, strict=True):
+        total += np.log((n_dk[d, k] + alpha[k]) / (n_dk[d].sum() + alpha.sum()))
+        total += np.log((n_wk[w, k] + eta[w]) / (n_wk[:, k].sum() + eta.sum()))
+        n_dk[d, k] += 1
+        n_wk[w, k] += 1
+    np.testing.assert_allclose(log_joint(X, z, alpha, eta), total, rtol=1e-12)
+    lda = LatentDirichletAllocation(K, doc_topic_prior=alpha, topic_word_prior=eta)
+    np.testing.assert_allclose(lda.log_joint(X, z), total, rtol=1e-12)
+    with pytest.raises(ValueError, match="one a word"):
+        lda.log_joint(X, z[:-1])
+
+
+# --- Geweke 2004: two ways to draw words and topics together ------------------------------------------------
+
+LENGTHS, V, K = np.array([3, 5, 4]), 4, 3
+ALPHA, ETA = np.array([0.5, 0.9, 0.3]), np.array([0.4, 0.8, 0.3, 1.0])
+DOC = np.repeat(np.arange(3), LENGTHS)
+
+
+def words_given(z, rng):
+    phi = rng.dirichlet(ETA, size=K)
+    u = rng.random(len(z))
+    return np.minimum((phi.cumsum(axis=1)[z] < u[:, None]).sum(axis=1), V - 1)
+
+
+def measured(z, w):
+    same = z[:, None] == z
+    return (
+        (z == 0).sum(),
+        (z == 1).sum() ** 2,
+        (same & (DOC[:, None] == DOC)).sum(),
+        (same & (w[:, None] == w)).sum(),
+        ((w == 3) & (z == 2)).sum(),
+        np.bincount(w, minlength=V).max(),
+    )
+
+
+def block_of(z, w):
+    """The tokens as a block; and where each of them stands in it."""
+    X = np.zeros((3, V))
+    np.add.at(X, (DOC, w), 1)
+    order = np.lexsort((DOC, w))
+    return tokens_of(X, z[order], K), order
+
+
+def geweke(sweep, n, seed=0):
+    """Differences of the means of two simulations, in standard errors."""
+    rng = np.random.default_rng(seed)
+    alone = []
+    for _ in range(n):
+        theta = rng.dirichlet(ALPHA, size=3)
+        z = (theta.cumsum(axis=1)[DOC] < rng.random(len(DOC))[:, None]).sum(axis=1).clip(max=K - 1)
+        alone.append(measured(z, words_given(z, rng)))
+    chain = []
+    w = words_given(z, rng)
+    for i in range(n):
+        block, order = block_of(z, w)
+        z = np.empty_like(z)
+        z[order] = sweep(block, i)
+        w = words_given(z, rng)
+        chain.append(measured(z, w))
+    alone, chain = np.array(alone, float), np.array(chain, float)
+    errors = [
+        np.hypot(a.std() / np.sqrt(n), standard_error(c)) for a, c in zip(alone.T, chain.T, strict=True)
+    ]
+    return np.abs(alone.mean(axis=0) - chain.mean(axis=0)) / errors
+
+
+def test_geweke():
+    scores = geweke(lambda block, i: swept(block, V, ALPHA, ETA, [1, i]).topic, 4000)
+    assert scores.max() < 4.0, scores
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("row[old] -= 1.0", "pass"),  # the word keeps its own count
+        ("                    n -= 1\n", ""),  # so does the document
+        ("rest += of_group", "rest += 2.0 * of_group"),  # a prior twice as strong, now and then
+    ],
+)
+def test_geweke_sees_bugs(right, wrong):
+    """A broken copy of the sampler, run as Python."""
+    source = inspect.getsource(loops.sweep.py_func)
+    assert source.count(right) == 1
+
+    def as_compiled(state):  # which gives back a Python integer
+        uniform, state = loops._next(state)
+        return uniform, np.uint64(state)
+
+    names = dict(vars(loops), jit=lambda f: f, _next=as_compiled)
+    exec(source.replace(right, wrong), names)
+
+    def broken(block, i):
+        topic, entries, used = block.topic.copy(), block.entries.copy(), block.used.copy()
+        counts = Counts.of(V, K, ALPHA, block).word
+        state = np.random.default_rng([1, i]).integers(1 << 64, dtype=np.uint64)
+        given = block.words, block.start, block.doc, topic, block.begin, entries, used, counts
+        names["sweep"](*given, counts.sum(axis=0, dtype=np.int64), ALPHA, ETA, state)
+        return topic
+
+    assert geweke(broken, 2500).max() > 6.0
+
+
+# --- the fit ------------------------------------------------------------------------------------------------
+
+
+def corpus(n=300, n_topics=4, n_words=60, length=50, seed=0):
+    rng = np.random.default_rng(seed)
+    phi = rng.dirichlet(np.full(n_words, 0.05), size=n_topics)
+    truth = LatentDirichletAllocation.from_topics(phi, doc_topic_prior=0.2, random_state=seed)
+    return truth.sample(n, length=rng.poisson(length, n))[0], truth
+
+
+def gibbs(**params):
+    given = {"n_components": 4, "max_iter": 30, "random_state": 0, "topic_word_prior": 0.05} | params
+    return LatentDirichletAllocation(solver="gibbs", **given)
+
+
+def same(a, b):
+    assert (a.components_ == b.components_).all()
+    assert (a.trace_ == b.trace_).all()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(collapsed_gibbs, "BLOCK_WORDS", 1500)
+
+
+def test_it_finds_the_topics():
+    X, truth = corpus()
+    lda = gibbs(max_iter=100).fit(X)
+    found = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
+    off = np.abs(found[:, None] - truth.components_).sum(axis=2)
+    assert (off.min(axis=1) < 0.25).all()
+    assert lda.components_.sum() == pytest.approx(X.sum() + 4 * 60 * 0.05)
+    assert lda.trace_[-1] > lda.trace_[0]
+    assert lda.n_iter_ == len(lda.trace_) == 100
+    assert not lda.converged_
+    Y = truth.sample(100, length=60)[0]
+    mine, best = (document_completion(m, Y, random_state=0) for m in (lda, truth))
+    assert mine > best - 0.05
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_change_little_and_threads_nothing():
+    X, truth = corpus(600)
+    with suffice.threads(1):
+        one = gibbs().fit(X)
+    with suffice.threads(2):
+        same(gibbs().fit(X), one)
+    Y = truth.sample(200, length=60)[0]
+    X, _ = corpus(600)
+    cut = document_completion(gibbs(max_iter=100).fit(X), Y, random_state=0)
+    collapsed_gibbs.BLOCK_WORDS = 1 << 20
+    whole = document_completion(gibbs(max_iter=100).fit(X), Y, random_state=0)
+    assert abs(cut - whole) < 0.03
+
+
+def test_seeds_reproduce():
+    X, _ = corpus(100)
+    same(gibbs().fit(X), gibbs().fit(X))
+    same(gibbs().fit(X.toarray()), gibbs().fit(X))
+    assert (gibbs(random_state=1).fit(X).components_ != gibbs().fit(X).components_).any()
+
+
+def test_weights_repeat():
+    X, _ = corpus(100)
+    weight = np.random.default_rng(0).integers(0, 3, size=100)
+    same(gibbs().fit(X, sample_weight=weight), gibbs().fit(X[np.repeat(np.arange(100), weight)]))
+    with pytest.raises(ValueError, match="weights are not whole"):
+        gibbs().fit(X, sample_weight=np.full(100, 0.5))
+
+
+def test_counts_must_be_whole():
+    with pytest.raises(ValueError, match="counts are not whole"):
+        gibbs().fit([[0.5, 1.0]])
+    with pytest.raises(ValueError, match="no words"):
+        gibbs().fit(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="no prior"):
+        gibbs(topic_word_prior=0).fit([[1, 2]])
+    with pytest.raises(ValueError, match="auto"):
+        gibbs(doc_topic_prior="auto").fit([[1, 2]])
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 17, 200])
+def test_any_number_of_topics(n_topics):
+    """More than there are words; empty documents; words that never occur."""
+    X = np.array([[0, 0, 0, 0], [3, 1, 0, 0], [0, 2, 2, 0], [0, 0, 0, 0]])
+    lda = gibbs(n_components=n_topics, max_iter=5).fit(X)
+    assert lda.components_.shape == (n_topics, 4)
+    np.testing.assert_allclose(lda.components_.sum(axis=0), X.sum(axis=0) + n_topics * 0.05)
+    np.testing.assert_allclose(lda.transform(X).sum(axis=1), 1.0)
+    np.testing.assert_allclose(lda.transform(X)[0], 1.0 / n_topics)
+
+
+def test_a_sweep_keeps_the_lists():
+    X, _ = corpus(80)
+    alpha, eta = np.full(4, 0.3), np.full(60, 0.1)
+    block = Tokens.of(X, 4, None, 0, (0,))
+    for n in range(3):
+        block = swept(block, 60, alpha, eta, [0, n])
+    again = Tokens.of(X, 4, block.topic, 0, (0,))
+    dense = [np.zeros((80, 4), int) for _ in range(2)]
+    for table, tokens in zip(dense, (block, again), strict=True):
+        for d in range(80):
+            for i in range(tokens.begin[d], tokens.begin[d] + tokens.used[d]):
+                table[d, tokens.entries[i, 0]] += tokens.entries[i, 1]
+    assert (dense[0] == dense[1]).all()
+    assert (dense[0].sum(axis=1) == X.sum(axis=1)).all()
+
+
+class StopAt:
+    """A callback that fails at the end of an iteration, as a machine may."""
+
+    def __init__(self, iteration):
+        self.iteration, self.seen = iteration, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        if context.task_name == "iteration":
+            self.seen += 1
+            if self.seen == self.iteration:
+                raise InterruptedError
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
+    X, _ = corpus(100)
+    assert isinstance(StopAt(1), FitCallback)
+    path = tmp_path / "progress"
+    stopped = gibbs(max_iter=7, checkpoint=path)
+    stopped.set_callbacks(StopAt(4))
+    with pytest.raises(InterruptedError):
+        stopped.fit(X)
+    assert load_value(path).progress.n_iter == 3
+    same(gibbs(max_iter=7, checkpoint=path).fit(X), gibbs(max_iter=7).fit(X))
+    assert not path.exists()
+
+
+def test_saved_and_loaded(tmp_path):
+    X, _ = corpus(60)
+    lda = gibbs(max_iter=3).fit(X)
+    lda.save(tmp_path / "lda")
+    loaded = suffice.load(tmp_path / "lda")
+    same(lda, loaded)
+    assert (loaded.transform(X) == lda.transform(X)).all()
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_parquet_gives_the_same_bits(tmp_path):
+    """Words are cut into blocks by how many there are, wherever they came from."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    X, _ = corpus(200)
+    lists = {"words": np.split(X.indices, X.indptr[1:-1]), "counts": np.split(X.data, X.indptr[1:-1])}
+    table = pa.table({name: pa.array([list(part) for part in parts]) for name, parts in lists.items()})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=37)
+    described = suffice.rows(
+        suffice.scan_parquet(tmp_path), features=suffice.sparse("words", "counts", size=X.shape[1])
+    )
+    same(gibbs(max_iter=5).fit(described), gibbs(max_iter=5).fit(X))
