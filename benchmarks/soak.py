@@ -36,10 +36,10 @@ from suffice.sequence import HiddenMarkovModel
 
 K, D, BLOCKS = 4, 8, 16
 ALLOWED = 1.1  # of the first third
-PAUSE = (1.0, 6.0)  # seconds between kills, the least and the most
-# Seconds that a worker lives at least. It takes one or more to start, and were all killed before they did
-# anything, a task would in the end have used up its retries.
-YOUNG = 3.0
+# Between kills, the least and the most, and what a worker lives at least, in times of an undisturbed fit: a
+# slow machine takes longer to start a worker, and were all killed before they did anything, a task would
+# in the end have used up its retries.
+PAUSE, YOUNG = (0.5, 3.0), 1.5
 
 
 def dataset(rows: int) -> Any:
@@ -72,15 +72,15 @@ def fits(rows: int) -> dict[str, Callable[[], bytes]]:
 class Killer(threading.Thread):
     """Kills one Ray worker of this process after another until told to stop."""
 
-    def __init__(self, seed: int, seconds: float) -> None:
+    def __init__(self, seed: int, seconds: float, a_fit: float) -> None:
         super().__init__(daemon=True)
-        self.until = time.perf_counter() + seconds
+        self.until, self.a_fit = time.perf_counter() + seconds, a_fit
         self.random, self.done = np.random.default_rng(seed), threading.Event()
         self.killed = self.busy = 0
 
     def run(self) -> None:
-        while not self.done.wait(self.random.uniform(*PAUSE)) and time.perf_counter() < self.until:
-            found = sorted(workers())
+        while not self.done.wait(self._pause()) and time.perf_counter() < self.until:
+            found = sorted(workers(YOUNG * self.a_fit))
             # Mostly one at work, sometimes an idle one.
             at_work = [pid for pid, name in found if "IDLE" not in name]
             among = at_work if at_work and self.random.random() < 0.8 else [pid for pid, _ in found]
@@ -92,8 +92,11 @@ class Killer(threading.Thread):
                 self.killed += 1
                 self.busy += pid in at_work
 
+    def _pause(self) -> float:
+        return self.a_fit * self.random.uniform(*PAUSE)
 
-def workers() -> Iterator[tuple[int, str]]:
+
+def workers(young: float) -> Iterator[tuple[int, str]]:
     """Workers of the Ray that this process has started, and not just now: descendants, whose titles Ray sets.
 
     Agents have such titles too, but they are parts of a node, which ends with them.
@@ -101,7 +104,7 @@ def workers() -> Iterator[tuple[int, str]]:
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             title = (child.cmdline() or [""])[0]
-            old = time.time() - child.create_time() > YOUNG
+            old = time.time() - child.create_time() > young
             if title.startswith("ray::") and "Agent" not in title and old:
                 yield child.pid, title
 
@@ -116,11 +119,13 @@ def soak(minutes: float, rows: int, seed: int) -> tuple[list[str], bool]:
     ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     jobs = fits(rows)
     first = {name: job() for name, job in jobs.items()}  # without kills: what is right
+    start = time.perf_counter()
     for job in jobs.values():
         job()
+    a_fit = (time.perf_counter() - start) / len(jobs)
     seen, wrong, count = [(0.0, memory())], [], 0
     free = ray.available_resources().get("object_store_memory", 0.0)
-    killer = Killer(seed, 60.0 * minutes)
+    killer = Killer(seed, 60.0 * minutes, a_fit)
     killer.start()
     start = time.perf_counter()
     for name, job in cycle(jobs.items()):
