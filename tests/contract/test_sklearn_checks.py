@@ -18,7 +18,7 @@ from ..laws.registry import ESTIMATORS, VARIANTS, answers, fit
 
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
-PARAMETERS = {"QuadraticDiscriminantAnalysis": {"reg_param": 1.0}}
+PARAMETERS = {"NMF": {"max_iter": 500}, "QuadraticDiscriminantAnalysis": {"reg_param": 1.0}}
 
 MORE = [
     KMeans(init="k-means||"),

@@ -295,6 +295,11 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"kinds": "categorical"}, "category"),
         ({"kinds": "poisson"}, "count"),
     ],
+    "NMF": [
+        ({"init": "random", "solver": "mu"}, None),
+        ({"solver": "mu", "beta_loss": "kullback-leibler"}, None),
+        ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
+    ],
     "QuadraticDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"reg_param": 0.1, "store_covariance": True}, None),

@@ -86,7 +86,12 @@ def exact(X):
 
 
 # A solver that starts from zero takes another path, and without centring doubles do not reach the optimum.
-NOT_SHIFTED = ("LogisticRegression",)
+NOT_SHIFTED = (
+    "LogisticRegression",
+    "TruncatedSVD",  # rows are long because of where they are
+    "LatentSemanticAnalysis",
+    "RegularizedLSI",
+)
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",
@@ -243,6 +248,7 @@ SCALE_FREE = {
     "PCA": {},
     "GaussianMixture": {"reg_covar": 0.0},
     "MixedNB": {},
+    "TruncatedSVD": {},
 }
 
 
@@ -393,7 +399,8 @@ def test_sparse_is_dense(variant):
     for form in (sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix):
         sparse = fit(variant.make(**tight), form(X), y)
         assert_close(answers(sparse, form(X)), answers(dense, X), 1e-6)
-        assert_close(sparse.coef_, dense.coef_, 1e-6)
+        if hasattr(dense, "coef_"):
+            assert_close(sparse.coef_, dense.coef_, 1e-6)
 
 
 @each_variant(lambda v: not v.tags.allow_nan)

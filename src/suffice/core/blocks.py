@@ -222,6 +222,11 @@ def power_of_two(number: float, least: int) -> int:
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
+def rows_beside(block: Block, statistic_bytes: float) -> float | None:
+    """Rows of a block in memory that is large beside what it is summed into; None where any block is."""
+    return 4.0 * statistic_bytes / max(block.row_bytes, 8.0) if 4.0 * statistic_bytes > BLOCK_BYTES else None
+
+
 def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:
     """Cut examples in memory into blocks: views, with boundaries that depend on the data alone.
 

@@ -56,11 +56,18 @@ OF_SEQUENCES = (
 
 
 def open_rows(
-    estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool = True
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    block_rows: Callable[[Any], float | None] | None = None,
 ) -> Partitions:
     """Partitions of checked rows, from arrays or from a table wherever it is.
 
-    What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say.
+    What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say. How many rows a
+    block in memory has follows their size, or what `block_rows` says of the data.
     """
     check_bounds(estimator)
     check = Check.of(estimator)
@@ -74,7 +81,7 @@ def open_rows(
     else:
         _in_columns(check, table, "rows", y, sample_weight)
         block = _from_table(estimator, check, table, reset)
-    return _here(check, block)
+    return _here(check, block, block_rows)
 
 
 def open_sequences(
@@ -296,7 +303,7 @@ def _ndim(y: Any) -> int:
     return y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim
 
 
-def _here(check: Check, block: Block, block_rows: Callable[[Any], float] | None = None) -> Partitions:
+def _here(check: Check, block: Block, block_rows: Callable[[Any], float | None] | None = None) -> Partitions:
     kept = check.kept(block)
     blocks = cut(kept, None if block_rows is None else block_rows(kept))
     return import_module("suffice.engines.local").LocalPartitions(blocks)

@@ -1,5 +1,8 @@
 """Decompositions of rows."""
 
+from .bilinear_nmf import BilinearNMF
+from .nmf import NMF
 from .pca import PCA
+from .truncated_svd import TruncatedSVD
 
-__all__ = ["PCA"]
+__all__ = ["NMF", "PCA", "BilinearNMF", "TruncatedSVD"]

@@ -8,6 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
 
+# Of products with CSR rows, columns that are computed together.
+COLUMNS = 32
+
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A solution of A x = B for A symmetric and not negative; of several the shortest."""
@@ -45,6 +48,38 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
     from ..loops.sparse import times
 
     return times(X.data, X.indices, X.indptr, W)
+
+
+def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
+    """W in runs of columns that a product with CSR rows is taken with, each at a time: they fit the cache."""
+    if not sp.issparse(X):
+        return (W,)
+    starts = range(0, W.shape[1], COLUMNS)
+    return tuple(np.ascontiguousarray(W[:, a : a + COLUMNS]) for a in starts)
+
+
+def gram(X: Any, weight: np.ndarray) -> np.ndarray:
+    """X' diag(weight) X, (D, D), for rows that are dense or CSR."""
+    if sp.issparse(X):
+        return (X.T @ (sp.diags_array(weight) @ X)).toarray()
+    Y = X if (weight == 1.0).all() else X * np.sqrt(weight)[:, None]
+    return Y.T.dot(Y)
+
+
+def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """X' diag(weight) X W, likewise, and without X'X."""
+    G = times(X, W)
+    G *= weight[:, None]
+    return transposed_times(X, G)
+
+
+def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
+    """X' G, likewise."""
+    if not sp.issparse(X):
+        return X.T.dot(G)
+    out = np.zeros((X.shape[1], G.shape[1]))
+    add_transposed_times(X, G, out)
+    return out
 
 
 def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:

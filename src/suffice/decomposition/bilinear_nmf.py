@@ -1,0 +1,315 @@
+"""Bilinear non-negative factorisation: concepts are made of rows, and rows of concepts.
+
+Xu and Gong, "Document clustering by concept factorization", 2004; Gong and Xu, section 3.3.2 and appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import check_random_state
+
+from ..core.cost import afford
+from ..core.door import must_be_in_memory, open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Progress, Watch, one_task
+from ..core.statistics import Statistics
+from ..core.values import Value
+from .nmf import SWEEPS
+from .nmf_start import checked_factor, row_uniforms
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptSums(Statistics):
+    """All that the loss is made of: with K the kernel, the trace of K, W'K V, W'K W and V'V."""
+
+    trace: float
+    near: np.ndarray  # (C, C)
+    length: np.ndarray  # (C, C)
+    gram: np.ndarray  # (C, C)
+
+    @property
+    def loss(self) -> float:
+        return 0.5 * float(self.trace - 2.0 * np.trace(self.near) + (self.length * self.gram).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Concepts(Value):
+    """Concept c is the sum of w[n, c] x_n, and x_n is near the sum of v[n, c] times the concepts."""
+
+    W: np.ndarray  # (N, C)
+    V: np.ndarray  # (N, C)
+
+    def improved(self, kernel: Split) -> Concepts:
+        """W, then V, by ratios that keep the loss from rising: Gong and Xu eq. 3.45 and 3.49."""
+        W, V, gram = self.W, self.V, self.V.T @ self.V
+        W = W * _ratio(
+            kernel.whole @ V, kernel.above @ W @ gram, 0.0 if kernel.positive else kernel.below @ W @ gram
+        )
+        up, down = kernel.above @ W, 0.0 if kernel.positive else kernel.below @ W
+        V = V * _ratio(up - down, V @ (W.T @ up), 0.0 if kernel.positive else V @ (W.T @ down))
+        return Concepts(W, V)
+
+    def sums(self, kernel: Split) -> ConceptSums:
+        KW = kernel.whole @ self.W
+        return ConceptSums(float(np.trace(kernel.whole)), KW.T @ self.V, KW.T @ self.W, self.V.T @ self.V)
+
+    def normalized(self, kernel: Split) -> Concepts:
+        """The same product, with concepts of length one."""
+        length = np.sqrt(np.maximum(np.diag(self.sums(kernel).length), 0.0))
+        return Concepts(self.W / np.where(length > 0, length, 1.0), self.V * length)
+
+
+def _ratio(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
+    """The positive root of up r^2 - pull r - down = 0, written so that nothing cancels."""
+    root = np.sqrt(pull**2 + 4.0 * up * down)
+    high = np.divide(pull + root, 2.0 * up, out=np.zeros_like(up), where=up > 0)
+    low = np.divide(2.0 * down, root - pull, out=np.zeros_like(up), where=root > pull)
+    return np.where(pull >= 0, high, low)
+
+
+@dataclass(frozen=True, eq=False)
+class Split(Value):
+    """A kernel matrix as the difference of two without negative entries."""
+
+    whole: np.ndarray  # (N, N)
+
+    @cached_property
+    def positive(self) -> bool:
+        return bool((self.whole >= 0).all())
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        return self.whole if self.positive else np.maximum(self.whole, 0.0)
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        return np.maximum(-self.whole, 0.0)
+
+
+class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
+    """Bilinear non-negative factorisation, or concept factorisation: clusters of rows that may be negative.
+
+    Concepts are weighted sums of rows, and each row is near a weighted sum of concepts; no weight is
+    negative. Rows enter by their inner products alone, so any kernel can stand for these. The kernel of all
+    pairs of rows is kept in memory.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of concepts.
+    kernel : str or callable, default='linear'
+        A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or 'precomputed': X is the matrix.
+    kernel_params : dict, default=None
+        Parameters of the kernel.
+    init : str, default='random'
+        'random', or 'custom': at the `W` and `V` passed to `fit`.
+    n_init : int, default=1
+        Number of random starts, of which the best is kept.
+    tol : float, default=1e-5
+        Converged when the loss falls by less than this part of what it was at first.
+    max_iter : int, default=500
+        Iterations at most.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    concept_weights_ : ndarray of shape (n_samples, n_components)
+        W: how concepts are made of the rows. In the space of the kernel, concepts have length one.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        V: how rows are made of concepts.
+    labels_ : ndarray of shape (n_samples,)
+        The concept that each row has most of.
+    reconstruction_err_ : float
+        Root of twice the loss: the norm of what concepts leave of the rows.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray of shape (n_iter_,)
+        Loss at the end of each iteration.
+    converged_ : bool
+        Whether the loss settled.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : Concepts
+        W and V, before concepts were made of length one.
+    statistics_ : ConceptSums
+        What the loss is made of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.decomposition import BilinearNMF
+    >>> X = np.array([[2.0, -0.5, 1.0], [1.8, 0.2, 1.1], [-1.0, 1.5, 0.3], [-1.2, 1.4, 0.1]])
+    >>> labels = BilinearNMF(2, random_state=0).fit(X).labels_
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    takes = "kernel"
+    bounds = {"n_components": 1, "n_init": 1, "tol": 0, "max_iter": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: Any = "linear",
+        kernel_params: Any = None,
+        init: str = "random",
+        n_init: int = 1,
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows in memory.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+            The rows, or their kernel matrix.
+        y : None
+            Ignored.
+        W : array of shape (n_samples, n_components), optional
+            Where W starts, if ``init='custom'``.
+        V : array of shape (n_samples, n_components), optional
+            Where V starts, if ``init='custom'``.
+        sample_weight : array, optional
+            Weights of the rows: by how much what is left of each counts.
+
+        Returns
+        -------
+        self
+        """
+        must_be_in_memory(self, X)
+        data: Any = open_rows(self, X)
+        parts = [block.piece(0, len(block), 0).X for block in data.blocks]
+        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        N, C = X.shape[0], self.n_components
+        weight = self._weights(sample_weight, N)
+        kept = weight > 0
+        if not kept.any():
+            raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+        if kept.sum() < C:
+            raise ValueError(f"n_components={C} must not be more than n_samples={kept.sum()}.")
+        afford(3.0 * N**2, f"the kernels of {N} rows", "fit a sample, and transform the others.")
+        root = np.sqrt(weight[kept])[:, None]
+        kernel = Split(self._kernel(X, X)[np.ix_(kept, kept)] * root * root.T)
+        starts = [
+            Concepts(start.W[kept] / root, start.V[kept] * root) for start in self._starts(X, weight, W, V)
+        ]
+        self._rows = (X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else X
+        self._found = kernel, root, kept
+        self._publish(self._best(data, starts, kernel))
+        del self._found
+        if not kept.all():
+            self.embedding_[~kept] = self.transform(X[~kept])
+        self.labels_ = self.embedding_.argmax(axis=1)
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(self.statistics_.loss, 0.0)))
+        return self
+
+    def _fitted(self, model: Concepts) -> dict[str, Any]:
+        kernel, root, kept = self._found
+        W, V = np.zeros((2, len(kept), model.W.shape[1]))
+        found = model.normalized(kernel)
+        W[kept], V[kept] = found.W * root, found.V / root
+        return {"concept_weights_": W, "embedding_": V, "_rows": self._rows}
+
+    def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:
+        def step(here: Progress) -> Progress:
+            model = here.model.improved(kernel)
+            s = model.sums(kernel)
+            trace = (*here.trace, s.loss)
+            settled = len(trace) > 1 and trace[-2] - trace[-1] <= self.tol * abs(trace[0])
+            return Progress(model, trace, s, "tolerance" if settled else "")
+
+        if len(starts) == 1:
+            watch = Watch(self, self.checkpoint, data)
+            return watch.limited(self.max_iter).loop(step, Progress(starts[0]))
+        with one_task(self):
+            runs = [Watch(max_iter=self.max_iter).loop(step, Progress(start)) for start in starts]
+        return min(runs, key=lambda run: run.trace[-1])
+
+    def _starts(self, X: Any, weight: np.ndarray, W: Any, V: Any) -> list[Concepts]:
+        N, C = X.shape[0], self.n_components
+        if self.init == "custom":
+            if W is None or V is None:
+                raise ValueError("init='custom' starts at given factors: call fit(X, W=..., V=...).")
+            return [Concepts(checked_factor(W, (N, C), "W"), checked_factor(V, (N, C), "V"))]
+        if self.init != "random":
+            raise ValueError(f"init={self.init!r} is unknown: use 'random' or 'custom'.")
+        if self.checkpoint is not None and self.n_init > 1:
+            raise ValueError(f"A checkpoint holds one start, but n_init={self.n_init}.")
+        random = check_random_state(self.random_state)
+        starts = []
+        for seed in random.randint(np.iinfo(np.int32).max, size=self.n_init):
+            W, V = (0.1 + 0.9 * row_uniforms(X, C, int(seed), part) for part in range(2))
+            starts.append(Concepts(W * weight[:, None] / weight.sum(), V))
+        return starts
+
+    def _weights(self, sample_weight: Any, N: int) -> np.ndarray:
+        if sample_weight is None:
+            return np.ones(N)
+        weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), N))
+        if not np.isfinite(weight).all():
+            raise ValueError("Input sample_weight contains NaN or infinity.")
+        if (weight < 0).any():
+            raise ValueError("Negative values in data passed to `sample_weight`.")
+        return weight
+
+    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
+        if self.kernel == "precomputed":
+            if X.shape[1] != Y.shape[0]:
+                raise ValueError(f"A precomputed kernel has {Y.shape[0]} columns, one a row of the fit.")
+            return X.toarray() if sp.issparse(X) else X
+        found = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+        return found.toarray() if sp.issparse(found) else found
+
+    def transform(self, X: Any) -> np.ndarray:
+        """How rows are made of the concepts: by their kernels with the rows of the fit."""
+        from ..loops.factors import coordinate_sweeps
+
+        X, W, rows = read_rows(self, X), self.concept_weights_, self._rows
+        if isinstance(rows, tuple):
+            rows = sp.csr_array(rows[:3], rows[3])
+        near = np.ascontiguousarray(self._kernel(X, rows) @ W)
+        length = np.ascontiguousarray(W.T @ (self._kernel(rows, rows) @ W))
+        V = np.zeros_like(near)
+        turns = np.arange(len(length))
+        coordinate_sweeps(V, length, near, turns, np.ones(len(V)), 1e-10, SWEEPS)
+        return V
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The concept that each row has most of."""
+        return self.transform(X).argmax(axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components

@@ -1,0 +1,577 @@
+"""Non-negative matrix factorisation: X near W H. Each pass improves the rows of W and sums what H needs.
+
+Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17; Gong and Xu ch. 3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import power_of_two, rows_beside
+from ..core.cost import afford
+from ..core.door import in_memory, open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions, in_runs
+from ..core.statistics import Statistics
+from ..engines.local import in_order, map_rows, one_blas_thread
+from ..fitting.em import SLACK
+from ..fitting.linear_algebra import columns_apart, times, transposed_times
+from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
+from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
+
+INITS = (None, "random", "nndsvd", "nndsvda", "nndsvdar", "custom")
+# Rows whose products with a factor stay in the cache.
+RUN_BYTES = 1 << 19
+# Turns at most in which a row of W is found by itself; most need a few dozen.
+SWEEPS = 2000
+TINY = float(np.finfo(np.float64).tiny)
+
+Each = Callable[..., Iterable[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorSums(RowFactors):
+    """Improved rows of W, and what the squared loss is made of, for any H."""
+
+    weight: float
+    square: float  # of all entries of X
+    size: np.ndarray  # (K,), W' 1
+    gram: np.ndarray  # (K, K), W'W
+    cross: np.ndarray  # (D, K), X'W
+    steepness: float
+
+
+@dataclass(frozen=True, eq=False)
+class DivergenceSums(RowFactors):
+    """Improved rows of W, their divergence from X, and how H is to change."""
+
+    weight: float
+    loss: float
+    size: np.ndarray  # (K,), W' 1
+    square: np.ndarray  # (K,), of the columns of W
+    cross: np.ndarray  # (D, K), (X / W H)' W
+
+
+@dataclass(frozen=True, eq=False)
+class Loss(Statistics):
+    """What W H leaves of X."""
+
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Factors(Model):
+    """X near W H, neither of them negative. The blocks of X say in `y` which rows of W are theirs."""
+
+    W: np.ndarray  # (N, K)
+    H: np.ndarray  # (K, D)
+    rule: Rule
+    of_W: Penalty
+    of_H: Penalty
+    order: np.ndarray  # (K,), in which coordinates take their turns
+    least: float  # of what is divided by
+
+    @cached_property
+    def Ht(self) -> np.ndarray:
+        return np.ascontiguousarray(self.H.T)
+
+    def rows_of(self, block: Any) -> np.ndarray:
+        at = block.y
+        if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+            return self.W[at[0] : at[-1] + 1]
+        return self.W[at]
+
+    def runs(self, block: Any) -> tuple[Any, ...]:
+        rows = power_of_two(RUN_BYTES / (8 * len(self.H)), 64)
+        return tuple(block[part] for part in block.parts(rows))
+
+    def penalties(self, size: np.ndarray, square: float) -> float:
+        mine = self.of_W.of(float(size.sum()), square)
+        return mine + self.of_H.of(float(self.H.sum()), float((self.H**2).sum()))
+
+    def estimate(self, s: Any) -> Self:
+        return self.improved(s)[0]
+
+    @abstractmethod
+    def improved(self, s: Any) -> tuple[Self, float]:
+        """With the rows of W that were found and a better H; and how steep the loss was."""
+
+    @abstractmethod
+    def objective(self, s: Any) -> float:
+        """The penalised loss with the new W, and with the H that it was found for."""
+
+    @abstractmethod
+    def loss(self, block: Any) -> Loss:
+        """What W H leaves of the rows."""
+
+    @abstractmethod
+    def solved(self, X: Any) -> np.ndarray:
+        """The best rows of W for any rows, by H alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredFactors(_Factors):
+    """The loss is half the squared distance of X and W H."""
+
+    @cached_property
+    def HHt(self) -> np.ndarray:
+        return self.H.dot(self.Ht)
+
+    @in_runs
+    def summarize(self, block: Any, each: Each = map) -> FactorSums:
+        X, weight = block.X, block.weight
+        found = list(each(self._improve, self.runs(block)))
+        W = np.concatenate([rows for rows, _ in found]) if found else np.zeros((0, len(self.H)))
+        G = W * weight[:, None]
+        cross = each(partial(transposed_times, X), columns_apart(X, G))
+        return FactorSums(
+            W,
+            float(weight.sum()),
+            _squares(X, weight),
+            G.sum(axis=0),
+            W.T.dot(G),
+            np.concatenate(list(cross), axis=1),
+            float(sum(steep for _, steep in found)),
+        )
+
+    def _improve(self, run: Any) -> tuple[np.ndarray, float]:
+        of = RowProblem(self.HHt, times(run.X, self.Ht), self.of_W, self.order, run.weight)
+        return self.rule.improved(self.rows_of(run), of)
+
+    def improved(self, s: FactorSums) -> tuple[Self, float]:
+        def improve(part: slice) -> tuple[np.ndarray, float]:
+            Ht = self.Ht[part]
+            of = RowProblem(s.gram, s.cross[part], self.of_H, self.order, np.ones(len(Ht)))
+            return self.rule.improved(Ht, of)
+
+        D, step = len(self.Ht), power_of_two(RUN_BYTES / (8 * len(self.H)), 64)
+        found = list(in_order(improve, tuple(slice(a, a + step) for a in range(0, D, step))))
+        H = np.concatenate([part for part, _ in found]).T
+        steep = s.steepness + sum(steep for _, steep in found)
+        return self.replace(W=s.factors, H=np.ascontiguousarray(H)), float(steep)
+
+    def objective(self, s: FactorSums) -> float:
+        near = s.square - 2.0 * float((s.cross * self.Ht).sum()) + float((s.gram * self.HHt).sum())
+        return 0.5 * max(near, 0.0) + self.penalties(s.size, float(np.trace(s.gram)))
+
+    def loss(self, block: Any) -> Loss:
+        X, W = block.X, self.rows_of(block)
+        if sp.issparse(X):
+            G = W * block.weight[:, None]
+            near = _squares(X, block.weight) - 2.0 * float((times(X, self.Ht) * G).sum())
+            near += float((W.T.dot(G) * self.HHt).sum())
+        else:
+            near = float(block.weight.dot(((X - W.dot(self.H)) ** 2).sum(axis=1)))
+        return Loss(0.5 * near)
+
+    def solved(self, X: Any) -> np.ndarray:
+        from ..loops.factors import coordinate_sweeps
+
+        W = np.zeros((X.shape[0], len(self.H)))
+        gram = self.HHt + self.of_W.l2 * np.eye(len(self.H))
+        cross = times(X, self.Ht) - self.of_W.l1
+        coordinate_sweeps(W, gram, cross, self.order, np.ones(len(W)), 1e-10, SWEEPS)
+        return W
+
+
+@dataclass(frozen=True, eq=False)
+class DivergenceFactors(_Factors):
+    """The loss is the divergence of X from W H: the sum of x log(x / wh) - x + wh."""
+
+    @in_runs
+    def summarize(self, block: Any, each: Each = map) -> DivergenceSums:
+        X, weight = block.X, block.weight
+        runs = self.runs(block)
+        found = list(each(self._improve, runs))
+        W = np.concatenate([rows for rows, _, _ in found]) if found else np.zeros((0, len(self.H)))
+        R = _stacked([part for _, part, _ in found], X)
+        G = W * weight[:, None]
+        cross = each(partial(transposed_times, R), columns_apart(R, G))
+        return DivergenceSums(
+            W,
+            float(weight.sum()),
+            float(sum(part for _, _, part in found)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
+            G.sum(axis=0),
+            (G * W).sum(axis=0),
+            np.concatenate(list(cross), axis=1),
+        )
+
+    def _improve(self, run: Any) -> tuple[np.ndarray, Any, float]:
+        """Better rows of W; X / W H with them; and the divergence, but for the sum of W H."""
+        W = self._updated(run.X, self.rows_of(run), 0.0, 1)
+        return W, *self._ratio(run, W)
+
+    def _updated(self, X: Any, W: np.ndarray, tol: float, most: int) -> np.ndarray:
+        from ..loops.factors import divergence_updates
+
+        size = self.H.sum(axis=1)
+        if sp.issparse(X):
+            W, given = W.copy(), (X.data, X.indices, X.indptr)
+            divergence_updates(*given, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
+            return W
+        R = W.dot(self.H)
+        np.maximum(R, self.least, out=R)
+        np.divide(X, R, out=R)
+        below = size + self.of_W.l1 + self.of_W.l2 * W
+        return W * np.divide(R.dot(self.Ht), below, out=np.zeros_like(W), where=below > 0)
+
+    def _ratio(self, run: Any, W: np.ndarray) -> tuple[Any, float]:
+        from ..loops.factors import ratios
+
+        X = run.X
+        if sp.issparse(X):
+            ratio = np.empty(len(X.data))
+            given = (X.data, X.indices, X.indptr)
+            loss = ratios(*given, self.Ht, W, self.least, run.weight, ratio)
+            return sp.csr_array((ratio, X.indices, X.indptr), X.shape), loss
+        R = W.dot(self.H)
+        np.maximum(R, self.least, out=R)
+        np.divide(X, R, out=R)
+        log = np.log(R, out=np.zeros_like(R), where=R > 0)
+        log -= 1.0
+        return R, float(run.weight.dot(np.einsum("nd,nd->n", X, log)))
+
+    def improved(self, s: DivergenceSums) -> tuple[Self, float]:
+        below = s.size + self.of_H.l1 + self.of_H.l2 * self.Ht
+        Ht = self.Ht * np.divide(s.cross, below, out=np.zeros_like(s.cross), where=below > 0)
+        return self.replace(W=s.factors, H=np.ascontiguousarray(Ht.T)), 0.0
+
+    def objective(self, s: DivergenceSums) -> float:
+        return s.loss + self.penalties(s.size, float(s.square.sum()))
+
+    def loss(self, block: Any) -> Loss:
+        W = self.rows_of(block)
+        total = float((W * block.weight[:, None]).sum(axis=0).dot(self.H.sum(axis=1)))
+        return Loss(self._ratio(block, W)[1] + total)
+
+    def solved(self, X: Any) -> np.ndarray:
+        X = sp.csr_array(X)
+        size = float(self.H.sum()) or 1.0
+        W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
+        return self._updated(X, W, 1e-9, SWEEPS)
+
+
+def _squares(X: Any, weight: np.ndarray) -> float:
+    if sp.issparse(X):
+        return float((X.data**2).dot(np.repeat(weight, np.diff(X.indptr))))
+    return float(weight.dot(np.einsum("nd,nd->n", X, X)))
+
+
+def _stacked(parts: list[Any], X: Any) -> Any:
+    """The runs of a block one after the other, as the block had them."""
+    if not parts:
+        return X
+    if len(parts) == 1:
+        return parts[0]
+    if sp.issparse(X):
+        return sp.csr_array((np.concatenate([part.data for part in parts]), X.indices, X.indptr), X.shape)
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Alternation(Progress):
+    """Progress of W and H in turns."""
+
+    first: float = 0.0  # how steep the loss was in the first iteration
+
+
+class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
+    """Non-negative matrix factorisation: X is near W H, and all three have no negative entry.
+
+    Each iteration is one pass over the data: the rows of W are improved, each by itself, and what H needs of
+    them is summed. X may be larger than memory; W, of n_components numbers a row, is kept.
+
+    Parameters
+    ----------
+    n_components : int, 'auto' or None, default='auto'
+        Number of components; if not a number, as many as there are features, or as `W` and `H` have.
+    init : str or None, default=None
+        Where W and H start: 'random', 'nndsvd', 'nndsvda', 'nndsvdar', or 'custom', at the `W` and `H` passed
+        to `fit`. 'nndsvd' takes them from the singular axes of X; its zeros are filled with the mean of X by
+        'nndsvda', and with small random numbers by 'nndsvdar'. None is 'nndsvda', or 'random' for more
+        components than rows or features.
+    solver : str, default='cd'
+        'cd' improves one coordinate after the other; 'mu' multiplies; 'gradient' goes down the gradient and
+        cuts off what is negative.
+    beta_loss : str, default='frobenius'
+        'frobenius', half the squared distance of X and W H; or 'kullback-leibler', the divergence of X from
+        W H, for the solver 'mu' alone.
+    tol : float, default=1e-4
+        Converged when the slopes of the loss, where entries may move, add up to less than this part of what
+        they did in the first iteration; or, by 'mu', when over ten iterations the root of the loss falls by
+        less than this part of what it was at first.
+    max_iter : int, default=200
+        Iterations at most.
+    random_state : int, RandomState or None, default=None
+        Seed of the start, and of the order of the coordinates.
+    alpha_W : float, default=0.0
+        Strength of the penalty of W, multiplied by n_features.
+    alpha_H : float or 'same', default='same'
+        Strength of the penalty of H, multiplied by the weight of the rows; or that of W.
+    l1_ratio : float, default=0.0
+        Share of the penalties that is on absolute values; the rest is on halved squares.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    shuffle : bool, default=False
+        Whether 'cd' takes the coordinates in a random order.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        H.
+    n_components_ : int
+        Number of components.
+    reconstruction_err_ : float
+        Root of twice the loss: of 'frobenius', the norm of X - W H.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray of shape (n_iter_,)
+        The penalised loss of each iteration, with the new W and before H changes.
+    converged_ : bool
+        Whether the fit settled.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : SquaredFactors or DivergenceFactors
+        The fitted model: W and H.
+    statistics_ : FactorSums or DivergenceSums
+        The sums of the last pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.decomposition import NMF
+    >>> X = np.array([[5, 4, 0, 1], [4, 5, 1, 0], [0, 1, 5, 4], [1, 0, 4, 5]])
+    >>> nmf = NMF(2, random_state=0)
+    >>> W = nmf.fit_transform(X)
+    >>> W.argmax(axis=1)
+    array([0, 0, 1, 1])
+    >>> nmf.reconstruction_err_.round(6)
+    np.float64(2.0)
+    """
+
+    bounds = {"n_components": 1, "tol": 0, "max_iter": 1, "alpha_W": 0, "alpha_H": 0, "l1_ratio": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_components: Any = "auto",
+        *,
+        init: str | None = None,
+        solver: str = "cd",
+        beta_loss: str = "frobenius",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        alpha_W: float = 0.0,
+        alpha_H: Any = "same",
+        l1_ratio: float = 0.0,
+        verbose: int = 0,
+        shuffle: bool = False,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.beta_loss = beta_loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.verbose = verbose
+        self.shuffle = shuffle
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, CSR, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their weight.
+        y : None
+            Ignored.
+        W : array of shape (n_samples, n_components), optional
+            Where W starts, if ``init='custom'``.
+        H : array of shape (n_components, n_features), optional
+            Where H starts, if ``init='custom'``.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        kind = self._kind()
+        K = self._count(W, H, X)
+        data = open_rows(
+            self,
+            X,
+            None,
+            sample_weight,
+            block_rows=lambda block: rows_beside(block, 8.0 * K * block.X.shape[1]),
+        )
+        D = self.n_features_in_
+        K = K or D
+        look = data.fold(FirstLook.of)
+        if not look.weight > 0:
+            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+        N, mean = int(look.rows.sum()), look.total / look.weight / D
+        afford(4 * N * K, f"the {K} numbers that NMF keeps of each of {N} rows", "use fewer components.")
+        data = data.map(numbered, look.number, np.cumsum(look.rows) - look.rows)
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(np.iinfo(np.int32).max)) if self.shuffle else 0
+        W, H = self._start(data, look, K, mean, W, H, sample_weight, random)
+        start = kind(
+            W, H, RULES[self.solver](), *self._penalties(look.weight), np.arange(K), max(1e-16 * mean, TINY)
+        )
+        self._publish(self._alternate(data, start, seed))
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(data.fold(kind.loss, self.model_).loss, 0.0)))
+        return self
+
+    def _alternate(self, data: Partitions, start: Any, seed: int) -> Progress:
+        K = len(start.H)
+
+        def step(here: Alternation) -> Alternation:
+            model = here.model
+            if self.shuffle:
+                model = model.replace(order=np.random.default_rng([seed, here.n_iter]).permutation(K))
+            s = data.fold(type(model).summarize, model)
+            model, steep = model.improved(s)
+            trace = (*here.trace, here.model.objective(s))
+            if len(trace) > 1 and trace[-1] - trace[-2] > SLACK * max(1.0, abs(trace[-1])):
+                return here.replace(trace=trace, statistics=s, stopped_because="objective worsened")
+            first = here.first or steep
+            return Alternation(model, trace, s, self._finished(trace, steep, first), first)
+
+        watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
+        with one_blas_thread():  # said once, and not in each of many short passes
+            return watch.loop(step, Alternation(start))
+
+    def _finished(self, trace: tuple[float, ...], steep: float, first: float) -> str:
+        if self.solver != "mu":
+            settled = steep <= self.tol * first
+        elif len(trace) > 10 and len(trace) % 10 == 1:
+            at_first, before, now = np.sqrt(np.maximum([trace[0], trace[-11], trace[-1]], 0.0))
+            settled = bool(before - now <= self.tol * at_first)
+        else:
+            settled = False
+        return "tolerance" if settled else ""
+
+    def _kind(self) -> type[SquaredFactors] | type[DivergenceFactors]:
+        if self.solver not in RULES:
+            raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(RULES)}.")
+        if self.beta_loss not in ("frobenius", "kullback-leibler"):
+            raise ValueError(
+                f"beta_loss={self.beta_loss!r} is unknown: use 'frobenius' or 'kullback-leibler'; others are "
+                "in sklearn.decomposition.NMF."
+            )
+        if self.beta_loss != "frobenius" and self.solver != "mu":
+            raise ValueError(
+                f"beta_loss={self.beta_loss!r} with solver={self.solver!r}: use solver='mu' for it."
+            )
+        if not 0 <= self.l1_ratio <= 1:
+            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
+        if self.init not in INITS:
+            raise ValueError(f"init={self.init!r} is unknown: use one of {list(INITS)}.")
+        if self.solver == "mu" and self.init == "nndsvd":
+            warnings.warn(
+                "The solver 'mu' multiplies, so the zeros of init='nndsvd' stay: use 'nndsvda'.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return SquaredFactors if self.beta_loss == "frobenius" else DivergenceFactors
+
+    def _count(self, W: Any, H: Any, X: Any) -> int:
+        """The number of components; zero stands for that of the features."""
+        if self.n_components not in ("auto", None):
+            return int(self.n_components)
+        if self.init == "custom" and H is not None:
+            return len(H)
+        return 0
+
+    def _penalties(self, weight: float) -> tuple[Penalty, Penalty]:
+        of_W = self.n_features_in_ * self.alpha_W
+        of_H = weight * (self.alpha_W if self.alpha_H == "same" else self.alpha_H)
+        return tuple(Penalty(self.l1_ratio * a, (1.0 - self.l1_ratio) * a) for a in (of_W, of_H))  # type: ignore[return-value]
+
+    def _start(
+        self,
+        data: Partitions,
+        look: FirstLook,
+        K: int,
+        mean: float,
+        W: Any,
+        H: Any,
+        sample_weight: Any,
+        random: np.random.RandomState,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        N, D = int(look.rows.sum()), self.n_features_in_
+        if self.init == "custom":
+            if W is None or H is None:
+                raise ValueError("init='custom' starts at given factors: call fit(X, W=..., H=...).")
+            if sample_weight is not None and np.ndim(sample_weight) and len(W) == len(sample_weight):
+                W = np.asarray(W)[np.asarray(sample_weight) > 0]
+            return checked_factor(W, (N, K), "W"), checked_factor(H, (K, D), "H")
+        if W is not None or H is not None:
+            raise ValueError(f"W and H are where init='custom' starts, but init={self.init!r}.")
+        if self.init != "random" and self.init is not None and min(N, D) < K:
+            raise ValueError(
+                f"init={self.init!r} needs n_components <= min(n_samples, n_features), but n_components={K}, "
+                f"n_samples={N}, n_features={D}."
+            )
+        if self.init == "random" or min(N, D) < K:
+            scale = np.sqrt(mean / K)
+            H = scale * np.abs(random.standard_normal((K, D)))
+            seed = int(random.randint(np.iinfo(np.int32).max))
+            return data.fold(random_rows, K, scale, seed).factors, H
+        return by_singular_axes(data, look.weight, D, K, mean, self.init or "nndsvda", random)
+
+    def _fitted(self, model: Any) -> dict[str, Any]:
+        return {"components_": model.H, "n_components_": len(model.H)}
+
+    def fit_transform(
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+    ) -> np.ndarray:
+        """Fit, then W: that of the fit if the rows are in memory, else as by `transform`."""
+        self.fit(X, W=W, H=H, sample_weight=sample_weight)
+        if in_memory(X) and sample_weight is None and getattr(X, "weight", None) is None:
+            return self.model_.W
+        return self.transform(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The best row of W for each row, given H."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: self.model_.solved(rows), X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from rows of W: their product with H."""
+        check_is_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)

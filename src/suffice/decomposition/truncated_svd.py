@@ -1,0 +1,324 @@
+"""Truncated singular value decomposition: what is summed over the rows is X'X times a few columns.
+
+Halko, Martinsson and Tropp, "Finding structure with randomness", 2011; Tropp, Yurtsever, Udell and Cevher,
+"Fixed-rank approximation of a positive-semidefinite matrix from streaming data", 2017; Li ch. 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh, lu, qr, svd
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import rows_beside
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Estimator
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions, in_runs
+from ..core.statistics import Statistics
+from ..engines.local import map_rows
+from ..fitting.linear_algebra import columns_apart, gram, gram_times, roots, signs, times
+from ..statistics import Moments, moments
+from .pca import _completed, _padded
+
+ALGORITHMS = ("randomized", "arpack", "gram")
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Statistics):
+    """The product of X'X, of all rows, and some columns."""
+
+    weight: float
+    product: np.ndarray  # (D, L)
+
+
+@dataclass(frozen=True, eq=False)
+class SingularAxes(Model):
+    """The K directions in which rows are longest, and the root of their summed squares along each.
+
+    What is summed is X'X times a probe; an empty probe stands for all columns.
+    """
+
+    axes: np.ndarray  # (K, D), orthonormal rows
+    value: np.ndarray  # (K,), descending
+    probe: np.ndarray  # (D, L)
+
+    @in_runs
+    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Product:
+        weight = float(block.weight.sum())
+        if not self.probe.shape[1]:
+            return Product(weight, gram(block.X, block.weight))
+        parts = each(partial(gram_times, block.X, block.weight), columns_apart(block.X, self.probe))
+        return Product(weight, np.concatenate(list(parts), axis=1))
+
+    def turned(self, s: Product, normalized: Callable[[np.ndarray], np.ndarray]) -> Self:
+        """One power iteration: the probe turns towards the first axes."""
+        return self.replace(probe=normalized(s.product))
+
+    def estimate(self, s: Product) -> Self:
+        """The axes of the matrix of rank L that has this product with the probe: X'X, if no more is in it."""
+        K, D = self.axes.shape
+        if self.probe.shape[1]:
+            _, inverse = roots(self.probe.T @ s.product)
+            if not inverse.shape[1]:  # nothing but zeros
+                return self.of(np.zeros(0), np.zeros((0, D)))
+            vectors, value, _ = svd(s.product @ inverse, full_matrices=False, check_finite=False)
+        else:
+            squares, vectors = eigh(s.product, subset_by_index=(D - K, D - 1), check_finite=False)
+            squares, vectors = squares[::-1], vectors[:, ::-1]
+            value = np.sqrt(np.where(squares > D * np.finfo(np.float64).eps * squares[0], squares, 0.0))
+        return self.of(value, vectors.T)
+
+    def of(self, value: np.ndarray, axes: np.ndarray) -> Self:
+        K = len(self.axes)
+        seen = value > np.finfo(np.float64).eps * value.max(initial=0.0)
+        axes = axes[seen][:K]
+        return self.replace(axes=_completed(axes * signs(axes)[:, None], K), value=_padded(value[seen], K))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Statistics):
+    """The moments of the scores, and those of the features."""
+
+    scores: Moments  # diagonal, (K,)
+    features: Moments  # diagonal, (D,)
+
+    @classmethod
+    def of(cls, axes: np.ndarray, block: Any) -> Spread:
+        X, weight = block.X, block.weight
+        return cls(moments(times(X, axes), weight, "diagonal"), _by_feature(X, weight))
+
+
+def _by_feature(X: Any, weight: np.ndarray) -> Moments:
+    if not sp.issparse(X):
+        return moments(X, weight, "diagonal")
+    total = float(weight.sum())
+    mean = X.T.dot(weight) / (total or 1.0)
+    square = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape).T.dot(weight)
+    return Moments(np.full(X.shape[1], total), mean, np.maximum(square - total * mean**2, 0.0))
+
+
+def _orthonormal(A: np.ndarray) -> np.ndarray:
+    return qr(A, mode="economic", check_finite=False)[0]
+
+
+NORMALIZERS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "QR": _orthonormal,
+    "LU": lambda A: lu(A, permute_l=True, check_finite=False)[0],
+    "none": lambda A: A,
+}
+
+
+def powers(
+    data: Partitions,
+    K: int,
+    D: int,
+    n_iter: int,
+    n_oversamples: int,
+    normalizer: str,
+    random: np.random.RandomState,
+) -> tuple[SingularAxes, Product]:
+    """The first K axes from random columns and so many power iterations; and what was summed for them."""
+    L = min(K + n_oversamples, D)
+    afford(4 * D * L, f"products of {D} features and {L} columns", "use fewer components.")
+    model = SingularAxes(np.zeros((K, D)), np.zeros(K), random.normal(size=(D, L)))
+    for turn in range(n_iter):
+        s = data.fold(SingularAxes.summarize, model)
+        model = model.turned(s, NORMALIZERS[normalizer if turn < n_iter - 1 else "QR"])
+    s = data.fold(SingularAxes.summarize, model)
+    return model.estimate(s), s
+
+
+class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Truncated singular value decomposition of rows that are not centred, wherever they are.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of components.
+    algorithm : {'randomized', 'arpack', 'gram'}, default='randomized'
+        'randomized' multiplies X'X with a few random columns, again and again; 'arpack' finds the axes to
+        `tol` by Lanczos' method, with a pass for each of its steps; 'gram' sums X'X itself, in one pass,
+        where the square of the number of features fits into memory.
+    n_iter : int, default=5
+        Power iterations of 'randomized': passes over the data, before the one that gives the axes.
+    n_oversamples : int, default=10
+        Columns of 'randomized' beyond the components.
+    power_iteration_normalizer : str, default='auto'
+        What keeps the columns of 'randomized' apart: 'QR', 'LU' or 'none'. 'auto' is 'LU', or 'none'
+        for two iterations or fewer.
+    random_state : int, RandomState or None, default=None
+        Seed of the columns.
+    tol : float, default=0.0
+        Tolerance of 'arpack'; zero is the precision of numbers.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Right singular vectors; the largest entry of each is positive.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values, descending.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of the scores.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the summed variances of the features.
+    model_ : SingularAxes
+        The fitted model.
+    statistics_ : Product
+        What was summed in the pass that gave the axes.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from suffice.decomposition import TruncatedSVD
+    >>> X = sp.csr_array([[3.0, 0.0, 0.0], [0.0, 0.0, 4.0], [0.0, 1.0, 0.0]])
+    >>> svd = TruncatedSVD(2, random_state=0).fit(X)
+    >>> svd.singular_values_.round(6)
+    array([4., 3.])
+    >>> abs(svd.transform(X).round(6))
+    array([[0., 3.],
+           [4., 0.],
+           [0., 0.]])
+    """
+
+    bounds = {"n_components": 1, "n_iter": 0, "n_oversamples": 1, "tol": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        algorithm: str = "randomized",
+        n_iter: int = 5,
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+        tol: float = 0.0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.n_iter = n_iter
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.tol = tol
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, CSR, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their weight.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
+            model, s = self._solve(data)
+            found = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
+            variance, total = found.scores.variance, found.features.variance.sum()
+            self.model_, self.statistics_ = model, s
+            self.components_, self.singular_values_ = model.axes, model.value
+            self.explained_variance_ = variance
+            self.explained_variance_ratio_ = variance / (total or 1.0)
+        return self
+
+    def _columns(self, D: int) -> int:
+        return min(self.n_components + self.n_oversamples, D) if self.algorithm == "randomized" else D
+
+    def _block_rows(self, block: Any) -> float | None:
+        D = block.X.shape[1]
+        return rows_beside(block, 8.0 * D * (1 if self.algorithm == "arpack" else self._columns(D)))
+
+    def _solve(self, data: Partitions) -> tuple[SingularAxes, Product]:
+        K, D = self.n_components, self.n_features_in_
+        if self.algorithm not in ALGORITHMS:
+            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use one of {ALGORITHMS}.")
+        if K > D:
+            raise ValueError(f"n_components={K} must not be more than n_features={D}.")
+        random = check_random_state(self.random_state)
+        start = SingularAxes(np.zeros((K, D)), np.zeros(K), np.zeros((D, 0)))
+        if self.algorithm == "arpack" and K < D:
+            return self._lanczos(data, start, random)
+        if self.algorithm == "randomized":
+            name = self.power_iteration_normalizer
+            if name == "auto":
+                name = "LU" if self.n_iter > 2 else "none"
+            if name not in NORMALIZERS:
+                raise ValueError(
+                    f"power_iteration_normalizer={name!r} is unknown: use 'auto' or one of "
+                    f"{list(NORMALIZERS)}."
+                )
+            return powers(data, K, D, self.n_iter, self.n_oversamples, name, random)
+        afford(D**2, f"the products of {D} features", "use algorithm='randomized'.")
+        s = data.fold(SingularAxes.summarize, start)
+        return start.estimate(s), s
+
+    def _lanczos(
+        self, data: Partitions, start: SingularAxes, random: np.random.RandomState
+    ) -> tuple[SingularAxes, Product]:
+        D = self.n_features_in_
+
+        def product(columns: np.ndarray) -> Product:
+            return data.fold(SingularAxes.summarize, start.replace(probe=columns.reshape(D, -1)))
+
+        square = LinearOperator(
+            (D, D), matvec=lambda v: product(v).product[:, 0], matmat=lambda V: product(V).product
+        )
+        values, vectors = eigsh(square, self.n_components, tol=self.tol, v0=random.uniform(-1, 1, size=D))
+        model = start.of(np.sqrt(np.maximum(values[::-1], 0.0)), vectors.T[::-1])
+        model = model.replace(probe=np.ascontiguousarray(model.axes.T))
+        return model, product(model.probe)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores: coordinates of the rows along the components."""
+        X = read_rows(self, X)
+        axes = np.ascontiguousarray(self.components_.T)
+        return map_rows(lambda rows: times(rows, axes), X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows from scores."""
+        check_is_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    def reconstruction_error(self, X: Any, sample_weight: Any = None) -> float:
+        """Mean squared distance between rows and what their scores give back."""
+        X = read_rows(self, X)
+        axes = np.ascontiguousarray(self.components_.T)
+
+        def squares(rows: Any) -> np.ndarray:
+            scores = times(rows, axes)
+            if sp.issparse(rows):
+                square = rows.multiply(rows).sum(axis=1)
+                return np.maximum(np.asarray(square).ravel() - (scores**2).sum(axis=1), 0.0)
+            return ((rows - scores.dot(axes.T)) ** 2).sum(axis=1)
+
+        return float(np.average(map_rows(squares, X), weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)

@@ -1,0 +1,90 @@
+"""Rows of a factor that may not be negative: quadratic problems of few unknowns, one for each row.
+
+Cichocki and Phan, "Fast local algorithms for large scale nonnegative matrix and tensor factorizations", 2009;
+Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty(Value):
+    """l1 |F| + l2 F^2 / 2, summed over a factor F."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def of(self, size: float, square: float) -> float:
+        return self.l1 * size + 0.5 * self.l2 * square
+
+
+@dataclass(frozen=True, eq=False)
+class RowProblem(Value):
+    """The loss of each row f of a factor, f gram f' / 2 - cross f' and its penalty."""
+
+    gram: np.ndarray  # (K, K)
+    cross: np.ndarray  # (N, K)
+    penalty: Penalty
+    order: np.ndarray  # (K,), in which coordinates take their turns
+    weight: np.ndarray  # (N,)
+
+
+class Rule(Value, ABC):
+    """How the rows of a factor are improved, each by itself."""
+
+    @abstractmethod
+    def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
+        """Better rows; and how steep the loss still was where they may move, summed by weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateDescent(Rule):
+    """One coordinate after the other, each to the least that it can reach."""
+
+    def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
+        from ..loops.factors import coordinate_sweeps
+
+        F, gram, cross = F.copy(), of.gram, of.cross
+        if of.penalty.l2:
+            gram = gram + of.penalty.l2 * np.eye(len(gram))
+        if of.penalty.l1:
+            cross = cross - of.penalty.l1
+        return F, coordinate_sweeps(F, gram, cross, of.order, of.weight, 0.0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Multiplicative(Rule):
+    """Each entry times the ratio of what pulls it up and what pulls it down: zero stays zero."""
+
+    def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
+        below = F.dot(of.gram)
+        below += of.penalty.l1 + of.penalty.l2 * F
+        return F * np.divide(of.cross, below, out=np.zeros_like(F), where=below > 0), 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedGradient(Rule):
+    """Down the gradient, by one over the largest curvature, and what becomes negative is zero."""
+
+    def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
+        slope = F.dot(of.gram)
+        slope += of.penalty.l1 + of.penalty.l2 * F - of.cross
+        curve = float(np.linalg.norm(of.gram, 2)) + of.penalty.l2
+        open_slope = np.where(F > 0, slope, np.minimum(slope, 0.0))
+        steep = float(of.weight.dot(np.abs(open_slope).sum(axis=1)))
+        return np.maximum(F - slope / (curve or 1.0), 0.0), steep
+
+
+RULES: dict[str, Callable[[], Rule]] = {
+    "cd": CoordinateDescent,
+    "mu": Multiplicative,
+    "gradient": ProjectedGradient,
+}

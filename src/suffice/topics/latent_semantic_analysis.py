@@ -1,0 +1,96 @@
+"""Latent semantic analysis: documents and words in a space of few topics, by truncated singular values.
+
+Deerwester, Dumais, Furnas, Landauer and Harshman, "Indexing by latent semantic analysis", 1990; Li ch. 17.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.utils.validation import check_is_fitted
+
+from ..decomposition import TruncatedSVD
+
+
+class LatentSemanticAnalysis(TruncatedSVD):
+    """Latent semantic analysis: X, documents by words, is near document coordinates times topics.
+
+    Counts are not centred. Weight them first if common words shall count less. A document that was not among
+    those of the fit, as a query, has its coordinates by `transform` as all others have.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of topics.
+    algorithm : str, default='randomized'
+        How the topics are found, 'randomized', 'arpack' or 'gram': see
+        :class:`~suffice.decomposition.TruncatedSVD`.
+    n_iter : int, default=5
+        Power iterations of 'randomized'.
+    n_oversamples : int, default=10
+        Columns of 'randomized' beyond the topics.
+    power_iteration_normalizer : str, default='auto'
+        What keeps the columns of 'randomized' apart.
+    random_state : int, RandomState or None, default=None
+        Seed of the columns.
+    tol : float, default=0.0
+        Tolerance of 'arpack'; zero is the precision of numbers.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Topics: orthonormal directions in the space of words. Their entries may be negative.
+    singular_values_ : ndarray of shape (n_components,)
+        How much of the counts lies along each topic, descending.
+    word_coordinates_ : ndarray of shape (n_features, n_components)
+        Words in the space of topics, so that their inner products are those of the columns of X.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of the document coordinates.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the summed variances of the words.
+    model_ : SingularAxes
+        The fitted model.
+    statistics_ : Product
+        What was summed in the pass that gave the topics.
+
+    Examples
+    --------
+    Two documents that share no word are alike if their words appear with the same others:
+
+    >>> import numpy as np
+    >>> from suffice.topics import LatentSemanticAnalysis
+    >>> words = ["airplane", "aircraft", "computer", "apple", "fruit", "produce"]
+    >>> X = np.array([[2, 0, 0, 0, 0, 1], [0, 2, 0, 0, 0, 2], [0, 0, 1, 2, 0, 2], [0, 0, 0, 3, 1, 1]])
+    >>> lsa = LatentSemanticAnalysis(2, random_state=0).fit(X)
+    >>> lsa.similarity([[1, 0, 0, 0, 0, 0]], X).round(2)
+    array([[1.  , 1.  , 0.56, 0.21]])
+    """
+
+    @property
+    def word_coordinates_(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.components_.T * self.singular_values_
+
+    def similarity(self, X: Any, Y: Any = None, *, metric: str = "cosine") -> np.ndarray:
+        """How alike documents are in the space of topics.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n_documents, n_features)
+            Documents, or queries.
+        Y : array or CSR, optional
+            Documents to compare them with; X itself if not given.
+        metric : {'cosine', 'dot'}, default='cosine'
+            The cosine of the angle between coordinates, or their inner product.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_documents of Y)
+        """
+        if metric not in ("cosine", "dot"):
+            raise ValueError(f"metric={metric!r} is unknown: use 'cosine' or 'dot'.")
+        A = self.transform(X)
+        B = A if Y is None else self.transform(Y)
+        return cosine_similarity(A, B) if metric == "cosine" else A @ B.T

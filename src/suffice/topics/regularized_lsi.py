@@ -1,0 +1,223 @@
+"""Regularised latent semantic indexing: sparse topics, and documents by ridge regression on them.
+
+Wang, Xu, Li and Craswell, "Regularized latent semantic indexing", 2011.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import rows_beside
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch
+from ..core.model import Model
+from ..core.statistics import Statistics
+from ..decomposition.truncated_svd import powers
+from ..engines.local import map_rows
+from ..fitting import em
+from ..fitting.linear_algebra import solve_positive, times, transposed_times
+
+# Turns of the coordinates of each word in one estimate, at most.
+SWEEPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentSums(Statistics):
+    """Of documents V: all that the squared error is made of, for any topics."""
+
+    weight: float
+    square: float  # of all entries of X
+    gram: np.ndarray  # (K, K), V'V
+    cross: np.ndarray  # (D, K), X'V
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTopics(Model):
+    """X near V U: |X - V U|^2 + of_topics |U| + of_documents |V|^2, where |U| adds up absolute values."""
+
+    topics: np.ndarray  # U, (K, D)
+    of_topics: float
+    of_documents: float
+
+    def documents(self, X: Any) -> np.ndarray:
+        """V: of each row by ridge regression on the topics, (N, K)."""
+        U = self.topics
+        return solve_positive(
+            U @ U.T + self.of_documents * np.eye(len(U)), times(X, np.ascontiguousarray(U.T)).T
+        ).T
+
+    def summarize(self, block: Any) -> DocumentSums:
+        X, weight, V = block.X, block.weight, self.documents(block.X)
+        G = V * weight[:, None]
+        square = X.power(2) if sp.issparse(X) else X**2
+        square = float(weight.dot(np.asarray(square.sum(axis=1)).ravel()))
+        return DocumentSums(float(weight.sum()), square, V.T.dot(G), transposed_times(X, G))
+
+    def estimate(self, s: DocumentSums) -> Self:
+        """The weights of each word by lasso on the documents, one topic after the other."""
+        U, curve = np.ascontiguousarray(self.topics.T), np.diag(s.gram)
+        for _ in range(SWEEPS):
+            before = U.copy()
+            for k in np.flatnonzero(curve > 0):
+                pull = s.cross[:, k] - U.dot(s.gram[:, k]) + curve[k] * U[:, k]
+                shrunk = np.abs(pull) - 0.5 * self.of_topics
+                U[:, k] = np.where(shrunk > 0, np.sign(pull) * shrunk, 0.0) / curve[k]
+            if np.abs(U - before).max(initial=0.0) <= 1e-10 * np.abs(U).max(initial=0.0):
+                break
+        return self.replace(topics=np.ascontiguousarray(U.T))
+
+    def objective(self, s: DocumentSums) -> float:
+        U = self.topics
+        near = s.square - 2.0 * (s.cross * U.T).sum() + (s.gram * (U @ U.T)).sum()
+        penalty = self.of_topics * np.abs(U).sum() + self.of_documents * np.trace(s.gram)
+        return -float(near + penalty)
+
+
+class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
+    """Regularised latent semantic indexing: X, documents by words, is near documents times sparse topics.
+
+    Topics need not be orthogonal, and most words have weight zero in each. Given the topics, documents are
+    found each by itself; given the documents, words are; so corpora larger than memory are read once in each
+    iteration.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of topics.
+    topic_penalty : float, default=1.0
+        Strength of the penalty on the absolute weights of words in topics.
+    document_penalty : float, default=1.0
+        Strength of the penalty on the squared coordinates of documents.
+    tol : float, default=1e-4
+        Converged when the objective falls by less than this part of it.
+    max_iter : int, default=100
+        Iterations at most.
+    random_state : int, RandomState or None, default=None
+        Seed of the columns by which the singular axes are found, where topics start.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Topics: the weights of words.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective at the beginning of each iteration.
+    converged_ : bool
+        Whether the objective settled.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : SparseTopics
+        The fitted model.
+    statistics_ : DocumentSums
+        The sums of the last pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.topics import RegularizedLSI
+    >>> X = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 3], [0, 0, 3, 4]])
+    >>> lsi = RegularizedLSI(2, topic_penalty=0.5, document_penalty=0.1, random_state=0).fit(X)
+    >>> (lsi.components_ != 0).sum(axis=1)
+    array([2, 2])
+    """
+
+    bounds = {  # noqa: RUF012
+        "n_components": 1,
+        "topic_penalty": 0,
+        "document_penalty": 0,
+        "tol": 0,
+        "max_iter": 1,
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        topic_penalty: float = 1.0,
+        document_penalty: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.topic_penalty = topic_penalty
+        self.document_penalty = document_penalty
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to documents.
+
+        Parameters
+        ----------
+        X : array, CSR, table, Parquet scan or distributed data set
+            Documents by words. See `suffice.rows` for tables that hold their weight.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the documents: two is the document twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        K = self.n_components
+        data = open_rows(
+            self,
+            X,
+            None,
+            sample_weight,
+            block_rows=lambda block: rows_beside(block, 8.0 * K * block.X.shape[1]),
+        )
+        D = self.n_features_in_
+        if K > D:
+            raise ValueError(f"n_components={K} must not be more than n_features={D}.")
+        axes, _ = powers(data, K, D, 4, 10, "LU", check_random_state(self.random_state))
+        # As long as V, so that neither penalty weighs more at first.
+        start = axes.axes * np.sqrt(np.maximum(axes.value, np.finfo(np.float64).tiny))[:, None]
+        model = SparseTopics(start, float(self.topic_penalty), float(self.document_penalty))
+
+        def settled(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
+            return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
+
+        watch = Watch(self, self.checkpoint, data)
+        self._publish(em(model, data, tol=self.tol, max_iter=self.max_iter, settled=settled, watch=watch))
+        self.trace_ = -self.trace_
+        return self
+
+    def _fitted(self, model: SparseTopics) -> dict[str, Any]:
+        return {"components_": model.topics}
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates of documents, by ridge regression on the topics."""
+        return map_rows(self.model_.documents, read_rows(self, X))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Documents from coordinates."""
+        check_is_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
