@@ -1,33 +1,62 @@
-"""Links sorted by target, and what flows along them."""
+"""Links sorted by target, and what flows along them. Sums are in the order of the links, to the bit."""
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+# Without leave to reorder: the same bits on every machine. Numbers of nodes are not negative, and said to be
+# so, which spares a comparison for each link.
+jit = njit(nogil=True, cache=True, error_model="numpy")
 
 
 @jit
-def place(source, target, first, end, at, out):
-    """Write sources where the next link of their target is, for targets from first to end; `at` moves on."""
-    for e in range(len(target)):
-        t = target[e]
-        if first <= t < end:
-            p = at[t]
-            out[p] = source[e]
-            at[t] = p + 1
+def count(node, first, shift, out):
+    """Add to out[n] how often nodes occur that are first + n, shifted by some bits."""
+    for e in range(len(node)):
+        out[np.uintp((node[e] - first) >> shift)] += 1
 
 
 @jit
-def place_weighted(source, target, weight, first, end, at, out, out_weight):
-    """As `place`, with the weights of the links."""
+def spread(source, target, weight, first, shift, at, to_source, to_target, to_weight):
+    """Write links where the next of their bucket is, which is some high bits of the target; `at` moves on."""
     for e in range(len(target)):
-        t = target[e]
-        if first <= t < end:
-            p = at[t]
-            out[p] = source[e]
-            out_weight[p] = weight[e]
-            at[t] = p + 1
+        bucket = np.uintp((target[e] - first) >> shift)
+        p = np.uintp(at[bucket])
+        to_source[p] = source[e]
+        to_target[p] = target[e]
+        if len(weight):
+            to_weight[p] = weight[e]
+        at[bucket] += 1
+
+
+@jit
+def place(source, target, weight, first, begin, offset, to_source, to_weight):
+    """Sort the links of a bucket by target: where those to node first + n end is then offset[n + 1].
+
+    `begin` is the place of the first link of the bucket, and `offset` begins with it.
+    """
+    at = np.zeros(len(offset), np.int64)
+    for e in range(len(target)):
+        at[np.uintp(target[e] - first + 1)] += 1
+    at[0] = begin
+    for n in range(1, len(at)):
+        at[n] += at[n - 1]
+        offset[n] = at[n]
+    for e in range(len(target)):
+        t = np.uintp(target[e] - first)
+        p = np.uintp(at[t])
+        to_source[p] = source[e]
+        if len(weight):
+            to_weight[p] = weight[e]
+        at[t] += 1
+
+
+@jit
+def renumber(number, node):
+    """node = number[node], in place."""
+    for e in range(len(node)):
+        node[e] = number[np.uintp(node[e])]
 
 
 @jit
@@ -36,7 +65,7 @@ def mass(indptr, source, sent, first, end, out):
     for t in range(first, end):
         total = 0.0
         for p in range(indptr[t], indptr[t + 1]):
-            total += sent[source[p]]
+            total += sent[np.uintp(source[p])]
         out[t] = total
 
 
@@ -46,7 +75,7 @@ def weighted_mass(indptr, source, weight, sent, first, end, out):
     for t in range(first, end):
         total = 0.0
         for p in range(indptr[t], indptr[t + 1]):
-            total += weight[p] * sent[source[p]]
+            total += weight[p] * sent[np.uintp(source[p])]
         out[t] = total
 
 

@@ -8,7 +8,7 @@ wherever they were.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -25,6 +25,8 @@ from ..engines.local import in_order, n_threads
 # Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
 SORTED_AT_ONCE = 1 << 26
 SMALLEST = 1e-300  # of what is divided by
+# Links of a bucket, while they are sorted.
+BUCKET = 1 << 16
 # Links that a thread takes at a time.
 RUN = 1 << 19
 
@@ -169,33 +171,61 @@ class Links(Value):
 
 
 def sort_links(given: Pairs, first: int, end: int) -> Links:
-    """Links sorted by target; those to one target stay in their order."""
-    from ..loops.graph import place, place_weighted
+    """Links sorted by target; those to one target stay in their order.
 
-    parts = given.parts
-    count = np.zeros(end - first, np.int64)
-    for _, target, _ in parts:
-        count += np.bincount(target - first if first else target, minlength=end - first)
-    offset = np.concatenate([[0], np.cumsum(count)])
-    at = offset[:-1].copy()
-    total = int(offset[-1])
-    source = np.empty(total, parts[0][0].dtype if parts else np.int32)
-    weight = np.empty(total) if parts and parts[0][2] is not None else None
+    They are put into buckets by high bits of the target, and each bucket is sorted by counting: so what is
+    written at a time stays in the cache. Threads have runs of the links first, and then buckets.
+    """
+    from ..loops.graph import count, place, spread
 
-    def run(bounds: tuple[int, int]) -> None:
-        for s, t, w in parts:
-            t = t - first if first else t
-            if weight is None:
-                place(s, t, *bounds, at, source)
-            else:
-                place_weighted(s, t, w, *bounds, at, source, weight)
+    none = np.zeros(0)
+    total = sum(len(part[0]) for part in given.parts)
+    kind = given.parts[0][0].dtype if total else np.dtype(np.int32)
+    weighted = total > 0 and given.parts[0][2] is not None
+    shift = max(0, (end - first - 1).bit_length() - min(10, (total // BUCKET).bit_length()))
+    runs = _in_runs(given.parts, n_threads())
+    at = np.zeros((len(runs), ((end - first - 1) >> shift) + 1), np.int64)
 
-    # Each thread reads all links and writes those of its own targets.
-    marks = np.searchsorted(offset, np.linspace(0, total, n_threads() + 1)[1:-1]).tolist()
-    bounds = [0, *marks, end - first]
-    for _ in in_order(run, tuple(pairwise(bounds))):
+    def counted(n: int) -> None:
+        for _, target, _ in runs[n]:
+            count(target, first, shift, at[n])
+
+    _each(counted, len(runs))
+    starts = np.concatenate([[0], np.cumsum(at.sum(axis=0))])
+    at[:] = starts[:-1] + np.cumsum(at, axis=0) - at
+    source, target = np.empty(total, kind), np.empty(total, kind)
+    weight = np.empty(total) if weighted else none
+
+    def spread_out(n: int) -> None:
+        for s, t, w in runs[n]:
+            spread(s, t, w if weighted else none, first, shift, at[n], source, target, weight)
+
+    _each(spread_out, len(runs))
+    offset = np.zeros(end - first + 1, np.int64)
+    to_source, to_weight = np.empty(total, kind), np.empty(total) if weighted else none
+
+    def placed(n: int) -> None:
+        low, part = n << shift, slice(starts[n], starts[n + 1])
+        rows = offset[low : min(low + (1 << shift), end - first) + 1]
+        w = weight[part] if weighted else none
+        place(source[part], target[part], w, first + low, starts[n], rows, to_source, to_weight)
+
+    _each(placed, at.shape[1])
+    return Links(first, offset, to_source, to_weight if weighted else None)
+
+
+def _in_runs(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
+    """Parts one after the other, in runs of about as many links."""
+    ends = np.cumsum([len(part[0]) for part in parts])
+    marks = np.searchsorted(ends, np.linspace(0, ends[-1], most + 1)[1:-1]) if len(parts) else []
+    bounds = np.unique([0, *marks, len(parts)]).tolist()
+    return [parts[a:b] for a, b in pairwise(bounds)]
+
+
+def _each(f: Callable[[Any], None], n: int) -> None:
+    """f of 0 to n - 1, by threads."""
+    for _ in in_order(f, tuple(range(n))):
         pass
-    return Links(first, offset, source, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +277,7 @@ def read_graph(
         parts.append(sort_links(found, first, end))
         del found
     links = _joined(parts)
-    out = np.bincount(links.source, links.weight, n).astype(np.float64)
+    out = _out(links, n)
     if ((out > 0) & ~((out > SMALLEST) & (out < np.inf))).any():
         raise ValueError(
             "The weights of the links of a node sum to more or to less than numbers can be: divide all "
@@ -256,15 +286,33 @@ def read_graph(
     if nodes is None and numbering.ids is None:
         occur = (out > 0) | (np.diff(links.offset) > 0)
         if not occur.all():
-            number = (np.cumsum(occur) - 1).astype(links.source.dtype)
-            offset = np.append(links.offset[:-1][occur], links.offset[-1])
-            links = replace(links, offset=offset, source=number[links.source])
+            _renumber((np.cumsum(occur) - 1).astype(links.source.dtype), links.source)
+            links = replace(links, offset=np.append(links.offset[:-1][occur], links.offset[-1]))
             out = out[occur]
         nodes = np.flatnonzero(occur) + numbering.low
     if nodes is None:
         assert numbering.ids is not None
         nodes = numbering.ids
     return Graph(nodes, links, out)
+
+
+def _out(links: Links, n: int) -> np.ndarray:
+    """The weight of the links of each node."""
+    from ..loops.graph import count
+
+    if links.weight is not None:
+        return np.bincount(links.source, links.weight, n)
+    runs = np.array_split(links.source, n_threads())
+    counts = np.zeros((len(runs), n), np.int64)
+    _each(lambda k: count(runs[k], 0, 0, counts[k]), len(runs))
+    return counts.sum(axis=0).astype(np.float64)
+
+
+def _renumber(number: np.ndarray, node: np.ndarray) -> None:
+    from ..loops.graph import renumber
+
+    runs = np.array_split(node, n_threads())
+    _each(lambda k: renumber(number, runs[k]), len(runs))
 
 
 def _joined(parts: list[Links]) -> Links:
@@ -291,5 +339,4 @@ def turned(links: Links, n: int) -> Links:
 def turned_graph(graph: Graph) -> Graph:
     """The graph with all its links turned round."""
     links = turned(graph.links, len(graph))
-    out = np.bincount(links.source, links.weight, len(graph)).astype(np.float64)
-    return Graph(graph.nodes, links, out)
+    return Graph(graph.nodes, links, _out(links, len(graph)))
