@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 # What is asked for is imported when it is asked for, so that importing suffice costs little.
 _HOMES = {
+    "documents": "suffice.core.tables",
     "edges": "suffice.core.tables",
     "load": "suffice.core.estimator",
     "partition": "suffice.engines.local",
@@ -27,6 +28,7 @@ _MODULES = (
     "decomposition",
     "discriminant_analysis",
     "families",
+    "feature_extraction",
     "fitting",
     "linear_model",
     "mixture",
@@ -37,6 +39,7 @@ _MODULES = (
     "sampling",
     "sequence",
     "statistics",
+    "topics",
 )
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]

@@ -153,6 +153,15 @@ def table(support: str, n: int = N, *, seed: int = 0, d: int = D, shift: float =
 MIXED = ("real", "category", "binary", "count")  # the columns of "mixed"
 
 
+def texts(n: int, seed: int = 0) -> np.ndarray:
+    """Documents of up to eight words, an array of strings; some have none."""
+    rng = np.random.default_rng([seed, n])
+    words = np.array(["ash", "elm", "oak", "Tin", "zinc", "iron", "Éclair", "the"])
+    out = np.empty(n, dtype=object)
+    out[:] = [" ".join(rng.choice(words, size=rng.integers(9))) for _ in range(n)]
+    return out
+
+
 def in_sequences(rows: Any, n: int) -> np.ndarray:
     """Rows as n sequences of one to five steps, an array of arrays: an example is a sequence."""
     out = np.empty(n, dtype=object)
@@ -231,6 +240,8 @@ class Variant:
         if self.takes == "edges":
             ends = np.random.default_rng([seed, n]).integers(0, (n // 8, n // 6), size=(n, 2))
             return (ends[:, 0], ends[:, 1]), None
+        if self.takes == "documents":
+            return texts(n, seed), None
         X, group = table(self.support, n, seed=seed, shift=shift)
         if self.kind == "classifier":
             return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
@@ -364,7 +375,8 @@ def answers(estimator: Any, X: Any) -> dict[str, Any]:
     for name in (*names, "score_samples"):
         if hasattr(estimator, name):
             with suppress(NotImplementedError):  # a solver without a projection
-                out[name] = getattr(estimator, name)(X)
+                found = getattr(estimator, name)(X)
+                out[name] = found.toarray() if sp.issparse(found) else found
     return out
 
 

@@ -39,6 +39,11 @@ def anywhere(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
+        if isinstance(X, Table) and isinstance(X.features, Sparse) and hasattr(self, "_makes_rows"):
+            check_is_fitted(self)
+            if to is not None:
+                raise TypeError(f"to={to!r}: these rows are made when they are read, and are not written.")
+            return X.through(*self._makes_rows())
         if not in_memory(X):
             check_is_fitted(self)
             if any(part is not None for part in (*args, *more.values())):

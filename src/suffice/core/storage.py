@@ -124,6 +124,8 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
         return {kind: [inside(part, n) for n, part in enumerate(value)]}
     if isinstance(value, dict):
         return {"dict": [[inside(k, "key"), inside(v, k)] for k, v in value.items()]}
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {"type": np.dtype(value).str}
     if isinstance(value, Value):
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         return {"class": name, "fields": {k: inside(v, k) for k, v in value.fields().items()}}
@@ -146,6 +148,8 @@ def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
             for n, part in enumerate(parts):
                 out[n] = _decode(part, arrays)
             return out.reshape(shape)
+        case {"type": dtype}:
+            return np.dtype(dtype).type
         case {"array": name, "shape": shape}:
             return arrays[name].reshape(shape)
         case {"tuple": parts}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,6 +43,11 @@ class Table:
         if missing:
             raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
         return Columns(features, self.target, self.weight, self.sequence, self.order)
+
+    def through(self, size: int, make: Callable[[Any], Any]) -> Table:
+        """The same table with other sparse rows: those that `make` makes of what is read."""
+        assert isinstance(self.features, Sparse)
+        return replace(self, features=Made(self.features, size, make))
 
 
 class Sparse(tuple[str, ...]):
@@ -85,6 +90,49 @@ class Sparse(tuple[str, ...]):
         data = flat[1] if len(flat) > 1 else np.ones(len(indices))
         kind = np.int32 if max(self.size, len(indices)) < 1 << 31 else np.int64
         return sp.csr_array((data, indices.astype(kind), offsets(lengths[0])), (batch.num_rows, self.size))
+
+
+class Text(Sparse):
+    """The column that holds a text for each row. Made by `suffice.documents`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Text, (tuple(self), self.size)
+
+    def rows(self, batch: Any) -> Any:
+        """The texts of an Arrow batch, (N, 1)."""
+        import pyarrow.types as types
+
+        (name,) = self
+        column = batch.column(name)
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
+            raise ValueError(f"The column {name!r} holds {kind}, and documents are strings: cast it first.")
+        if column.null_count:
+            raise ValueError(
+                f"The column {name!r} has {column.null_count} missing texts: leave those rows out, or fill "
+                'them with "", a document without words.'
+            )
+        X = np.empty((batch.num_rows, 1), object)
+        X[:, 0] = column.to_pylist()
+        return X
+
+
+class Made(Sparse):
+    """Sparse rows that are made of other rows when these are read, as an estimator transforms them."""
+
+    of: Sparse
+    make: Callable[[Any], Any]
+
+    def __new__(cls, of: Sparse, size: int, make: Callable[[Any], Any]) -> Made:
+        made: Any = super().__new__(cls, of, size)
+        made.of, made.make = of, make
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Made, (self.of, self.size, self.make)
+
+    def rows(self, batch: Any) -> Any:
+        return self.make(self.of.rows(batch))
 
 
 def sparse(indices: str, values: str | None = None, *, size: int) -> Sparse:
@@ -154,6 +202,50 @@ def rows(
         target if target is None or isinstance(target, str) else tuple(target),
         weight,
     )
+
+
+def documents(
+    table: Any, *, text: str, target: str | Sequence[str] | None = None, weight: str | None = None
+) -> Table:
+    """Describe a table with a text in each row, to be passed to `CountVectorizer`.
+
+    Parameters
+    ----------
+    table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
+        Where the documents are.
+    text : str
+        Column of strings. A document without words is "" and not missing.
+    target : str or sequence of str, optional
+        Column or columns of y.
+    weight : str, optional
+        Column of sample weights.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, suffice
+    >>> from suffice.feature_extraction.text import CountVectorizer
+    >>> table = pa.table({"title": ["red red wine", "white wine"]})
+    >>> vectorizer = CountVectorizer().fit(suffice.documents(table, text="title"))
+    >>> vectorizer.get_feature_names_out()
+    array(['red', 'white', 'wine'], dtype=object)
+    """
+    described = rows(table, features=Text((text,), 1), target=target, weight=weight)
+    names = getattr(table, "columns", ())
+    for module, name, convert in (("pandas", "DataFrame", _of_pandas), ("polars", "DataFrame", _of_polars)):
+        if isinstance(table, getattr(sys.modules.get(module), name, ())):
+            used = list(dict.fromkeys(described.columns(list(names)).names()))
+            return replace(described, source=convert(table, used))
+    return described
+
+
+def _of_pandas(table: Any, names: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(table[names], preserve_index=False)
+
+
+def _of_polars(table: Any, names: list[str]) -> Any:
+    return table.select(names).to_arrow()
 
 
 def are_delayed(parts: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
 from ..core.partitions import Partitions, in_block
-from ..core.tables import Columns, Seen, runs
+from ..core.tables import Columns, Seen, Sparse, runs
 from .cache import check_cache, streamed
 from .written import answers, write
 
@@ -145,7 +145,8 @@ def column_names(scan: ParquetScan) -> tuple[str, ...]:
 
 def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
-    return open_batches(Batches(scan.files, names, batch_rows(names)), columns, check, scan.cache)
+    size = rows_of_lists(scan.files[0], names) if isinstance(columns.features, Sparse) else batch_rows(names)
+    return open_batches(Batches(scan.files, names, size), columns, check, scan.cache)
 
 
 def answer(scan: ParquetScan, asked: Any) -> np.ndarray:
@@ -162,6 +163,17 @@ def write_answers(scan: ParquetScan, asked: Any, to: Any) -> ParquetScan:
 
 def batch_rows(names: Sequence[str]) -> int:
     return power_of_two(BLOCK_BYTES / (8 * len(names)), 256)
+
+
+def rows_of_lists(path: str, names: Sequence[str]) -> int:
+    """Rows of a batch where a row has a list or a text, whose lengths the first file tells."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(path)
+    groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
+    parts = [group.column(n) for group in groups for n in range(group.num_columns)]
+    size = sum(p.total_uncompressed_size for p in parts if p.path_in_schema.split(".")[0] in names)
+    return min(batch_rows(names), power_of_two(BLOCK_BYTES * metadata.num_rows / max(1, size), 256))
 
 
 def open_batches(

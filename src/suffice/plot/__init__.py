@@ -3,7 +3,16 @@
 from .convergence import ConvergenceDisplay
 from .ranking import RankDisplay
 from .segments import SegmentsDisplay
+from .topics import TopicMapDisplay, TopicsDisplay
 from .transition import TransitionDisplay
 from .trellis import TrellisDisplay
 
-__all__ = ["ConvergenceDisplay", "RankDisplay", "SegmentsDisplay", "TransitionDisplay", "TrellisDisplay"]
+__all__ = [
+    "ConvergenceDisplay",
+    "RankDisplay",
+    "SegmentsDisplay",
+    "TopicMapDisplay",
+    "TopicsDisplay",
+    "TransitionDisplay",
+    "TrellisDisplay",
+]

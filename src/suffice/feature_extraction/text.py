@@ -1,0 +1,433 @@
+"""Documents as counts of words: the vocabulary is a sum over the documents. Li ch. 17; Gong and Xu ch. 3."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import Rows, cut, offsets
+from ..core.cost import afford
+from ..core.door import Check, check_bounds, engine_of, open_rows
+from ..core.estimator import OnePass
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.tables import Table
+from ..engines.local import LocalPartitions
+
+# What a word takes while it is counted, in numbers: the string, its places in a dictionary and a list.
+WORD_NUMBERS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class WordCounts(Statistics):
+    """Words in the order of the alphabet, the weight of the documents that have each, and how often."""
+
+    weight: float  # of all documents
+    words: np.ndarray  # (V,), strings
+    documents: np.ndarray  # (V,)
+    occurrences: np.ndarray  # (V,)
+
+    def __add__(self, other: Self) -> Self:
+        mine = set(self.words)
+        new = [word for word in other.words if word not in mine]
+        words = sorted([*self.words, *new])  # two runs, which are merged
+        afford(
+            WORD_NUMBERS * len(words),
+            f"{len(words)} words",
+            "count words instead of pairs of them, or pass vocabulary= with the words to count, e.g. of a "
+            "sample of the documents.",
+        )
+        place = dict(zip(words, range(len(words)), strict=True))
+        documents, occurrences = np.zeros(len(words)), np.zeros(len(words))
+        for part in (self, other):
+            at = np.fromiter(map(place.__getitem__, part.words), np.int64, len(part.words))
+            documents[at] += part.documents
+            occurrences[at] += part.occurrences
+        return self.replace(
+            weight=self.weight + other.weight,
+            words=_strings(words),
+            documents=documents,
+            occurrences=occurrences,
+        )
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(
+            weight=self.weight * factor,
+            documents=self.documents * factor,
+            occurrences=self.occurrences * factor,
+        )
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary(Model):
+    """The words that are counted, how texts are cut into them, and which are left out."""
+
+    words: np.ndarray  # (V,), strings
+    options: dict[str, Any]  # of scikit-learn's analyzer
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+
+    @cached_property
+    def analyze(self) -> Callable[[Any], list[str]]:
+        return _Analyzer(**self.options).build_analyzer()
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        return dict(zip(self.words.tolist(), range(len(self.words)), strict=True))
+
+    def count(self, X: np.ndarray) -> sp.csr_array:
+        """The counts of the words of the vocabulary in the texts X (N, 1)."""
+        known = self.place
+        indices: list[int] = []
+        counts: list[int] = []
+        lengths = []
+        for text in X[:, 0]:
+            found = Counter(self.analyze(text))
+            at = {known[word]: count for word, count in found.items() if word in known}
+            lengths.append(len(at))
+            indices += at
+            counts += at.values()
+        return self._rows(counts, indices, lengths, len(self.words))
+
+    def learn(self, X: np.ndarray) -> tuple[np.ndarray, sp.csr_array]:
+        """All words of the texts X (N, 1) in the order of the alphabet, and their counts."""
+        place: dict[str, int] = {}
+        indices: list[int] = []
+        counts: list[int] = []
+        lengths = []
+        for text in X[:, 0]:
+            found = Counter(self.analyze(text))
+            lengths.append(len(found))
+            indices += [place.setdefault(word, len(place)) for word in found]
+            counts += found.values()
+        words = sorted(place)
+        rank = np.empty(len(words), np.int64)
+        rank[[place[word] for word in words]] = np.arange(len(words))
+        return _strings(words), self._rows(counts, rank[indices], lengths, len(words))
+
+    def _rows(self, counts: Any, indices: Any, lengths: Any, size: int) -> sp.csr_array:
+        kind = np.int32 if max(size, len(counts)) < 1 << 31 else np.int64
+        data = np.array(counts, dtype=self.options["dtype"])
+        if self.options["binary"]:
+            data.fill(1)
+        parts = (data, np.array(indices, kind), offsets(lengths).astype(kind))
+        X = sp.csr_array(parts, (len(lengths), size))
+        X.sort_indices()
+        return X
+
+    def summarize(self, block: Any) -> WordCounts:
+        words, X = self.learn(block.X)
+        return self.summarize_counts(words, X, block.weight)
+
+    def summarize_counts(self, words: np.ndarray, X: sp.csr_array, weight: np.ndarray) -> WordCounts:
+        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return WordCounts(float(weight.sum()), words, there.T.dot(weight), X.astype(np.float64).T.dot(weight))
+
+    def estimate(self, s: WordCounts) -> Self:
+        """The words that are neither too rare nor too common, or the most frequent of them."""
+        return self.replace(words=s.words[self.kept(s)])
+
+    def kept(self, s: WordCounts) -> np.ndarray:
+        """Their places among those of the sum."""
+        if not len(s.words):
+            raise ValueError(
+                "empty vocabulary; perhaps the documents only contain stop words. See stop_words and "
+                "token_pattern."
+            )
+        least, most = (df if isinstance(df, Integral) else df * s.weight for df in (self.min_df, self.max_df))
+        if most < least:
+            raise ValueError(
+                f"max_df corresponds to < documents than min_df: at most {most:g}, and at least {least:g}."
+            )
+        kept = np.flatnonzero((s.documents >= least) & (s.documents <= most))
+        if self.max_features is not None:
+            common = np.argsort(-s.occurrences[kept], kind="stable")  # of equals, the first of the alphabet
+            kept = np.sort(kept[common[: self.max_features]])
+        if not len(kept):
+            raise ValueError(
+                f"After pruning, no terms remain of {len(s.words)}. Try a lower min_df or a higher max_df."
+            )
+        return kept
+
+
+class CountVectorizer(TransformerMixin, OnePass):
+    r"""Counts of words in documents, wherever these are: the vocabulary is found in one pass.
+
+    Texts are cut into words by scikit-learn's analyzers. What is summed is each word with the number of
+    documents that have it, so it grows with the words and not with the documents; a vocabulary beyond a
+    quarter of the memory is refused. Of words that are equally frequent, `max_features` keeps the first of
+    the alphabet.
+
+    Parameters
+    ----------
+    input : str, default='content'
+        What a document is: its text, 'content'; or 'filename' or 'file', which are read.
+    encoding : str, default='utf-8'
+        Of documents that are bytes or files.
+    decode_error : str, default='strict'
+        What to do with bytes that are none: 'strict', 'ignore' or 'replace'.
+    strip_accents : str or callable, default=None
+        Remove accents: 'ascii', 'unicode', a function, or not at all.
+    lowercase : bool, default=True
+        Whether to convert to lower case.
+    preprocessor : callable, default=None
+        Used instead of `strip_accents` and `lowercase`.
+    tokenizer : callable, default=None
+        Used instead of `token_pattern`.
+    stop_words : str or list, default=None
+        Words to leave out: a list, or 'english' for that of scikit-learn.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        Regular expression of a word.
+    ngram_range : tuple, default=(1, 1)
+        The least and the greatest number of words, or characters, that are counted together.
+    analyzer : str or callable, default='word'
+        What is counted: 'word', 'char', 'char_wb', or what a function gives for a document.
+    max_df : float or int, default=1.0
+        Leave out words of more documents: a share of them, or a whole number.
+    min_df : float or int, default=1
+        Leave out words of fewer documents.
+    max_features : int, default=None
+        Keep so many of the words, those that occur most often.
+    vocabulary : mapping or iterable, default=None
+        The words to count; then nothing is learnt of the documents.
+    binary : bool, default=False
+        Whether to tell only which words occur.
+    dtype : type, default=np.int64
+        Of the counts.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The column of each word.
+    fixed_vocabulary_ : bool
+        Whether the words were given.
+    model_ : Vocabulary
+        The words, and how texts are cut into them.
+    statistics_ : WordCounts
+        What was summed: every word of the documents, those that were left out too. None if the words were
+        given.
+
+    See Also
+    --------
+    suffice.documents : describes a table with a column of texts.
+    suffice.topics.TermWeighting : weighs what is counted here.
+
+    Examples
+    --------
+    >>> from suffice.feature_extraction import CountVectorizer
+    >>> vectorizer = CountVectorizer(stop_words=["the"])
+    >>> vectorizer.fit_transform(["The cat sat", "the cat, the cat"]).toarray()
+    array([[1, 1],
+           [2, 0]])
+    >>> vectorizer.get_feature_names_out()
+    array(['cat', 'sat'], dtype=object)
+    """
+
+    takes = "documents"
+    bounds = {"max_df": 0, "min_df": 0, "max_features": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        stop_words: Any = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
+        max_df: float = 1.0,
+        min_df: float = 1,
+        max_features: int | None = None,
+        vocabulary: Any = None,
+        binary: bool = False,
+        dtype: Any = np.int64,
+    ) -> None:
+        self.input = input
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.strip_accents = strip_accents
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.max_df = max_df
+        self.min_df = min_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.binary = binary
+        self.dtype = dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    @with_callbacks
+    def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the vocabulary: one pass over the documents.
+
+        Parameters
+        ----------
+        raw_documents : list of str, column of strings, or described table
+            The documents. `suffice.documents` describes tables, scans and distributed data sets.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the documents: two is the document twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            self._open(raw_documents, None, sample_weight)
+        return self
+
+    def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """As `fit`, then `transform`; documents in memory are read once."""
+        if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
+            return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
+        check_bounds(self)
+        texts, start = _texts(raw_documents), self._start(None)
+        words, X = start.learn(texts)
+        s = start.summarize_counts(words, X, np.ones(len(texts)))
+        self._publish(start, s)
+        return X[:, start.kept(s)]
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        if self.vocabulary is None:
+            data = self._documents(X, sample_weight)
+            start = self._start(data)
+            self._publish(start, data.fold(Vocabulary.summarize, start))
+            return
+        words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
+        self.model_, self.statistics_ = self._start(None).replace(words=words), None
+        self.__dict__.update(self._fitted(self.model_, None))
+
+    def _documents(self, X: Any, sample_weight: Any) -> Partitions:
+        if not isinstance(X, Table):
+            check_bounds(self)
+            texts = _texts(X)
+            weight = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
+            if weight is not None and weight.shape != (len(texts),):
+                raise ValueError(
+                    f"sample_weight.shape == {weight.shape}, expected {(len(texts),)}: one a document."
+                )
+            return LocalPartitions(cut(Check.of(self).kept(Rows(texts, None, weight))))
+        data = open_rows(self, X, None, sample_weight)
+        del self.n_features_in_  # a text is no feature
+        return data
+
+    def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
+        apart = ("min_df", "max_df", "max_features", "vocabulary")
+        options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
+        for name in ("min_df", "max_df"):
+            df = getattr(self, name)
+            if not isinstance(df, Integral) and not df <= 1.0:
+                raise ValueError(f"{name}={df!r} must be a share of the documents, or a whole number.")
+        return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
+
+    def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:
+        return {"vocabulary_": model.place, "fixed_vocabulary_": s is None}
+
+    def transform(self, raw_documents: Any) -> Any:
+        """The counts of the words of the vocabulary.
+
+        Of documents in memory it returns a CSR array. A table that `suffice.documents` described it returns
+        described anew: its rows are counted when they are read, and `fit` and `transform` of estimators of
+        counts take it.
+        """
+        self._learnt()
+        return self.model_.count(_texts(raw_documents))
+
+    def inverse_transform(self, X: Any) -> list[np.ndarray]:
+        """The words of each row that has a count for them."""
+        self._learnt()
+        X = sp.csr_array(X)
+        return [self.model_.words[X.indices[a:b]] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The words, in the order of the columns."""
+        self._learnt()
+        return self.model_.words.copy()
+
+    def build_analyzer(self) -> Callable[[Any], list[str]]:
+        """The function that cuts a text into what is counted."""
+        return self._start(None).analyze
+
+    def get_stop_words(self) -> Any:
+        """The words that are left out, as a set, or None."""
+        return _Analyzer(stop_words=self.stop_words).get_stop_words()
+
+    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
+        return len(self.model_.words), self.model_.count
+
+    def _learnt(self) -> None:
+        if self.vocabulary is not None and not hasattr(self, "model_"):  # there is nothing to learn
+            self._open(None, None, None)
+        check_is_fitted(self)
+
+
+def _texts(documents: Any) -> np.ndarray:
+    """Documents in memory, (N, 1)."""
+    if isinstance(documents, str):
+        raise ValueError("Iterable over raw text documents expected, string object received: pass [text].")
+    if (
+        isinstance(documents, Table)
+        or engine_of(documents) is not None
+        or not isinstance(documents, Iterable)
+    ):
+        raise ValueError(
+            f"Iterable over raw text documents expected, {type(documents).__name__} received: of a table or "
+            'a data set, pass suffice.documents(table, text="column").'
+        )
+    shape = getattr(documents, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(
+            f"Iterable over raw text documents expected, received {shape} of them: of a table, "
+            'pass suffice.documents(table, text="column"); of an array, its column.'
+        )
+    arrow = sys.modules.get("pyarrow")
+    if arrow and isinstance(documents, arrow.Array | arrow.ChunkedArray):
+        documents = documents.to_pylist()
+    given = list(documents)
+    X = np.empty((len(given), 1), object)
+    X[:, 0] = given
+    for n, text in enumerate(given):
+        if text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType":
+            raise ValueError(
+                f'Document {n} is missing ({text}): leave it out, or pass "", a document without words.'
+            )
+    return X
+
+
+def _strings(words: Any) -> np.ndarray:
+    out = np.empty(len(words), object)
+    out[:] = words
+    return out

@@ -1,0 +1,233 @@
+"""Topics of documents, one by one: steps of expectation maximisation, and the weights where they end."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+
+STEPS = 10  # of EM, before Newton's
+MANY = 24  # topics, of which those that seem to vanish are left out at first
+SMALL = 1e-10  # a weight that is none
+NEWTON = 60  # steps at most
+
+
+@jit
+def _step(data, indices, begin, stop, A, power, active, n_active, old, share, new):
+    """One step of EM: new weights; and by which factor one grew most."""
+    for j in range(n_active):
+        k = active[j]
+        share[k] = old[k] if power == 1.0 else old[k] ** power
+        new[k] = 0.0
+    for p in range(begin, stop):
+        w = indices[p]
+        s = 0.0
+        for j in range(n_active):
+            k = active[j]
+            s += share[k] * A[w, k]
+        if s > 0.0:
+            r = data[p] / s
+            for j in range(n_active):
+                k = active[j]
+                new[k] += r * A[w, k]
+    total = 0.0
+    for j in range(n_active):
+        k = active[j]
+        new[k] *= share[k]
+        total += new[k]
+    most = 0.0
+    for j in range(n_active):
+        k = active[j]
+        new[k] = new[k] / total if total > 0.0 else old[k]
+        most = max(most, new[k] / old[k])
+    return most
+
+
+@jit
+def _interior(data, indices, begin, stop, A, active, m, theta, z, g, H, tol):
+    """Improve the weights of the m active topics to the best, by Newton's steps inside the bounds theta >= 0.
+
+    The mean log-likelihood of a word less the sum of the weights has its maximum where they sum to one. There
+    the slope g of what is lost is z >= 0 with theta z = 0. It rests when theta z sums to less than tol, which
+    is then the most that is lost. Of several best weights it finds those in the middle.
+    """
+    length = 0.0
+    for p in range(begin, stop):
+        s = 0.0
+        for i in range(m):
+            s += theta[active[i]] * A[indices[p], active[i]]
+        if s > 0.0:  # else the word is of no topic
+            length += data[p]
+    for i in range(m):
+        z[i] = 0.1
+    for _ in range(NEWTON):
+        for i in range(m):
+            g[i] = 1.0
+            for j in range(i + 1):
+                H[i, j] = 0.0
+        for p in range(begin, stop):
+            w = indices[p]
+            s = 0.0
+            for i in range(m):
+                s += theta[active[i]] * A[w, active[i]]
+            if s > 0.0:
+                q = data[p] / (length * s)
+                for i in range(m):
+                    a = A[w, active[i]]
+                    if a > 0.0:
+                        g[i] -= q * a
+                        a *= q / s
+                        for j in range(i + 1):
+                            H[i, j] += a * A[w, active[j]]
+        gap, off = 0.0, 0.0
+        for i in range(m):
+            gap += theta[active[i]] * z[i]
+            off = max(off, abs(g[i] - z[i]))
+        if gap <= tol and off <= tol:
+            break
+        mu = 0.1 * gap / m
+        for i in range(m):  # the root of H + z / theta
+            H[i, i] += z[i] / theta[active[i]]
+            for j in range(i + 1):
+                s = H[i, j]
+                for k in range(j):
+                    s -= H[i, k] * H[j, k]
+                H[i, j] = s / H[j, j] if j < i else np.sqrt(max(s, 1e-300))
+        for i in range(m):
+            s = mu / theta[active[i]] - g[i]
+            for k in range(i):
+                s -= H[i, k] * g[k]
+            g[i] = s / H[i, i]
+        for i in range(m - 1, -1, -1):
+            s = g[i]
+            for k in range(i + 1, m):
+                s -= H[k, i] * g[k]
+            g[i] = s / H[i, i]
+        far = 1.0
+        for i in range(m):
+            t, d = theta[active[i]], g[i]
+            e = (mu - z[i] * d) / t - z[i]
+            if d < 0.0:
+                far = min(far, -0.95 * t / d)
+            if e < 0.0:
+                far = min(far, -0.95 * z[i] / e)
+        for i in range(m):
+            t, d = theta[active[i]], g[i]
+            z[i] += far * ((mu - z[i] * d) / t - z[i])
+            theta[active[i]] = t + far * d
+
+
+@jit
+def fold_in(data, indices, indptr, A, power, max_iter, tol, theta):
+    """Improve the topic weights theta (N, K) of documents, given what words weigh in topics, A (V, K).
+
+    By steps of expectation maximisation: the new weights are the expected shares of the topics, where that of
+    a word is in proportion to theta^power A. Of power one, few of them, then steps of Newton's. It rests when
+    no weight would grow by more than the factor 1 + tol.
+    """
+    K = A.shape[1]
+    active, share = np.empty(K, np.int64), np.empty(K)
+    a, b, z, g = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    H = np.empty((K, K) if power == 1.0 and max_iter > STEPS else (1, 1))
+    for n in range(len(indptr) - 1):
+        begin, stop = indptr[n], indptr[n + 1]
+        if begin == stop:
+            continue
+        m = 0
+        for k in range(K):
+            a[k] = theta[n, k]
+            if a[k] > 0.0:
+                active[m] = k
+                m += 1
+        rests = False
+        steps = STEPS if power == 1.0 and max_iter > STEPS else max_iter
+        for _ in range(steps):
+            most = _step(data, indices, begin, stop, A, power, active, m, a, share, b)
+            for i in range(m):
+                share[active[i]] = b[active[i]] / a[active[i]]
+                a[active[i]] = b[active[i]]
+            rests = most <= 1.0 + tol
+            if rests:
+                break
+        if power == 1.0 and max_iter > STEPS and not rests:
+            if m > MANY:
+                kept = 0
+                for i in range(m):
+                    k = active[i]
+                    if a[k] < 0.1 / K and share[k] < 0.95:
+                        a[k] = 0.0
+                    else:
+                        active[kept] = k
+                        kept += 1
+                m = kept
+            for _ in range(STEPS):
+                _interior(data, indices, begin, stop, A, active, m, a, z, g, H, tol)
+                m = _growing(data, indices, begin, stop, A, tol, a, active, m, b)
+                if m == 0:
+                    break
+        total = 0.0
+        for k in range(K):
+            if a[k] < SMALL and steps > 1:
+                a[k] = 0.0
+            total += a[k]
+        for k in range(K):
+            theta[n, k] = a[k] / total
+
+
+@jit
+def _growing(data, indices, begin, stop, A, tol, theta, active, m, to):
+    """Give topics that were left out a little weight, if they would grow; how many are active then, or 0."""
+    K = A.shape[1]
+    length = 0.0
+    for k in range(K):
+        to[k] = 0.0
+    for p in range(begin, stop):
+        w = indices[p]
+        s = 0.0
+        for i in range(m):
+            s += theta[active[i]] * A[w, active[i]]
+        if s > 0.0:
+            length += data[p]
+            r = data[p] / s
+            for k in range(K):
+                to[k] += r * A[w, k]
+    before = m
+    for k in range(K):
+        if theta[k] == 0.0 and to[k] > (1.0 + tol) * length:
+            theta[k] = 1e-3
+            active[m] = k
+            m += 1
+    return m if m > before else 0
+
+
+@jit
+def expect(data, indices, indptr, A, power, theta, weight, counts, log_sums):
+    """Add the expected counts of words in topics to `counts` (V, K); and the log-likelihood of each document.
+
+    That is log_sums[n], the sum of n log sum theta^power A. A word that no topic has makes it minus infinity.
+    """
+    K = A.shape[1]
+    active, share = np.empty(K, np.int64), np.empty(K)
+    for n in range(len(indptr) - 1):
+        n_active = 0
+        for k in range(K):
+            if theta[n, k] > 0.0:
+                share[k] = theta[n, k] if power == 1.0 else theta[n, k] ** power
+                active[n_active] = k
+                n_active += 1
+        total = 0.0
+        for p in range(indptr[n], indptr[n + 1]):
+            w, x = indices[p], data[p]
+            s = 0.0
+            for j in range(n_active):
+                k = active[j]
+                s += share[k] * A[w, k]
+            if x > 0.0:
+                total += x * np.log(s)
+            if s > 0.0:
+                r = weight[n] * x / s
+                for j in range(n_active):
+                    k = active[j]
+                    counts[w, k] += r * share[k] * A[w, k]
+        log_sums[n] = total

@@ -1,0 +1,275 @@
+"""Topics: their words, and how near they are to each other."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..topics.judging import top_words
+from .base import COLORS, Display, colors
+
+ACROSS = 5  # topics in a row of the picture
+
+
+def _components(estimator: Any) -> np.ndarray:
+    if not hasattr(estimator, "components_"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no components_: fit it first, if it is a topic model."
+        )
+    return np.asarray(estimator.components_, dtype=float)
+
+
+def _weights(estimator: Any, components: np.ndarray) -> np.ndarray:
+    """The shares of the topics in all words."""
+    total = np.abs(components).sum(axis=1)
+    weights = np.asarray(getattr(estimator, "weights_", total), dtype=float)
+    return weights / weights.sum()
+
+
+class TopicsDisplay(Display):
+    """The heaviest words of topics, as bars.
+
+    Parameters
+    ----------
+    components : ndarray of shape (n_components, n_features)
+        What words weigh in topics.
+    feature_names : array of shape (n_features,), default=None
+        The words; their numbers, if not given.
+    weights : ndarray of shape (n_components,), default=None
+        The shares of the topics, for their titles.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+    axes_ : list of matplotlib Axes
+        One for each topic.
+    bars_ : list of matplotlib BarContainer
+        The bars of each topic.
+
+    Examples
+    --------
+    >>> from suffice.plot import TopicsDisplay
+    >>> from suffice.topics import ProbabilisticLatentSemanticAnalysis
+    >>> plsa = ProbabilisticLatentSemanticAnalysis(2, random_state=0).fit([[4, 2, 0], [3, 1, 0], [0, 1, 6]])
+    >>> display = TopicsDisplay.from_estimator(plsa, ["ash", "elm", "oak"], n_words=2)
+    >>> len(display.bars_)
+    2
+    """
+
+    def __init__(self, components: Any, feature_names: Any = None, weights: Any = None) -> None:
+        self.components, self.feature_names, self.weights = components, feature_names, weights
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        feature_names: Any = None,
+        *,
+        n_words: int = 8,
+        topics: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the words of a fitted topic model.
+
+        Parameters
+        ----------
+        estimator : estimator with `components_`
+            Fitted to counts or weights of words.
+        feature_names : array of shape (n_features,), default=None
+            The words, as `CountVectorizer.get_feature_names_out` gives them; those the estimator was fitted
+            with, if not given.
+        n_words : int, default=8
+            Words of each topic.
+        topics : sequence of int, default=None
+            Which topics, in their order; the heaviest of at most fifteen, if not given.
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        TopicsDisplay
+        """
+        components = _components(estimator)
+        names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+        shown = cls(components, names, _weights(estimator, components))
+        return shown.plot(ax, n_words=n_words, topics=topics)
+
+    def plot(self, ax: Any = None, *, n_words: int = 8, topics: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given. Given axes are divided among the topics.
+        n_words : int, default=8
+            Words of each topic.
+        topics : sequence of int, default=None
+            Which topics; the heaviest of at most fifteen, if not given.
+
+        Returns
+        -------
+        TopicsDisplay
+        """
+        components = np.asarray(self.components, dtype=float)
+        n_words = min(n_words, components.shape[1])
+        heaviest = np.argsort(
+            -(np.zeros(len(components)) if self.weights is None else self.weights), kind="stable"
+        )
+        topics = sorted(heaviest[:15].tolist()) if topics is None else list(topics)
+        across = min(ACROSS, len(topics))
+        down = -(-len(topics) // across)
+        ax = self._on(ax, figsize=(2.3 * across, 0.7 + down * (0.5 + 0.2 * n_words)))
+        ax.set_axis_off()
+        grid = ax.get_subplotspec().subgridspec(down, across)
+        best = top_words(np.abs(components), n_words=n_words)
+        names = [
+            str(w) for w in (range(components.shape[1]) if self.feature_names is None else self.feature_names)
+        ]
+        self.axes_, self.bars_ = [], []
+        most = max(np.abs(components[z, best[z]]).max() for z in topics)
+        for place, z in enumerate(topics):
+            part = ax.figure.add_subplot(grid[place // across, place % across])
+            values = components[z, best[z]]
+            shades = np.where(values < 0, COLORS[1], COLORS[0])
+            self.bars_.append(part.barh(range(n_words), np.abs(values), color=shades, height=0.75))
+            part.set_yticks(range(n_words), [names[w] for w in best[z]], fontsize=8)
+            part.invert_yaxis()
+            part.set_xlim(0.0, 1.05 * most)
+            part.set_xticks([])
+            part.tick_params(length=0)
+            part.spines[["top", "right", "bottom"]].set_visible(False)
+            share = "" if self.weights is None else f"  {self.weights[z]:.0%}"
+            part.set_title(f"topic {z}{share}", fontsize=9, loc="left")
+            self.axes_.append(part)
+        return self
+
+
+class TopicMapDisplay(Display):
+    """Topics on a map: near where they use the same words, large where they have many words.
+
+    The distances are those of Jensen and Shannon between the distributions of words, as far as two dimensions
+    show them (classical scaling).
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_components, 2)
+        Where the topics are.
+    weights : ndarray of shape (n_components,)
+        Their shares in all words: the areas of the circles.
+    labels : list of str, default=None
+        What is written beside them; numbers, if not given.
+    shown : float, default=None
+        The share of the squared distances that the map shows.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+    circles_ : matplotlib PathCollection
+        The topics.
+
+    Examples
+    --------
+    >>> from suffice.plot import TopicMapDisplay
+    >>> from suffice.topics import ProbabilisticLatentSemanticAnalysis
+    >>> plsa = ProbabilisticLatentSemanticAnalysis(2, random_state=0).fit([[4, 2, 0], [3, 1, 0], [0, 1, 6]])
+    >>> TopicMapDisplay.from_estimator(plsa, ["ash", "elm", "oak"], n_words=1).positions.shape
+    (2, 2)
+    """
+
+    def __init__(self, positions: Any, weights: Any, labels: Any = None, shown: Any = None) -> None:
+        self.positions, self.weights, self.labels, self.shown = positions, weights, labels, shown
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, feature_names: Any = None, *, n_words: int = 3, ax: Any = None
+    ) -> Self:
+        """Draw the topics of a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator with `components_`
+            Fitted, with weights of words that are not negative.
+        feature_names : array of shape (n_features,), default=None
+            The words; those the estimator was fitted with, if not given.
+        n_words : int, default=3
+            Words beside each topic; 0 for none.
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        TopicMapDisplay
+        """
+        components = _components(estimator)
+        if (components < 0).any():
+            raise ValueError(
+                "Some words have negative weights in topics: there are no distances of distributions."
+            )
+        total = components.sum(axis=1, keepdims=True)
+        positions, shown = _scaled(_divergences(components / np.where(total > 0, total, 1.0)))
+        names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+        labels = [str(z) for z in range(len(components))]
+        if n_words:
+            words = top_words(components, names, min(n_words, components.shape[1]))
+            labels = [f"{z}: {', '.join(map(str, topic))}" for z, topic in enumerate(words)]
+        return cls(positions, _weights(estimator, components), labels, shown).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        TopicMapDisplay
+        """
+        ax = self._on(ax, figsize=(6.4, 5.2))
+        positions, weights = np.asarray(self.positions), np.asarray(self.weights)
+        K = len(positions)
+        area = 4000.0 * weights / max(weights.max() * np.sqrt(K), 1e-300)
+        self.circles_ = ax.scatter(
+            *positions.T, s=area, c=colors(K), alpha=0.55, linewidths=0.8, edgecolors="white"
+        )
+        for z, (x, y) in enumerate(positions):
+            label = str(z) if self.labels is None else self.labels[z]
+            ax.annotate(label, (x, y), ha="center", va="center", fontsize=8)
+        ax.margins(0.2)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set(xticks=[], yticks=[])
+        if self.shown is not None:
+            ax.set_xlabel(f"{self.shown:.0%} of the squared distances are seen", fontsize=8)
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+
+def _divergences(P: np.ndarray) -> np.ndarray:
+    """The divergence of Jensen and Shannon between all rows; it is a squared distance."""
+
+    def entropy(p: np.ndarray) -> np.ndarray:
+        return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1)
+
+    single = entropy(P)
+    both = np.array([entropy((P + p) / 2.0) for p in P])
+    return np.maximum(both - (single[:, None] + single) / 2.0, 0.0)
+
+
+def _scaled(squares: np.ndarray) -> tuple[np.ndarray, float]:
+    """Points in the plane whose squared distances are nearly these, and the share that they show."""
+    K = len(squares)
+    centred = np.eye(K) - 1.0 / K
+    values, vectors = np.linalg.eigh(-0.5 * centred @ squares @ centred)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    positions = np.zeros((K, 2))
+    positions[:, : min(2, K)] = vectors[:, :2] * np.sqrt(values[:2])
+    largest = positions[np.abs(positions).argmax(axis=0), [0, 1]]  # rounding shall not choose the sides
+    return positions * np.where(largest < 0, -1.0, 1.0), float(values[:2].sum() / (values.sum() or 1.0))

@@ -1,0 +1,384 @@
+"""Probabilistic latent semantic analysis: words of documents from topics, by expectation maximisation.
+
+Hofmann, "Unsupervised learning by probabilistic latent semantic analysis", 2001; Li ch. 18.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.answers import nameless
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch
+from ..core.model import Model
+from ..core.statistics import Statistics
+from ..engines.local import map_rows
+from ..fitting import em
+
+FORMS = ("generative", "cooccurrence")
+
+
+@dataclass(frozen=True, eq=False)
+class AspectCounts(Statistics):
+    """The expected counts of words in topics; how many documents and words there are; the log-likelihood."""
+
+    log_likelihood: float  # of the words, given their documents
+    weight: float  # of the documents
+    words: float
+    lengths: float  # sum of length log length over documents
+    counts: np.ndarray  # (K, V)
+
+
+@dataclass(frozen=True, eq=False)
+class Aspects(Model):
+    """P(w given d) = sum_z P(z given d) P(w given z): a document is a mixture of topics.
+
+    The topics z are the parameters. The weights P(z given d) of a document are the best for these topics, and
+    found anew wherever they are needed (Hofmann's folding-in): they take no memory, and the likelihood that
+    is summed is that of the topics alone.
+
+    With beta < 1, a word is shared among topics in proportion to (P(z given d) P(w given z))^beta in the
+    generative form, and to P(z) (P(d given z) P(w given z))^beta in that of co-occurrence: tempered EM.
+    What it raises is the log of the sum of these.
+    """
+
+    topics: np.ndarray  # (K, V), P(w given z)
+    weight: np.ndarray  # (K,), P(z)
+    form: str = "generative"
+    beta: float = 1.0
+    doc_tol: float = 1e-10
+    max_doc_iter: int = 1000
+
+    @cached_property
+    def potential(self) -> np.ndarray:
+        """What a word weighs in each topic, (V, K)."""
+        A = np.ascontiguousarray(self.topics.T)
+        if self.beta != 1.0:
+            A = A**self.beta
+            if self.form == "cooccurrence":
+                A = A * self.weight ** (1.0 - self.beta)
+        return A
+
+    def fold_in(self, X: Any, theta: Any = None, max_iter: int | None = None) -> np.ndarray:
+        """P(z given d) of documents, (N, K): by steps of EM from P(z), or from the weights given."""
+        from ..loops.plsa import fold_in
+
+        entries = _entries(X)
+        theta = np.array(
+            np.broadcast_to(self.weight if theta is None else theta, (X.shape[0], len(self.topics)))
+        )
+        steps = self.max_doc_iter if max_iter is None else max_iter
+        fold_in(*entries, self.potential, self.beta, steps, self.doc_tol, theta)
+        return theta
+
+    def summarize(self, block: Any) -> AspectCounts:
+        """The E step, at the best weights of the documents."""
+        return self.summarize_at(self.fold_in(block.X), block)
+
+    def summarize_at(self, theta: np.ndarray, block: Any) -> AspectCounts:
+        """The E step, at these weights of the documents."""
+        from ..loops.plsa import expect
+
+        X = block.X
+        counts, log_sums = np.zeros((X.shape[1], len(self.topics))), np.zeros(X.shape[0])
+        expect(*_entries(X), self.potential, self.beta, theta, block.weight, counts, log_sums)
+        length = np.asarray(X.sum(axis=1)).ravel()
+        return AspectCounts(
+            float(block.weight.dot(log_sums)),
+            float(block.weight.sum()),
+            float(block.weight.dot(length)),
+            float(block.weight.dot(length * np.log(np.where(length > 0, length, 1.0)))),
+            counts.T,
+        )
+
+    def estimate(self, s: AspectCounts) -> Self:
+        """The M step: P(w given z) and P(z) in proportion to the expected counts."""
+        total = s.counts.sum(axis=1)
+        topics = s.counts / np.where(total > 0, total, 1.0)[:, None]
+        return self.replace(topics=topics, weight=total / total.sum())
+
+    def objective(self, s: AspectCounts) -> float:
+        """The mean log-likelihood of a word; of word and document, in the form of co-occurrence."""
+        mean = s.log_likelihood / s.words
+        if self.form == "cooccurrence":  # P(d) is its share of all words
+            mean += self.beta * (s.lengths / s.words - np.log(s.words))
+        return mean
+
+    def log_prior(self) -> float:
+        return 0.0
+
+
+def _entries(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Data, indices and ends of CSR rows, in the types for which the loops are compiled."""
+    X = sp.csr_array(X, dtype=np.float64)
+    places = np.require(X.indices, np.int32, "W")  # of fewer words than topics of them take memory
+    return np.require(X.data, requirements="W"), places, X.indptr.astype(np.int64)
+
+
+def _word_counts(block: Any) -> np.ndarray:
+    return np.asarray(block.X.T.dot(block.weight))
+
+
+class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
+    """Probabilistic latent semantic analysis: topics of documents by maximum likelihood.
+
+    A document d draws each of its words from a topic, and the topic from weights of its own:
+    P(w given d) = sum_z P(z given d) P(w given z). In every pass over the documents the weights of each are
+    found for the topics so far, to their optimum; then the topics are estimated from the expected counts.
+    The likelihood never falls. Nothing is kept of a document between passes, so documents may be anywhere.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics.
+    form : {'generative', 'cooccurrence'}, default='generative'
+        The model of words given documents, P(w given d); or of both, P(w, d) = sum_z P(z) P(w given z)
+        P(d given z). Both have the same topics, unless `beta` is less than one.
+    beta : float, default=1.0
+        Inverse temperature. Less than one blurs which topic a word is of, against overfitting (tempered EM).
+    tol : float, default=1e-5
+        Converged when the mean log-likelihood of a word changes by less.
+    max_iter : int, default=200
+        Passes over the documents at most.
+    doc_tol : float, default=1e-10
+        The weights of a document rest when none would grow by a larger share. The mean log-likelihood of its
+        words is then within that of the best, if `beta` is one.
+    max_doc_iter : int, default=1000
+        Steps at most to find the weights of a document.
+    n_init : int, default=1
+        Number of starts, of which the best is kept; they share each pass over the data.
+    topics_init : array of shape (n_components, n_features), default=None
+        Topics to start from, instead of random ones.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        P(w given z).
+    weights_ : ndarray of shape (n_components,)
+        P(z), the share of each topic in all words.
+    lower_bound_ : float
+        Mean log-likelihood of a word at the last iteration.
+    model_ : Aspects
+        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how
+        it was fitted.
+
+    Examples
+    --------
+    >>> from suffice.topics import ProbabilisticLatentSemanticAnalysis
+    >>> counts = [[4, 4, 0, 0], [3, 5, 0, 0], [0, 0, 2, 6], [0, 0, 3, 5]]
+    >>> plsa = ProbabilisticLatentSemanticAnalysis(2, random_state=0).fit(counts)
+    >>> plsa.transform([[1, 2, 0, 0], [0, 0, 1, 1]]).argmax(axis=1).tolist() in ([0, 1], [1, 0])
+    True
+    """
+
+    bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "doc_tol": 0, "max_doc_iter": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        form: str = "generative",
+        beta: float = 1.0,
+        tol: float = 1e-5,
+        max_iter: int = 200,
+        doc_tol: float = 1e-10,
+        max_doc_iter: int = 1000,
+        n_init: int = 1,
+        topics_init: Any = None,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.form = form
+        self.beta = beta
+        self.tol = tol
+        self.max_iter = max_iter
+        self.doc_tol = doc_tol
+        self.max_doc_iter = max_doc_iter
+        self.n_init = n_init
+        self.topics_init = topics_init
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to documents by expectation maximisation.
+
+        Parameters
+        ----------
+        X : array, CSR, described table, scan or distributed data set
+            Counts of words, a document a row.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the documents: two is the document twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, None, sample_weight)
+        K, V = self.n_components, self.n_features_in_
+        afford(4 * K * V, f"{K} topics of {V} words", "use fewer topics, or fewer words (max_features).")
+        words = data.fold(_word_counts)
+        if not words.any():
+            raise ValueError("There are no words to fit: every document is empty.")
+        progress = em(
+            self._starts(words),
+            data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(self, self.checkpoint, data),
+        )
+        self._publish(progress)
+        self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
+        return self
+
+    def _starts(self, words: np.ndarray) -> tuple[Aspects, ...]:
+        """Topics at random about the frequencies of words, or those that were given."""
+        K = self.n_components
+        if self.form not in FORMS:
+            raise ValueError(f"form={self.form!r} is unknown: use one of {FORMS}.")
+        if not 0.0 < self.beta <= 1.0:
+            raise ValueError(f"beta={self.beta}: expected a number above 0, and 1 at most.")
+
+        def model(topics: np.ndarray) -> Aspects:
+            topics = topics / topics.sum(axis=1, keepdims=True)
+            weight = np.full(K, 1.0 / K)
+            return Aspects(topics, weight, self.form, self.beta, self.doc_tol, self.max_doc_iter)
+
+        if self.topics_init is not None:
+            given = np.array(self.topics_init, dtype=np.float64)
+            if given.shape != (K, len(words)):
+                raise ValueError(
+                    f"topics_init has the shape {given.shape}, expected {(K, len(words))}: topics by words."
+                )
+            if not ((given >= 0).all() and given.sum(axis=1).all()):
+                raise ValueError("topics_init has negative weights, or a topic without words.")
+            if (words[~given.any(axis=0)] > 0).any():
+                raise ValueError("topics_init has words of the documents in no topic: give each some weight.")
+            return (model(given),)
+        random = check_random_state(self.random_state)
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+        return tuple(
+            model(np.random.default_rng(int(seed)).exponential(size=(K, len(words))) * words)
+            for seed in seeds
+        )
+
+    def _fitted(self, model: Aspects) -> dict[str, Any]:
+        return {"components_": model.topics, "weights_": model.weight}
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """P(z given d): the weights of the topics in each document, new ones too (folding-in).
+
+        A document without words has those of all documents together, P(z).
+        """
+        X = read_rows(self, X)
+        return map_rows(self.model_.fold_in, X)
+
+    def document_probabilities(self, X: Any) -> np.ndarray:
+        """P(d given z) of the documents X, (n_samples, n_components): each topic sums to one over them."""
+        X = read_rows(self, X)
+        share = map_rows(self.model_.fold_in, X) * np.asarray(X.sum(axis=1)).reshape(-1, 1)
+        total = share.sum(axis=0)
+        return share / np.where(total > 0, total, 1.0)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """log P(words given document) of each document, at the best weights for it."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: _log_likelihood(self.model_, rows), X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean log-likelihood of a word; of word and document, in the form of co-occurrence.
+
+        Of the documents that were fitted, it is the objective. New documents choose their weights too, so
+        they look a little better than they are; with more topics more so.
+        """
+        check_is_fitted(self)
+        data = open_rows(self, X, None, sample_weight, reset=False)
+        total, words, lengths = data.fold(_scored, nameless(self).model_)
+        joint = lengths / words - np.log(words) if self.form == "cooccurrence" else 0.0
+        return float(total / words + joint)
+
+    def perplexity(self, X: Any, sample_weight: Any = None) -> float:
+        """exp(-score): among how many equally probable words the model is at a loss."""
+        return float(np.exp(-self.score(X, None, sample_weight)))
+
+    def sample(
+        self, n_samples: int = 1, *, length: int = 100, document_topics: Any = None
+    ) -> tuple[sp.csr_array, np.ndarray]:
+        """Documents drawn from the model, and which row of `document_topics` each is of.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of documents.
+        length : int, default=100
+            Words in each.
+        document_topics : array of shape (n_documents, n_components), default=None
+            P(z given d) of documents, as `transform` gives, of which each drawn one has a row at random;
+            P(z) for all, if not given.
+
+        Returns
+        -------
+        X : csr_array of shape (n_samples, n_features)
+            Counts of words.
+        documents : ndarray of shape (n_samples,)
+            Whose topics they have.
+        """
+        check_is_fitted(self)
+        if n_samples < 1 or length < 0:
+            raise ValueError(f"n_samples={n_samples}, length={length}: expected one document at least.")
+        theta = np.atleast_2d(self.weights_ if document_topics is None else document_topics)
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        d = rng.integers(len(theta), size=n_samples)
+        per_topic = rng.multinomial(length, theta[d])  # (n_samples, K)
+        rows = [sum(map(rng.multinomial, n, self.components_)) for n in per_topic]
+        return sp.csr_array(np.array(rows)), d
+
+
+def _log_likelihood(model: Aspects, X: Any) -> np.ndarray:
+    """sum of n log sum_z P(z given d) P(w given z) of each document."""
+    from ..loops.plsa import expect
+
+    N, (K, V) = X.shape[0], model.topics.shape
+    out = np.zeros(N)
+    plain = model.replace(beta=1.0).potential
+    expect(*_entries(X), plain, 1.0, model.fold_in(X), np.zeros(N), np.zeros((V, K)), out)
+    return out
+
+
+def _scored(model: Aspects, block: Any) -> np.ndarray:
+    length = np.asarray(block.X.sum(axis=1)).ravel()
+    by_document = (
+        _log_likelihood(model, block.X),
+        length,
+        length * np.log(np.where(length > 0, length, 1.0)),
+    )
+    return np.array([block.weight.dot(part) for part in by_document])

@@ -1,0 +1,100 @@
+"""Documents ranked by their similarity to a query: the vector space model. Li ch. 17."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+
+from ..core.door import open_rows
+from ..core.values import Value
+
+
+class Reader(BaseEstimator):
+    """What rows must be that are read and not learnt from: numbers, dense or sparse."""
+
+    bounds: ClassVar[dict[str, float]] = {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class Best(Value):
+    """Of rows in order, how many there are, and the places and scores of those that score best."""
+
+    rows: int
+    places: np.ndarray  # (M,)
+    scores: np.ndarray  # (M,), falling
+    size: int  # the greatest M
+
+    def __add__(self, other: Self) -> Self:
+        places = np.concatenate([self.places, other.places + self.rows])
+        scores = np.concatenate([self.scores, other.scores])
+        best = np.argsort(-scores, kind="stable")[: self.size]  # of equals, those that come first
+        return self.replace(rows=self.rows + other.rows, places=places[best], scores=scores[best])
+
+
+def _scored(query: np.ndarray, cosine: bool, size: int, block: Any) -> Best:
+    scores = np.asarray(block.X.dot(query)).ravel()
+    if cosine:
+        square = block.X.multiply(block.X) if sp.issparse(block.X) else block.X**2
+        length = np.sqrt(np.asarray(square.sum(axis=1)).ravel())
+        scores = scores / np.where(length > 0, length, 1.0)  # an empty document is like nothing
+    empty = Best(0, np.zeros(0, np.int64), np.zeros(0), size)
+    return empty + Best(len(scores), np.arange(len(scores)), scores, size)
+
+
+def rank_documents(
+    query: Any, X: Any, *, measure: str = "cosine", n_best: int = 10
+) -> tuple[np.ndarray, np.ndarray]:
+    """The documents most similar to a query, the best first: one pass, wherever they are.
+
+    Parameters
+    ----------
+    query : array or CSR of shape (n_features,) or (1, n_features)
+        The query as a document: counts or weights of words, or coordinates of topics, as the rows of X are.
+    X : array, CSR, described table, scan or distributed data set
+        The documents.
+    measure : {'cosine', 'inner'}, default='cosine'
+        Cosine of the angle between the document and the query, or their inner product.
+    n_best : int, default=10
+        How many documents.
+
+    Returns
+    -------
+    places : ndarray of shape (n_best,)
+        The numbers of the rows; of documents that are equally similar, the first come first.
+    scores : ndarray of shape (n_best,)
+        Their similarity to the query.
+
+    Examples
+    --------
+    >>> from suffice.topics import rank_documents
+    >>> rank_documents([0, 1, 0], [[2, 0, 1], [0, 3, 0], [1, 1, 0]], n_best=2)
+    (array([1, 2]), array([1.        , 0.70710678]))
+    """
+    if measure not in ("cosine", "inner"):
+        raise ValueError(f"measure={measure!r} is unknown: use 'cosine' or 'inner'.")
+    if n_best < 1:
+        raise ValueError(f"n_best={n_best}: there must be one at least.")
+    query = query.toarray() if sp.issparse(query) else np.asarray(query)
+    query = check_array(np.atleast_2d(query), dtype=np.float64, input_name="query")
+    reader = Reader()
+    data = open_rows(reader, X)
+    if query.shape != (1, reader.n_features_in_):
+        raise ValueError(
+            f"The query has the shape {query.shape}, expected {(1, reader.n_features_in_)}: one row with the "
+            "features of X."
+        )
+    length = np.linalg.norm(query)
+    if measure == "cosine" and length > 0:
+        query = query / length
+    best = data.fold(_scored, query[0], measure == "cosine", n_best)
+    return best.places, best.scores

@@ -1,0 +1,174 @@
+"""Weights of words in documents: by how often they occur in the document, and in how few documents.
+
+Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; Li ch. 17; Gong and Xu
+ch. 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import normalize
+
+from ..core.door import read_rows
+from ..core.estimator import OnePass
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+
+
+def _by_document(x: np.ndarray, X: sp.csr_array, reduce: Any) -> np.ndarray:
+    """For each entry x of the rows X, the sum or the largest of its row."""
+    full = np.flatnonzero(np.diff(X.indptr))
+    return np.repeat(reduce.reduceat(x, X.indptr[full]), np.diff(X.indptr)[full]) if len(full) else x
+
+
+# Of the entries x > 0 of the rows X.
+LOCAL: dict[str, Callable[[np.ndarray, sp.csr_array], np.ndarray]] = {
+    "frequency": lambda x, X: x,
+    "relative": lambda x, X: x / _by_document(x, X, np.add),
+    "binary": lambda x, X: np.ones_like(x),
+    "augmented": lambda x, X: 0.5 + 0.5 * x / _by_document(x, X, np.maximum),
+    "log": lambda x, X: np.log1p(x),
+    "sublinear": lambda x, X: 1.0 + np.log(x),
+}
+# Of the number of documents N, and of those n that have a word.
+COLLECTION: dict[str | None, Callable[[float, np.ndarray], np.ndarray]] = {
+    None: lambda N, n: np.ones_like(n),
+    "idf": lambda N, n: np.log(N / np.where(n > 0, n, N)),  # a word of no document weighs nothing
+    "smooth_idf": lambda N, n: np.log((1.0 + N) / (1.0 + n)) + 1.0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFrequencies(Statistics):
+    """The weight of all documents, and of those that have each word."""
+
+    weight: float
+    documents: np.ndarray  # (V,)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights(Model):
+    """A word weighs its local weight in the document times its weight in the collection."""
+
+    of_words: np.ndarray  # (V,), in the collection
+    local: str
+    collection: str | None
+    norm: str | None
+
+    def summarize(self, block: Any) -> DocumentFrequencies:
+        X = _without_zeros(block.X)
+        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return DocumentFrequencies(float(block.weight.sum()), there.T.dot(block.weight))
+
+    def estimate(self, s: DocumentFrequencies) -> Self:
+        return self.replace(of_words=COLLECTION[self.collection](s.weight, s.documents))
+
+    def weigh(self, X: Any) -> sp.csr_array:
+        """The rows of counts X, weighed."""
+        X = _without_zeros(X)
+        x = LOCAL[self.local](X.data, X) * self.of_words[X.indices]
+        X = sp.csr_array((x, X.indices, X.indptr), X.shape)
+        return X if self.norm is None else sp.csr_array(normalize(X, self.norm, copy=False))
+
+
+def _without_zeros(X: Any) -> sp.csr_array:
+    X = sp.csr_array(X, dtype=np.float64)
+    if not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
+    return X
+
+
+class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
+    """Weigh the words of documents: local weight times weight in the collection, then a norm.
+
+    With tf the count of a word in a document, N the number of documents and n of those that have the word:
+
+    =============  ======================================  ==============  ======================
+    ``local``                                              ``collection``
+    =============  ======================================  ==============  ======================
+    `frequency`    tf                                      None            1
+    `relative`     tf / length of the document             `idf`           log(N / n)
+    `binary`       1                                       `smooth_idf`    log((1 + N)/(1 + n)) + 1
+    `augmented`    (1 + tf / largest tf of the document)/2
+    `log`          log(1 + tf)
+    `sublinear`    1 + log tf
+    =============  ======================================  ==============  ======================
+
+    A word that a document has not weighs nothing in it. The tf-idf of Li is `relative` by `idf` without a
+    norm; that of Gong and Xu `frequency` by `idf` to unit length; that of scikit-learn `frequency` by
+    `smooth_idf` to unit length.
+
+    Parameters
+    ----------
+    local : {'frequency', 'relative', 'binary', 'augmented', 'log', 'sublinear'}, default='frequency'
+        The weight of a word in a document.
+    collection : {'idf', 'smooth_idf', None}, default='idf'
+        Its weight in the collection.
+    norm : {'l2', 'l1', None}, default='l2'
+        To which the weights of a document are scaled.
+
+    Attributes
+    ----------
+    idf_ : ndarray of shape (n_features,)
+        The weight of each word in the collection.
+    model_ : Weights
+        The fitted model.
+    statistics_ : DocumentFrequencies
+        What was summed, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.topics import TermWeighting
+    >>> counts = [[2, 1, 0], [0, 1, 1], [0, 1, 0]]
+    >>> TermWeighting(local="relative", norm=None).fit_transform(counts).round(3)
+    array([[0.732, 0.   , 0.   ],
+           [0.   , 0.   , 0.549],
+           [0.   , 0.   , 0.   ]])
+    """
+
+    def __init__(
+        self, local: str = "frequency", collection: str | None = "idf", norm: str | None = "l2"
+    ) -> None:
+        self.local = local
+        self.collection = collection
+        self.norm = norm
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _start(self, data: Partitions, classes: Any = None) -> Weights:
+        for name, known in (("local", LOCAL), ("collection", COLLECTION), ("norm", ("l2", "l1", None))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}={getattr(self, name)!r} is unknown: use one of {list(known)}.")
+        return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)
+
+    def _fitted(self, model: Weights, s: DocumentFrequencies) -> dict[str, Any]:
+        return {"idf_": model.of_words}
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add documents to those already seen; the result is that of one `fit` to all of them."""
+        return self._add(X, y, sample_weight)
+
+    def transform(self, X: Any) -> Any:
+        """The weights of the words: CSR if the counts are, else an array.
+
+        Of a table that describes sparse rows it returns a description anew: its rows are weighed when they
+        are read.
+        """
+        X = read_rows(self, X)
+        weighed = self.model_.weigh(X)
+        return weighed if sp.issparse(X) else weighed.toarray()
+
+    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
+        return self.n_features_in_, self.model_.weigh
