@@ -22,6 +22,7 @@ import imports
 import numba
 import numpy as np
 import out_of_core
+import pagerank
 import ray_overhead
 import scaling
 import sequences_out_of_core
@@ -42,6 +43,7 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
         "Out of core": lambda: out_of_core.table(500_000 if quick else 50_000_000),
         "Sequences out of core": lambda: sequences_out_of_core.table(200_000 if quick else 10_000_000),
         "At size": lambda: at_size.table(*(500_000, 100_000) if quick else (10**8, 10**7)),
+        "PageRank": lambda: pagerank.table(*(1_000_000, 1, 0) if quick else (20_000_000, 3, 10**8)),
         "On Ray": lambda: ray_overhead.table(8192 if quick else 65536),
         "On Spark": lambda: spark_overhead.table(8192 if quick else 131072, 5 if quick else 15),
         "On Dask": lambda: dask_overhead.table((8192, 256) if quick else (65536, 256), 7 if quick else 31),

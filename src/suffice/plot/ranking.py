@@ -112,6 +112,6 @@ class RankDisplay(Display):
             self.tolerance_ = ax.axhline(self.tol, color=color, lw=1.0, ls=":")
         ax.set(xlabel="iteration", ylabel="error of all scores, at most", yscale="log")
         whole_numbers(ax.xaxis)
-        ax.legend(frameon=False, fontsize=9)
+        ax.legend(frameon=False, fontsize=9, loc="upper right")
         ax.spines[["top", "right"]].set_visible(False)
         return self
