@@ -23,6 +23,7 @@ import numba
 import numpy as np
 import out_of_core
 import pagerank
+import paths
 import ray_overhead
 import scaling
 import sequences_out_of_core
@@ -38,6 +39,7 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
     """The tables, by title."""
     return {
         "Beside scikit-learn": lambda: speed.table(100_000 if quick else 1_000_000, 3 if quick else 7),
+        "Paths": lambda: paths.table(50_000 if quick else 1_000_000),
         "Hidden Markov models": lambda: hidden_markov.table(1 if quick else 3),
         "Conditional random fields": lambda: crf.table(["small"] if quick else list(crf.CASES)),
         "Out of core": lambda: out_of_core.table(500_000 if quick else 50_000_000),

@@ -5,7 +5,14 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
 import suffice
-from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
+from suffice.linear_model import (
+    BayesianLinearRegression,
+    ElasticNet,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+)
 
 from ._canon import example, given
 from ._numeric import column, gradient, stopped
@@ -277,3 +284,93 @@ def _(given):
         "classes_claiming": [list(model.classes_[row > 0]) for row in scores],
         "argmax": model.predict(np.eye(2)),
     }
+
+
+# Lasso and elastic net ---------------------------------------------------------------------------
+
+CLOSE = {"fit_intercept": False, "tol": 1e-14}
+
+
+@example("cs181/lasso-orthonormal")
+def _(given):
+    X, y = np.eye(3), given["y"]
+    # Half the squares are divided by the rows, and so is the penalty.
+    lasso = Lasso(given["lambda"] / 2 / len(y), **CLOSE).fit(X, y)
+    return {"lasso": lasso.coef_, "ridge": least_squares(X, y, given["lambda"]).coef_}
+
+
+@example("cs181/elastic-net-orthonormal")
+def _(given):
+    y, l1, l2 = given["y"], given["a"] / 2, given["b"]
+    return ElasticNet((l1 + l2) / len(y), l1_ratio=l1 / (l1 + l2), **CLOSE).fit(np.eye(3), y).coef_
+
+
+# A distribution of weights -----------------------------------------------------------------------
+
+
+def posterior(X, y, beta, precision=2.0, mean=0.0):
+    how = {"prior_mean": mean, "prior_precision": precision, "noise_precision": beta}
+    return BayesianLinearRegression(fit_intercept=False, **how).fit(X, y)
+
+
+def posterior_of(name="cs181/blr-posterior"):
+    g = given(name)
+    return posterior(g["X"], g["y"], g["beta"], np.array(g["prior_precision"]), np.array(g["mu0"]))
+
+
+@example("cs181/map-equals-ridge")
+def _(given):
+    strength = given["s"] / given["beta"]
+    model = posterior(given["X"], given["y"], given["beta"], given["s"])
+    np.testing.assert_allclose(model.coef_, least_squares(given["X"], given["y"], strength).coef_, rtol=1e-10)
+    return {"lambda": strength, "w": model.coef_}
+
+
+@example("cs181/map-log-posterior-factor")
+def _(given):
+    """Up to a constant: the difference to the log posterior of zero weights, of which the terms are known."""
+    X, y, beta, w = (np.array(given[name]) for name in ("X", "y", "beta", "w"))
+    model = posterior(X, y, float(beta))
+    of_zero = -beta * half_squares(np.zeros(2), X, y)
+    bracket = half_squares(w, X, y) + w @ (2.0 * w) / (2.0 * beta)
+    return {
+        "log_posterior_without_constant": model.log_posterior(w) - model.log_posterior([0.0, 0.0]) + of_zero,
+        "minus_beta_times_bracket": -beta * bracket,
+    }
+
+
+@example("cs181/blr-posterior")
+def _(given):
+    model = posterior_of()
+    return {
+        "posterior_precision": model.model_.precision,
+        "posterior_cov": model.covariance_,
+        "posterior_mean": model.coef_,
+    }
+
+
+@example("cs181/blr-posterior-nonzero-prior-mean")
+def _(given):
+    return {"posterior_mean": posterior_of("cs181/blr-posterior-nonzero-prior-mean").coef_}
+
+
+@example("cs181/blr-mean-is-ridge")
+def _(_):
+    g = given("cs181/blr-posterior")
+    flat = posterior(g["X"], g["y"], g["beta"], 1e-9)
+    np.testing.assert_allclose(flat.coef_, least_squares(g["X"], g["y"]).coef_, rtol=1e-8)
+    return {"mean": posterior_of().coef_, "ridge_lambda_0.5": least_squares(g["X"], g["y"], 0.5).coef_}
+
+
+@example("cs181/blr-sequential")
+def _(given):
+    how = {"prior_precision": np.array(given["prior_precision"]), "noise_precision": given["beta"]}
+    model = BayesianLinearRegression(fit_intercept=False, **how)
+    means = [model.partial_fit([x], [y]).coef_ for x, y in zip(given["X"], given["y"], strict=True)]
+    return {"mean_after_each_row": means, "final_mean": model.coef_}
+
+
+@example("cs181/blr-predictive")
+def _(given):
+    mean, std = posterior_of().predict([given["x_new"]], return_std=True)
+    return {"mean": mean.item(), "variance": std.item() ** 2}

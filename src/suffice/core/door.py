@@ -406,7 +406,8 @@ class Check:
         }
         alone = isinstance(y, str) and y == "no_validation"
         if not alone:
-            how["y_numeric"] = how["multi_output"] = self.target == "number"
+            how["y_numeric"] = self.target == "number"
+            how["multi_output"] = self.target == "number" and get_tags(estimator).target_tags.multi_output
         if self.strings and hasattr(X, "columns"):  # kinds of columns are mixed, and holes have many names
             validate_data(estimator, X, skip_check_array=True, reset=reset)
             X = _objects(X)

@@ -1,6 +1,18 @@
 """Linear models."""
 
+from .bayesian import BayesianLinearRegression
+from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge"]
+__all__ = [
+    "BayesianLinearRegression",
+    "ElasticNet",
+    "ElasticNetCV",
+    "Lasso",
+    "LassoCV",
+    "LinearRegression",
+    "LogisticRegression",
+    "Ridge",
+    "enet_path",
+]

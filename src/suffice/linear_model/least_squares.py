@@ -38,10 +38,7 @@ class LinearModel(Model):
         return X @ self.coef.T + self.intercept
 
     def summarize(self, block: Any) -> Moments:
-        X, y = block.X, block.y if block.y.ndim == 2 else block.y[:, None]
-        if sp.issparse(X):
-            return moments(sp.hstack([X, y], format="csr"), block.weight)
-        return moments(np.hstack([X, y]), block.weight)
+        return moments(columns_of(block), block.weight)
 
     def estimate(self, s: Moments) -> Self:
         D = self.coef.shape[1]
@@ -68,8 +65,14 @@ class LinearModel(Model):
         return solve_positive(A, B)
 
 
-class _LeastSquares(MultiOutputMixin, Regressor, OnePass):
-    """What `LinearRegression` and `Ridge` share."""
+def columns_of(block: Any) -> Any:
+    """Features and targets side by side, (N, D + T), dense or CSR."""
+    X, y = block.X, block.y if block.y.ndim == 2 else block.y[:, None]
+    return sp.hstack([X, y], format="csr") if sp.issparse(X) else np.hstack([X, y])
+
+
+class LeastSquares(MultiOutputMixin, Regressor, OnePass):
+    """What linear regressions from moments share."""
 
     fit_intercept: bool
     positive: bool
@@ -80,7 +83,7 @@ class _LeastSquares(MultiOutputMixin, Regressor, OnePass):
         tags.target_tags.required = True
         return tags
 
-    def _start(self, data: Partitions, classes: Any = None) -> LinearModel:
+    def _start(self, data: Partitions, classes: Any = None) -> Any:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
         return LinearModel(np.zeros((1, D)), np.zeros(1), self._alpha(), self.fit_intercept, self.positive)
@@ -88,7 +91,7 @@ class _LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _alpha(self) -> Any:
         return 0.0
 
-    def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         flat = self._flat_target
         intercept = model.intercept[0] if flat else model.intercept
         return {
@@ -137,7 +140,7 @@ class _LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return 0.5 * (total * np.log(precision / (2.0 * np.pi)) - precision * squares)
 
 
-class LinearRegression(_LeastSquares):
+class LinearRegression(LeastSquares):
     """Ordinary least squares, from moments: the data is read once, wherever it is.
 
     The solution is exact. Features that depend on others to eight digits are told apart no more, since
@@ -201,7 +204,7 @@ class LinearRegression(_LeastSquares):
         return {**super()._fitted(model, s), "rank_": rank, "singular_": np.sqrt(values)}
 
 
-class Ridge(_LeastSquares):
+class Ridge(LeastSquares):
     """Least squares with a squared penalty, from moments: the data is read once, wherever it is.
 
     Parameters

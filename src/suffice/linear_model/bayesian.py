@@ -1,0 +1,254 @@
+"""Linear regression with a distribution of its coefficients, from moments.
+
+CS181 2.7 and 2.9; Bishop, "Pattern recognition and machine learning", 2006, sections 3.3 to 3.5; MacKay,
+"Bayesian interpolation", 1992.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.cost import afford
+from ..core.door import read_rows
+from ..core.partitions import Partitions
+from ..statistics import Moments
+from .least_squares import LeastSquares, LinearModel
+
+STEPS = 1000  # of the precisions, towards the largest evidence
+CLOSE = 1e-10  # by which they may still change
+LEAST = 1e-12  # of the variance of the targets is noise, at least; and of what is seen is known before
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianWeights(LinearModel):
+    """coef ~ N(prior_mean, prior_precision^-1) and y ~ N(X coef + intercept, 1 / noise_precision).
+
+    The prior of the intercept is flat.
+    """
+
+    prior_mean: Any = 0.0  # number or (D,)
+    prior_precision: Any = 1.0  # number, (D,) or (D, D)
+    noise_precision: float = 1.0
+    learns: tuple[bool, ...] = (False, False)  # the precisions, of weights and of noise
+    precision: Any = None  # (D, D), of the posterior
+    center: Any = None  # (D,), mean of the rows, if there is an intercept
+    weight: float = 0.0  # of the rows
+    log_evidence: float = -np.inf
+
+    def estimate(self, s: Moments) -> Self:
+        """The posterior; with the precisions for which what was seen is most probable, if they are sought.
+
+        MacKay's fixed point: of D weights, gamma are determined by the data and the others by the prior.
+        """
+        model = self._posterior(s)
+        if not any(self.learns):
+            return model
+        D = self.coef.shape[1]
+        square = self.square(s)
+        spread = np.maximum(eigh(square[:D, :D], eigvals_only=True), 0.0)
+        rows = s.weight - self.fit_intercept
+        for _ in range(STEPS):
+            a, b = model.prior_precision, model.noise_precision
+            gamma = float((b * spread / (a + b * spread)).sum())
+            off = model.coef[0] - self.prior_mean
+            if self.learns[0] and spread[-1] > 0:
+                a = gamma / max(float(off @ off), LEAST * gamma / (b * spread[-1]))
+            if self.learns[1] and square[D, D] > 0:
+                b = max(rows - gamma, LEAST * rows) / max(model._squares(s), LEAST * square[D, D])
+            change = max(abs(a / model.prior_precision - 1.0), abs(b / model.noise_precision - 1.0))
+            model = model.replace(prior_precision=a, noise_precision=b)._posterior(s)
+            if change < CLOSE:
+                break
+        return model
+
+    @property
+    def precision_matrix(self) -> np.ndarray:
+        """Of the prior, (D, D)."""
+        D, given = self.coef.shape[1], np.asarray(self.prior_precision, dtype=np.float64)
+        return given if given.ndim == 2 else np.diag(np.broadcast_to(given, D))
+
+    def _posterior(self, s: Moments) -> Self:
+        D, b = self.coef.shape[1], self.noise_precision
+        square, prior = self.square(s), self.precision_matrix
+        mean = np.broadcast_to(np.asarray(self.prior_mean, dtype=np.float64), D)
+        precision = prior + b * square[:D, :D]
+        factor = cho_factor(precision)
+        coef = cho_solve(factor, prior @ mean + b * square[:D, D])
+        center = s.mean[:D] if self.fit_intercept else np.zeros(D)
+        intercept = s.mean[D:] - center @ coef if self.fit_intercept else np.zeros(1)
+        found = self.replace(coef=coef[None], intercept=intercept, precision=precision, center=center)
+        n, off = float(s.weight), coef - mean
+        # A flat intercept takes one row's worth of noise with it.
+        rows = n - self.fit_intercept
+        evidence = 0.5 * rows * np.log(b / (2.0 * np.pi)) - 0.5 * self.fit_intercept * np.log(n)
+        evidence += 0.5 * np.linalg.slogdet(prior)[1] - np.log(np.diag(factor[0])).sum()
+        evidence -= 0.5 * (b * found._squares(s) + off @ prior @ off)
+        return found.replace(weight=n, log_evidence=float(evidence))
+
+    def _squares(self, s: Moments) -> float:
+        """What is left of the targets, squared and summed."""
+        direction = np.append(-self.coef[0], 1.0)
+        return float(direction @ self.square(s) @ direction)
+
+    def variance(self, X: np.ndarray) -> np.ndarray:
+        """Of a target of each row, given all that was seen."""
+        root = np.linalg.cholesky(self.precision)
+        of_coef = (solve_triangular(root, np.asarray(X - self.center).T, lower=True) ** 2).sum(axis=0)
+        of_intercept = 1.0 / (self.noise_precision * self.weight) if self.fit_intercept else 0.0
+        return of_coef + of_intercept + 1.0 / self.noise_precision
+
+
+class BayesianLinearRegression(LeastSquares):
+    """Linear regression with a normal prior of the coefficients: their posterior, from one reading of data.
+
+    Parameters
+    ----------
+    prior_mean : float or array of shape (n_features,), default=0.0
+        Mean of the coefficients before anything is seen.
+    prior_precision : float, array or 'evidence', default=1.0
+        Inverse of their covariance: a number, (n_features,) or (n_features, n_features). With 'evidence', the
+        number that makes what is seen most probable.
+    noise_precision : float or 'evidence', default=1.0
+        One over the variance of targets about their means; 'evidence' as above.
+    fit_intercept : bool, default=True
+        Whether there is an intercept, with a flat prior.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Mean of the coefficients, which is also where their density is largest.
+    intercept_ : float
+        Mean of the intercept.
+    covariance_ : ndarray of shape (n_features, n_features)
+        Covariance of the coefficients.
+    prior_precision_ : float or ndarray
+        Precision of the prior, as given or found.
+    noise_precision_ : float
+        Precision of the noise, as given or found.
+    log_evidence_ : float
+        Log density of all targets, the coefficients integrated out; with an intercept, up to the constant of
+        its flat prior.
+    model_ : GaussianWeights
+        The fitted model.
+    statistics_ : Moments
+        The moments of rows and targets, to which `partial_fit` adds: the order of rows does not matter.
+
+    References
+    ----------
+    MacKay, "Bayesian interpolation", 1992.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import BayesianLinearRegression
+    >>> model = BayesianLinearRegression(prior_precision=2.0, noise_precision=4.0, fit_intercept=False)
+    >>> model = model.fit([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [1.0, 3.0, 4.0, 4.0])
+    >>> model.coef_.round(4)
+    array([1.2308, 1.0769])
+    >>> mean, std = model.predict([[1.0, 4.0]], return_std=True)
+    >>> std.round(4)
+    array([0.761])
+    """
+
+    positive = False
+
+    def __init__(
+        self,
+        *,
+        prior_mean: Any = 0.0,
+        prior_precision: Any = 1.0,
+        noise_precision: Any = 1.0,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.prior_mean = prior_mean
+        self.prior_precision = prior_precision
+        self.noise_precision = noise_precision
+        self.fit_intercept = fit_intercept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _start(self, data: Partitions, classes: Any = None) -> GaussianWeights:
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer.")
+        given = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
+        learns = tuple(isinstance(value, str) and value == "evidence" for value in given.values())
+        for (name, value), learnt in zip(given.items(), learns, strict=True):
+            if not learnt and (isinstance(value, str) or not _is_precision(value, D, name)):
+                raise ValueError(f"{name}={value!r} must be positive, or 'evidence' to find the best.")
+        if np.shape(self.prior_mean) not in ((), (D,)):
+            raise ValueError(
+                f"prior_mean has shape {np.shape(self.prior_mean)}, expected a number or {(D,)}."
+            )
+        prior, noise = (
+            1.0 if learnt else value for value, learnt in zip(given.values(), learns, strict=True)
+        )
+        if learns[1] and np.ndim(prior):
+            raise ValueError(
+                "noise_precision='evidence' is found for a prior_precision that is one number: pass both."
+            )
+        how = 0.0, self.fit_intercept, False, self.prior_mean, prior, noise, learns
+        return GaussianWeights(np.zeros((1, D)), np.zeros(1), *how)
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        if len(s.mean) - model.coef.shape[1] > 1:
+            raise ValueError("There are several targets, expected one: call fit for each of them.")
+        self._flat_target = True
+        return {
+            **super()._fitted(model, s),
+            "covariance_": np.linalg.inv(model.precision),
+            "prior_precision_": model.prior_precision,
+            "noise_precision_": float(model.noise_precision),
+            "log_evidence_": model.log_evidence,
+        }
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean of the target of each row; and its standard deviation, noise included.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to give the standard deviations too.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or two of them
+        """
+        X = read_rows(self, X)
+        mean = X @ self.coef_ + self.intercept_
+        if not return_std:
+            return mean
+        return mean, np.sqrt(self.model_.variance(X.toarray() if hasattr(X, "toarray") else X))
+
+    def log_posterior(self, coef: Any) -> float:
+        """The log density of coefficients, given all that was seen."""
+        check_is_fitted(self)
+        off = np.asarray(coef, dtype=np.float64) - self.coef_
+        _, log_det = np.linalg.slogdet(self.model_.precision / (2.0 * np.pi))
+        return float(0.5 * (log_det - off @ self.model_.precision @ off))
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
+        """Coefficients drawn from their posterior, (n_samples, n_features)."""
+        check_is_fitted(self)
+        drawn = check_random_state(random_state).normal(size=(len(self.coef_), n_samples))
+        root = np.linalg.cholesky(self.model_.precision)
+        return self.coef_ + solve_triangular(root, drawn, lower=True, trans="T").T
+
+
+def _is_precision(value: Any, D: int, name: str) -> bool:
+    value = np.asarray(value, dtype=np.float64)
+    shapes = ((), (D,), (D, D)) if name == "prior_precision" else ((),)
+    if value.shape not in shapes:
+        raise ValueError(f"{name} has shape {value.shape}, expected one of {shapes}.")
+    if value.ndim < 2:
+        return bool((value > 0).all() and np.isfinite(value).all())
+    return bool(np.array_equal(value, value.T) and (eigh(value, eigvals_only=True) > 0).all())

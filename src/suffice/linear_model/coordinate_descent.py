@@ -1,0 +1,708 @@
+"""Lasso and elastic net from the moments of rows and targets: the data is read once, whatever the path.
+
+Tibshirani, "Regression shrinkage and selection via the lasso", 1996; Zou and Hastie, "Regularization and
+variable selection via the elastic net", 2005; Friedman, Hastie and Tibshirani, "Regularization paths for
+generalized linear models via coordinate descent", 2010.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state, indexable
+
+from ..core.cost import afford
+from ..core.door import has_flat_target, in_memory, open_rows
+from ..core.hashing import example_hashes, uniforms
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import tree_sum
+from ..core.tables import Table
+from ..statistics import Moments, grouped_moments, moments
+from .least_squares import LeastSquares, LinearModel, columns_of
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticNetModel(LinearModel):
+    """y = X coef' + intercept, fitted by min |y - X coef' - intercept|^2 / (2 n)
+    + alpha (l1_ratio |coef|_1 + (1 - l1_ratio) |coef|^2 / 2)."""
+
+    l1_ratio: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 1000
+    gap: Any = None  # (T,), of the objective to its least value, at most
+    n_iter: Any = None  # (T,)
+
+    def estimate(self, s: Moments) -> Self:
+        """By coordinate descent from the coefficients that there are."""
+        from ..loops.coordinates import descend
+
+        D = self.coef.shape[1]
+        square, n = self.square(s), float(s.weight)
+        T = len(square) - D
+        coef = np.array(np.broadcast_to(self.coef, (T, D)))
+        gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
+        l1, l2 = n * self.alpha * self.l1_ratio, n * self.alpha * (1.0 - self.l1_ratio)
+        for t in range(T):
+            b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]
+            how = l1, l2, self.positive, self.tol * yy, self.max_iter
+            gap[t], n_iter[t] = descend(A, b, yy, *how, coef[t], np.empty(D))
+        mean = s.mean if self.fit_intercept else np.zeros_like(s.mean)
+        intercept = mean[D:] - coef @ mean[:D]
+        return self.replace(coef=coef, intercept=intercept, gap=gap / n, n_iter=n_iter)
+
+    def error(self, s: Moments) -> float:
+        """The mean squared error on rows with these moments, of one target."""
+        direction = np.append(-self.coef[0], 1.0)
+        bias = direction @ s.mean - self.intercept[0]
+        return float(direction @ s.scatter @ direction / s.weight + bias**2)
+
+    def largest_alpha(self, s: Moments) -> float:
+        """The least alpha with which all coefficients are zero, for the first target."""
+        if self.l1_ratio == 0:
+            raise ValueError("l1_ratio=0 has no largest alpha to begin with: pass alphas as an array.")
+        D = self.coef.shape[1]
+        slope = self.square(s)[:D, D]
+        most = (slope if self.positive else np.abs(slope)).max(initial=0.0)
+        return float(most / (s.weight * self.l1_ratio))
+
+    def path(self, s: Moments, alphas: np.ndarray) -> list[Self]:
+        """A model for each alpha, each started from the one before."""
+        found, model = [], self
+        for alpha in alphas:
+            model = model.replace(alpha=float(alpha)).estimate(s)
+            found.append(model)
+        return found
+
+
+def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndarray:
+    """The alphas that were asked for, from the largest down: so many of them, or those given."""
+    if np.ndim(alphas):
+        return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
+    largest = max(model.largest_alpha(s), np.finfo(np.float64).resolution)
+    return np.geomspace(largest, largest * eps, num=int(alphas))
+
+
+@dataclass(frozen=True, eq=False)
+class Paths(Model):
+    """Elastic nets along paths of penalties, a path for each fold that is left out: the best is kept.
+
+    The moments of the folds are the whole statistic, since those of all other folds are their sum.
+    """
+
+    net: ElasticNetModel
+    ratios: tuple[float, ...]  # of the penalties
+    alphas: Any  # how many, or which
+    eps: float  # the last alpha over the first
+    n_folds: int
+    seed: int
+    grids: Any = None  # (ratios, alphas)
+    errors: Any = None  # (ratios, alphas, folds), of rows left out; folds without rows are not
+
+    def summarize(self, block: Any) -> Moments:
+        """The moments of each fold, which is drawn by a number made of the row."""
+        part = (uniforms(example_hashes(block, self.seed)) * self.n_folds).astype(np.int64)
+        Z, folds = columns_of(block), np.arange(self.n_folds)
+        if sp.issparse(Z):
+            return stacked([moments(Z[part == f], block.weight[part == f]) for f in folds])
+        return grouped_moments(Z, (part[:, None] == folds) * block.weight[:, None], "full")
+
+    def estimate(self, s: Moments) -> Self:
+        folds = [fold for fold in apart(s) if fold.weight > 0]
+        if len(folds) < 2:
+            raise ValueError(
+                f"All rows are in one fold of {self.n_folds}: of n_samples = 1 nothing can be left out, and "
+                "rows that are equal are left out together."
+            )
+        total = tree_sum(folds)
+        if (targets := len(total.mean) - self.net.coef.shape[1]) > 1:
+            raise ValueError(f"There are {targets} targets, expected one: call fit for each of them.")
+        others = [tree_sum(folds[:f] + folds[f + 1 :]) for f in range(len(folds))]
+        grids, errors = [], []
+        for ratio in self.ratios:
+            net = self.net.replace(l1_ratio=ratio)
+            alphas = grid(net, total, self.alphas, self.eps)
+            paths = [net.path(other, alphas) for other in others]
+            errors.append([[net.error(f) for net in path] for path, f in zip(paths, folds, strict=True)])
+            grids.append(alphas)
+        mean = np.mean(errors, axis=1)
+        r, a = np.unravel_index(np.argmin(mean), mean.shape)
+        best = self.net.replace(l1_ratio=self.ratios[r], alpha=float(grids[r][a])).estimate(total)
+        return self.replace(net=best, grids=np.array(grids), errors=np.swapaxes(errors, 1, 2))
+
+
+def stacked(parts: Sequence[Moments]) -> Moments:
+    return Moments(*(np.stack([getattr(p, name) for p in parts]) for name in ("weight", "mean", "scatter")))
+
+
+def apart(s: Moments) -> list[Moments]:
+    return [Moments(*parts) for parts in zip(s.weight, s.mean, s.scatter, strict=True)]
+
+
+class _Penalised(LeastSquares):
+    """What the elastic nets share."""
+
+    bounds: ClassVar[dict[str, float]] = {"alpha": 0, "max_iter": 1, "tol": 0, "eps": 0}
+
+    tol: float
+    max_iter: int
+    selection: str
+
+    def _net(self, alpha: float = 0.0, l1_ratio: float = 1.0) -> ElasticNetModel:
+        if not 0 <= l1_ratio <= 1:
+            raise ValueError(f"l1_ratio={l1_ratio!r} must be between 0 and 1.")
+        if self.selection not in ("cyclic", "random"):
+            raise ValueError(f"selection={self.selection!r} is unknown: use 'cyclic' or 'random'.")
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer.")
+        how = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
+        return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *how)
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
+        if (model.gap > enough).any():
+            warnings.warn(
+                f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the duality gap is "
+                f"{model.gap.max():.3g}, expected at most {enough.max():.3g}. Raise max_iter, alpha or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        flat = self._flat_target
+        return {
+            **super()._fitted(model, s),
+            "n_iter_": int(model.n_iter[0]) if flat else model.n_iter.tolist(),
+            "dual_gap_": float(model.gap[0]) if flat else model.gap,
+        }
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """The coefficients as a sparse matrix."""
+        return sp.csr_array(np.atleast_2d(self.coef_))
+
+
+class ElasticNet(_Penalised):
+    """Least squares with absolute and squared penalties, from moments: the data is read once, wherever it is.
+
+    Minimises ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalties; the intercept is not penalised.
+    l1_ratio : float, default=0.5
+        Share of the absolute penalty, by which coefficients become zero.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool, default=False
+        Ignored: products of columns are all that is used.
+    max_iter : int, default=1000
+        Sweeps over the coefficients at most.
+    copy_X : bool, default=True
+        Ignored: the data is never changed.
+    tol : float, default=1e-4
+        Converged when the duality gap is at most so many times the squares of the targets.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    random_state : int, default=None
+        Ignored: nothing is random.
+    selection : str, default='cyclic'
+        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept.
+    n_iter_ : int or list of int
+        Sweeps over the coefficients, by target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        The objective is at most so much above its least value.
+    model_ : ElasticNetModel
+        The fitted model.
+    statistics_ : Moments
+        The moments of rows and targets, to which `partial_fit` adds.
+
+    References
+    ----------
+    Zou and Hastie, "Regularization and variable selection via the elastic net", 2005.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import ElasticNet
+    >>> model = ElasticNet(alpha=0.1).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0])
+    >>> model.coef_.round(4)
+    array([1.7907, 0.    ])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        max_iter: int = 1000,
+        copy_X: bool = True,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.copy_X = copy_X
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    def _start(self, data: Partitions, classes: Any = None) -> ElasticNetModel:
+        net = self._net(float(self.alpha), self.l1_ratio)
+        if self.warm_start and hasattr(self, "coef_") and np.shape(self.coef_)[-1] == net.coef.shape[1]:
+            net = net.replace(coef=np.atleast_2d(self.coef_))
+        return net
+
+
+class Lasso(ElasticNet):
+    """Least squares with an absolute penalty, from moments: the data is read once, wherever it is.
+
+    Minimises ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalty; the intercept is not penalised.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool, default=False
+        Ignored: products of columns are all that is used.
+    copy_X : bool, default=True
+        Ignored: the data is never changed.
+    max_iter : int, default=1000
+        Sweeps over the coefficients at most.
+    tol : float, default=1e-4
+        Converged when the duality gap is at most so many times the squares of the targets.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the last fit.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    random_state : int, default=None
+        Ignored: nothing is random.
+    selection : str, default='cyclic'
+        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Coefficients.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept.
+    n_iter_ : int or list of int
+        Sweeps over the coefficients, by target.
+    dual_gap_ : float or ndarray of shape (n_targets,)
+        The objective is at most so much above its least value.
+    model_ : ElasticNetModel
+        The fitted model.
+    statistics_ : Moments
+        The moments of rows and targets, to which `partial_fit` adds.
+
+    References
+    ----------
+    Tibshirani, "Regression shrinkage and selection via the lasso", 1996.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import Lasso
+    >>> model = Lasso(alpha=0.1).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0])
+    >>> model.coef_.round(4)
+    array([1.85, 0.  ])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        super().__init__(
+            alpha,
+            l1_ratio=1.0,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            copy_X=copy_X,
+            max_iter=max_iter,
+            tol=tol,
+            warm_start=warm_start,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+        )
+
+
+class ElasticNetCV(_Penalised):
+    """The elastic net whose penalties predict best: all paths and folds from one reading of the data.
+
+    Parameters
+    ----------
+    l1_ratio : float or sequence of float, default=0.5
+        Share of the absolute penalty; of several the best is taken.
+    eps : float, default=1e-3
+        The last alpha of a path over the first, with which all coefficients are zero.
+    alphas : int or array, default=100
+        How many alphas to try, or which.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool or 'auto', default='auto'
+        Ignored: products of columns are all that is used.
+    max_iter : int, default=1000
+        Sweeps over the coefficients at most.
+    tol : float, default=1e-4
+        Converged when the duality gap is at most so many times the squares of the targets.
+    cv : int, splitter or iterable, default=None
+        Number of folds, five if None. The fold of a row is then drawn by a number made of its values and of
+        `random_state`, so that it is the same wherever the rows are. For rows in memory, also a splitter of
+        scikit-learn or pairs of arrays, in which each row is left out once: ``KFold(5)`` gives the folds of
+        scikit-learn.
+    copy_X : bool, default=True
+        Ignored: the data is never changed.
+    verbose : bool, default=0
+        Ignored: see scikit-learn's callbacks.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    random_state : int, default=None
+        Draws the folds.
+    selection : str, default='cyclic'
+        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The best alpha.
+    l1_ratio_ : float
+        The best share of the absolute penalty.
+    coef_ : ndarray of shape (n_features,)
+        Coefficients, fitted to all rows with these.
+    intercept_ : float
+        Intercept.
+    mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
+        Mean squared error on each fold of the model that was fitted to the others.
+    alphas_ : ndarray of shape (n_l1_ratio, n_alphas) or (n_alphas,)
+        The alphas that were tried, from the largest down.
+    n_iter_ : int
+        Sweeps over the coefficients.
+    dual_gap_ : float
+        The objective is at most so much above its least value.
+    model_ : Paths
+        The fitted model, with the errors of all paths.
+    statistics_ : Moments
+        The moments of each fold, to which `partial_fit` adds.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani, "Regularization paths for generalized linear models via coordinate
+    descent", 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import ElasticNetCV
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X @ [3.0, 0.0, 0.0, -2.0, 0.0] + 1.0
+    >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0], random_state=0).fit(X, y)
+    >>> model.l1_ratio_, model.coef_.round(2)
+    (1.0, array([ 3.,  0.,  0., -2.,  0.]))
+    """
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: Any = 0,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets: one pass over the data.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Targets, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        if self.cv is None or isinstance(self.cv, int):
+            return super().fit(X, y, sample_weight)
+        self._flat_target = has_flat_target(X, y)
+        with one_task(self):
+            start = self._start(open_rows(self, X, y, sample_weight))
+            self._publish(start, self._given_folds(start, X, y, sample_weight))
+        return self
+
+    def _given_folds(self, start: Paths, X: Any, y: Any, sample_weight: Any) -> Moments:
+        """The moments of folds that were given: each row is read once, with its fold."""
+        if isinstance(X, Table) or not in_memory(X):
+            raise TypeError(
+                f"cv={self.cv!r} numbers rows, which takes arrays in memory: here cv is a number of folds."
+            )
+        X = np.asarray(X) if isinstance(X, list) else X
+        X, y, weight = indexable(
+            X, np.asarray(y), None if sample_weight is None else np.asarray(sample_weight)
+        )
+        seen, folds = np.zeros(len(y), np.int64), []
+        for train, test in check_cv(self.cv).split(X, y):
+            seen[test] += 1
+            if len(np.union1d(train, test)) < len(seen):
+                raise ValueError("cv must leave out a fold and fit to all other rows.")
+            part = X.iloc[test] if hasattr(X, "iloc") else X[test]
+            data = open_rows(self, part, y[test], None if weight is None else weight[test], reset=False)
+            folds.append(data.fold(LinearModel.summarize, start.net))
+        if (seen != 1).any():
+            raise ValueError("cv must leave out each row once, as KFold does.")
+        return stacked(folds)
+
+    def _start(self, data: Partitions, classes: Any = None) -> Any:
+        n_folds = 5 if self.cv is None else self.cv
+        if isinstance(n_folds, int) and n_folds < 2:
+            raise ValueError(f"cv={self.cv!r} must be a whole number of folds, 2 at least.")
+        if np.ndim(self.alphas) == 0 and not self.alphas >= 1:
+            raise ValueError(f"alphas={self.alphas!r} must be how many to try, or which.")
+        ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
+        nets = [self._net(l1_ratio=ratio) for ratio in ratios]
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return Paths(nets[0], ratios, self.alphas, self.eps, n_folds, seed)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        several = np.ndim(self.l1_ratio) > 0
+        return {
+            **super()._fitted(model.net, tree_sum(apart(s))),
+            "alpha_": float(model.net.alpha),
+            "l1_ratio_": model.net.l1_ratio,
+            "alphas_": model.grids if several else model.grids[0],
+            "mse_path_": model.errors if several else model.errors[0],
+        }
+
+
+class LassoCV(ElasticNetCV):
+    """The lasso whose penalty predicts best: the whole path and all folds from one reading of the data.
+
+    Parameters
+    ----------
+    eps : float, default=1e-3
+        The last alpha of the path over the first, with which all coefficients are zero.
+    alphas : int or array, default=100
+        How many alphas to try, or which.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    precompute : bool or 'auto', default='auto'
+        Ignored: products of columns are all that is used.
+    max_iter : int, default=1000
+        Sweeps over the coefficients at most.
+    tol : float, default=1e-4
+        Converged when the duality gap is at most so many times the squares of the targets.
+    copy_X : bool, default=True
+        Ignored: the data is never changed.
+    cv : int, splitter or iterable, default=None
+        Number of folds, five if None, drawn as in `ElasticNetCV`; or a splitter of scikit-learn.
+    verbose : bool, default=False
+        Ignored: see scikit-learn's callbacks.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    random_state : int, default=None
+        Draws the folds.
+    selection : str, default='cyclic'
+        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The best alpha.
+    l1_ratio_ : float
+        Always 1: there is no other penalty.
+    coef_ : ndarray of shape (n_features,)
+        Coefficients, fitted to all rows with it.
+    intercept_ : float
+        Intercept.
+    mse_path_ : ndarray of shape (n_alphas, n_folds)
+        Mean squared error on each fold of the model that was fitted to the others.
+    alphas_ : ndarray of shape (n_alphas,)
+        The alphas that were tried, from the largest down.
+    n_iter_ : int
+        Sweeps over the coefficients.
+    dual_gap_ : float
+        The objective is at most so much above its least value.
+    model_ : Paths
+        The fitted model, with the errors of all paths.
+    statistics_ : Moments
+        The moments of each fold, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import LassoCV
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> y = X @ [3.0, 0.0, 0.0, -2.0, 0.0] + 1.0
+    >>> LassoCV(random_state=0).fit(X, y).coef_.round(2)
+    array([ 3.,  0.,  0., -2.,  0.])
+    """
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: Any = False,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        super().__init__(
+            l1_ratio=1.0,
+            eps=eps,
+            alphas=alphas,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            max_iter=max_iter,
+            tol=tol,
+            cv=cv,
+            copy_X=copy_X,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+        )
+
+
+def enet_path(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    alphas: Any = 100,
+    positive: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Elastic nets without an intercept, along a path of penalties; the data is read once.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, table, Parquet scan or distributed data set
+        The rows.
+    y : array of shape (n_samples,), optional
+        Targets, if they are not a column of the table.
+    sample_weight : array, optional
+        Weights of the rows.
+    l1_ratio : float, default=0.5
+        Share of the absolute penalty.
+    eps : float, default=1e-3
+        The last alpha over the first, with which all coefficients are zero.
+    alphas : int or array, default=100
+        How many alphas, or which.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    tol : float, default=1e-4
+        As that of `ElasticNet`.
+    max_iter : int, default=1000
+        As that of `ElasticNet`.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+        From the largest down.
+    coefs : ndarray of shape (n_features, n_alphas)
+        Coefficients.
+    dual_gaps : ndarray of shape (n_alphas,)
+        The objectives are at most so much above their least values.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import enet_path
+    >>> alphas, coefs, _ = enet_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0], alphas=3)
+    >>> coefs.round(2)
+    array([[0.  , 2.12, 2.33],
+           [0.  , 0.56, 0.66]])
+    """
+    net = ElasticNet(l1_ratio=l1_ratio, fit_intercept=False, positive=positive, tol=tol, max_iter=max_iter)
+    data = open_rows(net, X, y, sample_weight)
+    start = net._start(data)
+    s = data.fold(LinearModel.summarize, start)
+    found = grid(start, s, alphas, eps)
+    path = start.path(s, found)
+    return found, np.stack([model.coef[0] for model in path], axis=1), np.array([m.gap[0] for m in path])
