@@ -233,8 +233,7 @@ def add_counts(indices, indptr, first, end, theta, ratio, weight, out):
 # --- collapsed Gibbs sampling ------------------------------------------------------------------------------
 #
 # Tokens stand by word: the u-th word of a block has the tokens start[u] to start[u + 1], each with its
-# document and its topic. A document d lists its topics with their counts, entries[begin[d]] onwards,
-# used[d] of them.
+# document and its topic.
 
 
 @jit
@@ -249,126 +248,87 @@ def _next(state):
 
 
 @jit
-def list_topics(doc, topic, begin, entries, used):
-    """The topics of each document with their counts."""
-    for d in range(len(used)):
-        used[d] = 0
-    for p in range(len(doc)):
-        _add(entries, begin, used, doc[p], topic[p])
+def _products(n_dk, d, alpha, q, p):
+    """p = (n_dk + alpha) q for document d, and their sum."""
+    total = np.float32(0.0)
+    for k in range(len(p)):
+        x = (np.float32(n_dk[d, k]) + alpha[k]) * q[k]
+        p[k] = x
+        total += x
+    return total
 
 
 @jit
-def _add(entries, begin, used, d, k):
-    """Count one more token of topic k in document d."""
-    first = begin[d]
-    last = first + used[d]
-    for i in range(first, last):
-        if entries[i, 0] == k:
-            entries[i, 1] += 1
-            return
-    entries[last, 0] = k
-    entries[last, 1] = 1
-    used[d] += 1
+def _sum_of_group(p, g):
+    total = np.float32(0.0)
+    for j in range(p.shape[1]):
+        total += p[g, j]
+    return total
 
 
 @jit
-def _remove(entries, begin, used, d, at):
-    """Count one token less in an entry of document d; the last takes the place of one that is empty."""
-    entries[at, 1] -= 1
-    if entries[at, 1] == 0:
-        used[d] -= 1
-        last = begin[d] + used[d]
-        entries[at, 0], entries[at, 1] = entries[last, 0], entries[last, 1]
+def sweep(words, start, doc, topic, n_dk, group, counts, total, alpha, eta, state):
+    """Draw the topic of every token given those of all others; `topic`, `n_dk` and `total` are changed.
 
-
-@jit
-def sweep(words, start, doc, topic, begin, entries, used, counts, total, alpha, eta, state):
-    """Draw the topic of every token given those of all others, in place: `topic`, `entries`, `used`, `total`.
-
-    p(k) is proportional to (n_dk + alpha_k) (n_wk + eta_w) / (n_k + sum of eta), without the token itself.
-    The part with n_dk is a sum over the few topics of the document; the part with alpha_k is kept from
-    token to token, with sums of groups of topics, and searched only if the draw falls there (cf. Yao, Mimno
-    and McCallum 2009; Yu et al. 2015). All tokens of a word follow each other: of the counts of words, (V,
-    K), only one row at a time is changed, and that is a copy.
+    p(k) is proportional to (n_dk + alpha_k) (n_wk + eta_w) / (n_k + sum of eta), without the token itself, in
+    single precision. All tokens of a word follow each other: its factor q is kept from token to token, and
+    changed in two places. Of the counts of words, (V, K), one row at a time is needed, and that is a copy.
+    Documents have rows of n_dk, (D, K) or a little wider, a multiple of `group`: a draw is first searched
+    among groups of so many topics.
     """
-    K = len(alpha)
-    size = 1
-    while size * size < K:
-        size += 1
-    row, q, share = np.empty(K), np.empty(K), np.empty(K)
-    groups = np.empty((K + size - 1) // size)
+    K, width = len(alpha), n_dk.shape[1]
+    groups = width // group
+    one = np.float32(1.0)
+    row, share = np.empty(K, np.int64), np.empty(K, np.float32)
+    q, prior, flat = np.zeros(width, np.float32), np.zeros(width, np.float32), np.zeros(width, np.float32)
+    p = flat.reshape(groups, group)
     eta_sum = 0.0
     for v in range(len(eta)):
         eta_sum += eta[v]
+    smooth_sum = np.float32(eta_sum)
     for k in range(K):
-        share[k] = 1.0 / (total[k] + eta_sum)
+        prior[k] = alpha[k]
+        share[k] = one / (np.float32(total[k]) + smooth_sum)
     for u in range(len(words)):
         w = words[u]
-        smooth = eta[w]
+        smooth = np.float32(eta[w])
         for k in range(K):
             row[k] = counts[w, k]
-            q[k] = (row[k] + smooth) * share[k]
-        rest = 0.0  # of the part with alpha
-        for g in range(len(groups)):
-            of_group = 0.0
-            for k in range(g * size, min(K, g * size + size)):
-                of_group += alpha[k] * q[k]
-            groups[g] = of_group
-            rest += of_group
-        for p in range(start[u], start[u + 1]):
-            d, old = doc[p], topic[p]
-            row[old] -= 1.0
+            q[k] = (np.float32(row[k]) + smooth) * share[k]
+        for i in range(start[u], start[u + 1]):
+            d, old = doc[i], np.int64(topic[i])
+            row[old] -= 1
             total[old] -= 1
-            share[old] = 1.0 / (total[old] + eta_sum)
-            fresh = (row[old] + smooth) * share[old]
-            change = alpha[old] * (fresh - q[old])
-            q[old] = fresh
-            groups[old // size] += change
-            rest += change
-            first, last = begin[d], begin[d] + used[d]
-            at, local = first, 0.0  # of the part with the topics of the document
-            for i in range(first, last):
-                k = entries[i, 0]
-                n = entries[i, 1]
-                if k == old:
-                    at = i
-                    n -= 1
-                local += n * q[k]
+            n_dk[d, old] -= 1
+            share[old] = one / (np.float32(total[old]) + smooth_sum)
+            q[old] = (np.float32(row[old]) + smooth) * share[old]
             uniform, state = _next(state)
-            left = uniform * (local + rest)
-            new = old
-            if left < local:
-                for i in range(first, last):
-                    n = entries[i, 1] - (i == at)
-                    if n > 0:
-                        new = entries[i, 0]
-                        left -= n * q[new]
-                        if left < 0.0:
-                            break
-            else:
-                left -= local
-                g = 0
-                while g < len(groups) - 1 and left >= groups[g]:
-                    left -= groups[g]
-                    g += 1
-                new = g * size
-                end = min(K, new + size) - 1
-                left -= alpha[new] * q[new]
-                while new < end and left >= 0.0:
-                    new += 1
-                    left -= alpha[new] * q[new]
-            row[new] += 1.0
+            left = np.float32(uniform) * _products(n_dk, d, prior, q, flat)
+            g, here = 0, _sum_of_group(p, 0)
+            while g < groups - 1 and left >= here:
+                left -= here
+                g += 1
+                here = _sum_of_group(p, g)
+            j = 0
+            while j < group - 1:
+                left -= p[g, j]
+                if left < 0.0:
+                    break
+                j += 1
+            new = min(g * group + j, K - 1)
+            row[new] += 1
             total[new] += 1
-            share[new] = 1.0 / (total[new] + eta_sum)
-            fresh = (row[new] + smooth) * share[new]
-            change = alpha[new] * (fresh - q[new])
-            q[new] = fresh
-            groups[new // size] += change
-            rest += change
-            if new != old:
-                topic[p] = new
-                _remove(entries, begin, used, d, at)
-                _add(entries, begin, used, d, new)
+            n_dk[d, new] += 1
+            share[new] = one / (np.float32(total[new]) + smooth_sum)
+            q[new] = (np.float32(row[new]) + smooth) * share[new]
+            topic[i] = new
+
+
+@jit
+def count_in_documents(doc, topic, out):
+    """Add the tokens of each document by topic to `out`, (D, K) or wider."""
+    for i in range(len(doc)):
+        out[doc[i], topic[i]] += 1
 
 
 @jit
@@ -381,31 +341,15 @@ def count_topics(words, start, topic, out):
 
 
 @jit
-def log_joint_of_documents(begin, entries, used, alpha):
-    """The sum over documents of log p(their topics)."""
-    total_alpha, out = 0.0, 0.0
-    for k in range(len(alpha)):
-        total_alpha += alpha[k]
-    of_none = math.lgamma(total_alpha)
-    known, least = _first_risings(alpha, 64)
-    for d in range(len(used)):
-        for i in range(begin[d], begin[d] + used[d]):
-            n = entries[i, 1]
-            out += known[n] if n < least else rising(alpha[entries[i, 0]], n)
-        out += of_none - math.lgamma(total_alpha + (begin[d + 1] - begin[d]))
-    return out
-
-
-@jit
-def log_joint_of_words(counts, eta):
-    """The sum over topics of log p(their words given the topics)."""
+def log_joint(counts, prior):
+    """The sum over columns of log p(a sequence with these counts), (V, K), given Dirichlet(prior), (V,)."""
     V, K = counts.shape
-    total, out, eta_sum = np.zeros(K), 0.0, 0.0
-    known, least = _first_risings(eta, 1024)
+    total, out, prior_sum = np.zeros(K), 0.0, 0.0
+    known, least = _first_risings(prior, 1024)
     for v in range(V):
-        eta_sum += eta[v]
+        prior_sum += prior[v]
         for first in range(0, K, 16):
-            any_here, last = 0, min(K, first + 16)
+            any_here, last = np.int64(0), min(K, first + 16)
             for k in range(first, last):
                 any_here |= counts[v, k]
             if any_here == 0:  # as most are, of many topics
@@ -414,9 +358,34 @@ def log_joint_of_words(counts, eta):
                 n = counts[v, k]
                 if n > 0:
                     total[k] += n
-                    out += known[n] if n < least else rising(eta[v], n)
+                    out += known[n] if n < least else rising(prior[v], n)
     for k in range(K):
-        out -= math.lgamma(eta_sum + total[k]) - math.lgamma(eta_sum)
+        out -= math.lgamma(prior_sum + total[k]) - math.lgamma(prior_sum)
+    return out
+
+
+@jit
+def log_joint_of_rows(counts, prior):
+    """The same for rows of (D, K) given Dirichlet(prior), (K,); rows may be wider, with zeros."""
+    K, out, prior_sum = len(prior), 0.0, 0.0
+    known, least = _first_risings(prior, 64)
+    for k in range(K):
+        prior_sum += prior[k]
+    of_none = math.lgamma(prior_sum)
+    for d in range(len(counts)):
+        total = 0
+        for first in range(0, K, 16):
+            any_here, last = np.int64(0), min(K, first + 16)
+            for k in range(first, last):
+                any_here |= counts[d, k]
+            if any_here == 0:
+                continue
+            for k in range(first, last):
+                n = counts[d, k]
+                if n > 0:
+                    total += n
+                    out += known[n] if n < least else rising(prior[k], n)
+        out += of_none - math.lgamma(prior_sum + total)
     return out
 
 

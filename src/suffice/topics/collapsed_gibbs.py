@@ -37,16 +37,12 @@ class Tokens(Value):
     start: np.ndarray  # (U + 1,): the tokens of word u are start[u] to start[u + 1]
     doc: np.ndarray  # (T,)
     topic: np.ndarray  # (T,)
-    begin: np.ndarray  # (D + 1,): where documents begin, if tokens stood by document
-    entries: np.ndarray  # (T, 2), of each document the topics that it has, and how often
-    used: np.ndarray  # (D,), how many entries are in use
+    lengths: np.ndarray  # (D,), of the documents
     index: tuple[int, ...] = (0,)
 
     @classmethod
     def of(cls, X: Any, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]) -> Tokens:
         """Of counts, with topics by word and document, or drawn by chance."""
-        from ..loops.topics import list_topics
-
         by_word = sp.csc_array(X)
         by_word.sort_indices()
         times = by_word.data.astype(np.int64)
@@ -56,24 +52,33 @@ class Tokens(Value):
         if topic is None:
             topic = np.random.default_rng([seed, 0, *index]).integers(K, size=len(doc))
         topic = np.array(topic, dtype=np.int16 if K < 1 << 15 else np.int32)
-        begin = offsets(np.bincount(doc, minlength=X.shape[0]))
-        entries, used = np.empty((len(doc), 2), np.int32), np.empty(X.shape[0], np.int32)
-        list_topics(doc, topic, begin, entries, used)
-        return cls(words, offsets(per_word[words]), doc, topic, begin, entries, used, index)
+        lengths = np.bincount(doc, minlength=X.shape[0])
+        return cls(words, offsets(per_word[words]), doc, topic, lengths, index)
 
     def __len__(self) -> int:
-        return len(self.used)
+        return len(self.lengths)
 
     def piece(self, start: int, stop: int, number: int) -> Tokens:
         """The block, or none of it: its documents share its words."""
         if stop > start:
             return self
-        none = np.zeros(0, np.int32)
-        zero = np.zeros(1, np.int64)
-        return Tokens(none, zero, none, self.topic[:0], zero, self.entries[:0], none, self.index)
+        none, zero = np.zeros(0, np.int32), np.zeros(1, np.int64)
+        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index)
 
     def pieces(self, statistic_bytes: int) -> Iterator[Tokens]:
         yield self
+
+    def by_document(self, K: int, group: int = 1) -> np.ndarray:
+        """Counts of topics in documents, (D, K) or a little wider: a multiple of `group`.
+
+        In as few bytes as the longest document allows: they are read for every word.
+        """
+        from ..loops.topics import count_in_documents
+
+        kind = np.min_scalar_type(self.lengths.max(initial=0))
+        out = np.zeros((len(self), -(-K // group) * group), kind if kind.itemsize < 4 else np.int32)
+        count_in_documents(self.doc, self.topic, out)
+        return out
 
     def swept(
         self, alpha: np.ndarray, eta: np.ndarray, counts: np.ndarray, total: np.ndarray, seed: Any
@@ -83,19 +88,19 @@ class Tokens(Value):
         from ..loops.topics import sweep
 
         state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
-        topic, entries, used = self.topic.copy(), self.entries.copy(), self.used.copy()
-        given = self.words, self.start, self.doc, topic, self.begin, entries, used
+        topic, K = self.topic.copy(), len(alpha)
+        group = 16 if K <= 256 else 32
+        given = self.words, self.start, self.doc, topic, self.by_document(K, group), group
         sweep(*given, counts, total.copy(), alpha, eta, state)
-        return self.replace(topic=topic, entries=entries, used=used)
+        return self.replace(topic=topic)
 
 
 @dataclass(frozen=True, eq=False)
 class Draw(Value):
-    """Where the sampler stands: the counts, and for a checkpoint the topics of each block, with their
-    lists."""
+    """Where the sampler stands: the counts, and for a checkpoint the topics of each block."""
 
     word: np.ndarray  # (V, K)
-    topics: tuple[tuple[np.ndarray, ...], ...] = ()
+    topics: tuple[np.ndarray, ...] = ()
 
     def model(self, start: Any) -> Any:
         """The topics that the counts call for."""
@@ -126,7 +131,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         s = counted()
         topics = () if watch.checkpoint is None else tokens.fold(_topics)
         of_tokens = (s.weight, s.length, np.zeros(K), s.word)
-        return Progress(Draw(s.word, topics), (*progress.trace, s.log_joint(eta)), of_tokens)
+        return Progress(Draw(s.word, topics), (*progress.trace, s.log_joint(eta) / s.length), of_tokens)
 
     progress = watch.limited(max_iter).loop(step, Progress(Draw(np.zeros((V, K), np.int32))))
     if progress.statistics is None:  # without a sweep
@@ -146,25 +151,24 @@ class Counts(Value):
 
     @classmethod
     def of(cls, V: int, K: int, alpha: np.ndarray, block: Tokens) -> Counts:
-        from ..loops.topics import count_topics, log_joint_of_documents
+        from ..loops.topics import count_topics, log_joint_of_rows
 
         word = np.zeros((V, K), np.int32)
         count_topics(block.words, block.start, block.topic, word)
-        of_documents = log_joint_of_documents(block.begin, block.entries, block.used, alpha)
+        of_documents = log_joint_of_rows(block.by_document(K), alpha)
         return cls(float(len(block)), float(len(block.doc)), of_documents, word)
 
     __add__ = Statistics.__add__
 
     def log_joint(self, eta: np.ndarray) -> float:
-        from ..loops.topics import log_joint_of_words
+        """log p(words, topics)."""
+        from ..loops.topics import log_joint
 
-        return (self.of_documents + log_joint_of_words(self.word, eta)) / self.length
+        return float(self.of_documents + log_joint(self.word, eta))
 
 
 def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
     """log p(words, topics), the topics in the order of the rows and columns of X."""
-    from ..loops.topics import log_joint_of_words
-
     K = len(alpha)
     X = whole_counts(X)
     length = int(X.sum())
@@ -176,8 +180,7 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     times = X.data.astype(np.int64)
     order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
     block = Tokens.of(X, K, topics[order], 0, (0,))
-    counts = Counts.of(X.shape[1], K, alpha, block)
-    return float(counts.of_documents + log_joint_of_words(counts.word, eta))
+    return Counts.of(X.shape[1], K, alpha, block).log_joint(eta)
 
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
@@ -243,10 +246,9 @@ def _swept(
     return block.swept(alpha, eta, counts, total, [*seed, *block.index])
 
 
-def _topics(block: Tokens) -> tuple[tuple[np.ndarray, ...], ...]:
-    return ((block.topic, block.entries, block.used),)
+def _topics(block: Tokens) -> tuple[np.ndarray, ...]:
+    return (block.topic,)
 
 
-def _resumed(topics: tuple[tuple[np.ndarray, ...], ...], block: Tokens) -> Tokens:
-    topic, entries, used = map(np.array, topics[block.index[0]])
-    return block.replace(topic=topic, entries=entries, used=used)
+def _resumed(topics: tuple[np.ndarray, ...], block: Tokens) -> Tokens:
+    return block.replace(topic=np.array(topics[block.index[0]]))
