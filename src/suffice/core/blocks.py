@@ -223,8 +223,9 @@ def power_of_two(number: float, least: int) -> int:
 
 
 def rows_beside(block: Block, statistic_bytes: float) -> float | None:
-    """Rows of a block in memory that is large beside what it is summed into; None where any block is."""
-    return 4.0 * statistic_bytes / max(block.row_bytes, 8.0) if 4.0 * statistic_bytes > BLOCK_BYTES else None
+    """Rows of a block in memory for which summing up takes longer than adding the sums; None if any has."""
+    rows = statistic_bytes / max(block.row_bytes, 8.0) / 2.0
+    return rows if rows > power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256) else None
 
 
 def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:

@@ -29,7 +29,7 @@ from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
 from ..engines.local import in_order, map_rows, one_blas_thread
 from ..fitting.em import SLACK
-from ..fitting.linear_algebra import columns_apart, times, transposed_times
+from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
 from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
 
@@ -91,7 +91,7 @@ class _Factors(Model):
 
     def rows_of(self, block: Any) -> np.ndarray:
         at = block.y
-        if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+        if len(at) and (at[1:] - at[:-1] == 1).all():
             return self.W[at[0] : at[-1] + 1]
         return self.W[at]
 
@@ -136,7 +136,7 @@ class SquaredFactors(_Factors):
         X, weight = block.X, block.weight
         found = list(each(self._improve, self.runs(block)))
         W = np.concatenate([rows for rows, _ in found]) if found else np.zeros((0, len(self.H)))
-        G = W * weight[:, None]
+        G = _weighed(W, weight)
         cross = each(partial(transposed_times, X), columns_apart(X, G))
         return FactorSums(
             W,
@@ -144,7 +144,7 @@ class SquaredFactors(_Factors):
             _squares(X, weight),
             G.sum(axis=0),
             W.T.dot(G),
-            np.concatenate(list(cross), axis=1),
+            columns_together(cross),
             float(sum(steep for _, steep in found)),
         )
 
@@ -199,7 +199,7 @@ class DivergenceFactors(_Factors):
         found = list(each(self._improve, runs))
         W = np.concatenate([rows for rows, _, _ in found]) if found else np.zeros((0, len(self.H)))
         R = _stacked([part for _, part, _ in found], X)
-        G = W * weight[:, None]
+        G = _weighed(W, weight)
         cross = each(partial(transposed_times, R), columns_apart(R, G))
         return DivergenceSums(
             W,
@@ -207,7 +207,7 @@ class DivergenceFactors(_Factors):
             float(sum(part for _, _, part in found)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
             G.sum(axis=0),
             (G * W).sum(axis=0),
-            np.concatenate(list(cross), axis=1),
+            columns_together(cross),
         )
 
     def _improve(self, run: Any) -> tuple[np.ndarray, Any, float]:
@@ -265,7 +265,14 @@ class DivergenceFactors(_Factors):
         return self._updated(X, W, 1e-9, SWEEPS)
 
 
+def _weighed(W: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return W if (weight == 1.0).all() else W * weight[:, None]
+
+
 def _squares(X: Any, weight: np.ndarray) -> float:
+    if (weight == 1.0).all():
+        entries = X.data if sp.issparse(X) else X.ravel()
+        return float(entries.dot(entries))
     if sp.issparse(X):
         return float((X.data**2).dot(np.repeat(weight, np.diff(X.indptr))))
     return float(weight.dot(np.einsum("nd,nd->n", X, X)))
@@ -360,9 +367,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     >>> nmf = NMF(2, random_state=0)
     >>> W = nmf.fit_transform(X)
     >>> W.argmax(axis=1)
-    array([0, 0, 1, 1])
-    >>> nmf.reconstruction_err_.round(6)
-    np.float64(2.0)
+    array([1, 1, 0, 0])
+    >>> round(nmf.reconstruction_err_, 6)
+    2.0
     """
 
     bounds = {"n_components": 1, "tol": 0, "max_iter": 1, "alpha_W": 0, "alpha_H": 0, "l1_ratio": 0}  # noqa: RUF012

@@ -27,8 +27,12 @@ class RowFactors(Statistics):
     factors: np.ndarray  # (N, K)
 
     def __add__(self, other: Self) -> Self:
-        both = super().__add__(other.replace(factors=self.factors))
-        return both.replace(factors=np.concatenate([self.factors, other.factors]))
+        sums = {
+            name: mine + theirs
+            for (name, mine), theirs in zip(self.fields().items(), other.fields().values(), strict=True)
+            if name != "factors"
+        }
+        return self.replace(**sums, factors=np.concatenate([self.factors, other.factors]))
 
     def __mul__(self, factor: float) -> Self:
         return super().__mul__(factor).replace(factors=self.factors)

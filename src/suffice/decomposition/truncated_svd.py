@@ -29,7 +29,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
-from ..fitting.linear_algebra import columns_apart, gram, gram_times, roots, signs, times
+from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
 from ..statistics import Moments, moments
 from .pca import _completed, _padded
 
@@ -61,7 +61,7 @@ class SingularAxes(Model):
         if not self.probe.shape[1]:
             return Product(weight, gram(block.X, block.weight))
         parts = each(partial(gram_times, block.X, block.weight), columns_apart(block.X, self.probe))
-        return Product(weight, np.concatenate(list(parts), axis=1))
+        return Product(weight, columns_together(parts))
 
     def turned(self, s: Product, normalized: Callable[[np.ndarray], np.ndarray]) -> Self:
         """One power iteration: the probe turns towards the first axes."""

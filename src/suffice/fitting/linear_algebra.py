@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
 
 # Of products with CSR rows, columns that are computed together.
-COLUMNS = 32
+COLUMNS = 64
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -51,11 +52,17 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
 
 
 def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
-    """W in runs of columns that a product with CSR rows is taken with, each at a time: they fit the cache."""
+    """W in runs of columns with which CSR rows are multiplied one after the other, or by threads at once."""
     if not sp.issparse(X):
         return (W,)
     starts = range(0, W.shape[1], COLUMNS)
     return tuple(np.ascontiguousarray(W[:, a : a + COLUMNS]) for a in starts)
+
+
+def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """What was computed of runs of columns, side by side."""
+    found = list(parts)
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
 
 def gram(X: Any, weight: np.ndarray) -> np.ndarray:

@@ -57,7 +57,7 @@ class LatentSemanticAnalysis(TruncatedSVD):
 
     Examples
     --------
-    Two documents that share no word are alike if their words appear with the same others:
+    A query is as near to a document that does not have its word as to one that has it:
 
     >>> import numpy as np
     >>> from suffice.topics import LatentSemanticAnalysis
@@ -65,7 +65,7 @@ class LatentSemanticAnalysis(TruncatedSVD):
     >>> X = np.array([[2, 0, 0, 0, 0, 1], [0, 2, 0, 0, 0, 2], [0, 0, 1, 2, 0, 2], [0, 0, 0, 3, 1, 1]])
     >>> lsa = LatentSemanticAnalysis(2, random_state=0).fit(X)
     >>> lsa.similarity([[1, 0, 0, 0, 0, 0]], X).round(2)
-    array([[1.  , 1.  , 0.56, 0.21]])
+    array([[ 0.94,  0.94,  0.23, -0.15]])
     """
 
     @property
