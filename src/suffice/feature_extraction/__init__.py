@@ -1,6 +1,5 @@
 """Features from what is not a table of numbers."""
 
-from . import text
 from .text import CountVectorizer
 
-__all__ = ["CountVectorizer", "text"]
+__all__ = ["CountVectorizer"]

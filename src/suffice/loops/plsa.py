@@ -40,62 +40,65 @@ def _step(data, indices, begin, stop, A, power, active, n_active, old, share, ne
     for j in range(n_active):
         k = active[j]
         new[k] = new[k] / total if total > 0.0 else old[k]
-        most = max(most, new[k] / old[k])
+        if old[k] > 0.0:
+            most = max(most, new[k] / old[k])
     return most
 
 
 @jit
-def _interior(data, indices, begin, stop, A, active, m, theta, z, g, H, tol):
+def _interior(data, indices, begin, stop, A, active, m, theta, t, z, g, B, H, tol):
     """Improve the weights of the m active topics to the best, by Newton's steps inside the bounds theta >= 0.
 
     The mean log-likelihood of a word less the sum of the weights has its maximum where they sum to one. There
     the slope g of what is lost is z >= 0 with theta z = 0. It rests when theta z sums to less than tol, which
-    is then the most that is lost. Of several best weights it finds those in the middle.
+    is then the most that is lost; whether it did. Of several best weights it finds those in the middle.
     """
-    length = 0.0
-    for p in range(begin, stop):
-        s = 0.0
+    length, gap, off = 0.0, 0.0, 0.0
+    n_words = stop - begin
+    for p in range(n_words):
+        w = indices[begin + p]
+        most = 0.0
         for i in range(m):
-            s += theta[active[i]] * A[indices[p], active[i]]
-        if s > 0.0:  # else the word is of no topic
-            length += data[p]
-    for i in range(m):
-        z[i] = 0.1
+            B[p, i] = A[w, active[i]]
+            most = max(most, B[p, i])
+        if most > 0.0:  # else the word is of no topic
+            length += data[begin + p]
+    for i in range(m):  # away from the bounds, and all products alike
+        t[i] = max(theta[active[i]], 1e-3 / m)
+        z[i] = 0.1 / (m * t[i])
     for _ in range(NEWTON):
         for i in range(m):
             g[i] = 1.0
             for j in range(i + 1):
                 H[i, j] = 0.0
-        for p in range(begin, stop):
-            w = indices[p]
+        for p in range(n_words):
             s = 0.0
             for i in range(m):
-                s += theta[active[i]] * A[w, active[i]]
+                s += t[i] * B[p, i]
             if s > 0.0:
-                q = data[p] / (length * s)
+                q = data[begin + p] / (length * s)
                 for i in range(m):
-                    a = A[w, active[i]]
-                    if a > 0.0:
-                        g[i] -= q * a
-                        a *= q / s
-                        for j in range(i + 1):
-                            H[i, j] += a * A[w, active[j]]
+                    a = q * B[p, i]
+                    g[i] -= a
+                    a /= s
+                    for j in range(i + 1):
+                        H[i, j] += a * B[p, j]
         gap, off = 0.0, 0.0
         for i in range(m):
-            gap += theta[active[i]] * z[i]
+            gap += t[i] * z[i]
             off = max(off, abs(g[i] - z[i]))
         if gap <= tol and off <= tol:
             break
         mu = 0.1 * gap / m
         for i in range(m):  # the root of H + z / theta
-            H[i, i] += z[i] / theta[active[i]]
+            H[i, i] += z[i] / t[i]
             for j in range(i + 1):
                 s = H[i, j]
                 for k in range(j):
                     s -= H[i, k] * H[j, k]
                 H[i, j] = s / H[j, j] if j < i else np.sqrt(max(s, 1e-300))
         for i in range(m):
-            s = mu / theta[active[i]] - g[i]
+            s = mu / t[i] - g[i]
             for k in range(i):
                 s -= H[i, k] * g[k]
             g[i] = s / H[i, i]
@@ -106,16 +109,17 @@ def _interior(data, indices, begin, stop, A, active, m, theta, z, g, H, tol):
             g[i] = s / H[i, i]
         far = 1.0
         for i in range(m):
-            t, d = theta[active[i]], g[i]
-            e = (mu - z[i] * d) / t - z[i]
-            if d < 0.0:
-                far = min(far, -0.95 * t / d)
+            e = (mu - z[i] * g[i]) / t[i] - z[i]
+            if g[i] < 0.0:
+                far = min(far, -0.95 * t[i] / g[i])
             if e < 0.0:
                 far = min(far, -0.95 * z[i] / e)
         for i in range(m):
-            t, d = theta[active[i]], g[i]
-            z[i] += far * ((mu - z[i] * d) / t - z[i])
-            theta[active[i]] = t + far * d
+            z[i] += far * ((mu - z[i] * g[i]) / t[i] - z[i])
+            t[i] += far * g[i]
+    for i in range(m):
+        theta[active[i]] = t[i]
+    return gap <= tol and off <= tol
 
 
 @jit
@@ -129,7 +133,11 @@ def fold_in(data, indices, indptr, A, power, max_iter, tol, theta):
     K = A.shape[1]
     active, share = np.empty(K, np.int64), np.empty(K)
     a, b, z, g = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
-    H = np.empty((K, K) if power == 1.0 and max_iter > STEPS else (1, 1))
+    longest = 0
+    for n in range(len(indptr) - 1):
+        longest = max(longest, indptr[n + 1] - indptr[n])
+    newton = power == 1.0 and max_iter > STEPS
+    B, H = np.empty((longest if newton else 1, K)), np.empty((K if newton else 1, K))
     for n in range(len(indptr) - 1):
         begin, stop = indptr[n], indptr[n + 1]
         if begin == stop:
@@ -141,28 +149,34 @@ def fold_in(data, indices, indptr, A, power, max_iter, tol, theta):
                 active[m] = k
                 m += 1
         rests = False
-        steps = STEPS if power == 1.0 and max_iter > STEPS else max_iter
+        steps = STEPS if newton else max_iter
         for _ in range(steps):
             most = _step(data, indices, begin, stop, A, power, active, m, a, share, b)
             for i in range(m):
-                share[active[i]] = b[active[i]] / a[active[i]]
-                a[active[i]] = b[active[i]]
+                k = active[i]
+                share[k] = b[k] / a[k] if a[k] > 0.0 else 0.0
+                a[k] = b[k]
             rests = most <= 1.0 + tol
             if rests:
                 break
-        if power == 1.0 and max_iter > STEPS and not rests:
-            if m > MANY:
-                kept = 0
-                for i in range(m):
-                    k = active[i]
-                    if a[k] < 0.1 / K and share[k] < 0.95:
-                        a[k] = 0.0
-                    else:
-                        active[kept] = k
-                        kept += 1
-                m = kept
+        if newton and not rests:
+            kept = 0
+            for i in range(m):
+                k = active[i]
+                if a[k] == 0.0 or (m > MANY and a[k] < 0.1 / K and share[k] < 0.95):
+                    a[k] = 0.0
+                else:
+                    active[kept] = k
+                    kept += 1
+            m = kept
             for _ in range(STEPS):
-                _interior(data, indices, begin, stop, A, active, m, a, z, g, H, tol)
+                if not _interior(data, indices, begin, stop, A, active, m, a, b, z, g, B, H, tol):
+                    for _ in range(max_iter):
+                        most = _step(data, indices, begin, stop, A, power, active, m, a, share, b)
+                        for i in range(m):
+                            a[active[i]] = b[active[i]]
+                        if most <= 1.0 + tol:
+                            break
                 m = _growing(data, indices, begin, stop, A, tol, a, active, m, b)
                 if m == 0:
                     break

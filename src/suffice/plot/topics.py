@@ -243,8 +243,10 @@ class TopicMapDisplay(Display):
         for z, (x, y) in enumerate(positions):
             label = str(z) if self.labels is None else self.labels[z]
             ax.annotate(label, (x, y), ha="center", va="center", fontsize=8)
-        ax.margins(0.2)
-        ax.set_aspect("equal", adjustable="datalim")
+        middle = (positions.min(axis=0) + positions.max(axis=0)) / 2.0
+        reach = 0.75 * max(float(np.ptp(positions, axis=0).max()), 1e-3)
+        ax.set(xlim=middle[0] + np.array([-reach, reach]), ylim=middle[1] + np.array([-reach, reach]))
+        ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         if self.shown is not None:
             ax.set_xlabel(f"{self.shown:.0%} of the squared distances are seen", fontsize=8)

@@ -63,7 +63,7 @@ class Aspects(Model):
     @cached_property
     def potential(self) -> np.ndarray:
         """What a word weighs in each topic, (V, K)."""
-        A = np.ascontiguousarray(self.topics.T)
+        A = np.array(self.topics.T, order="C")
         if self.beta != 1.0:
             A = A**self.beta
             if self.form == "cooccurrence":
