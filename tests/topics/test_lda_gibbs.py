@@ -87,6 +87,24 @@ def test_log_joint_is_the_chain_rule():
         lda.log_joint(X, z[:-1])
 
 
+def test_the_order_of_words_does_not_matter():
+    """Words and topics are exchangeable: drawn one by one, they have one probability in any order."""
+    rng = np.random.default_rng(1)
+    doc, word, z = (rng.integers(n, size=12) for n in (3, 4, 3))
+    alpha, eta = np.array([0.2, 1.0, 0.7]), np.array([0.5, 0.1, 2.0, 0.3])
+    found = []
+    for _ in range(20):
+        n_dk, n_wk, total = np.zeros((3, 3)), np.zeros((4, 3)), 0.0
+        for i in rng.permutation(12):
+            d, w, k = doc[i], word[i], z[i]
+            total += np.log((n_dk[d, k] + alpha[k]) / (n_dk[d].sum() + alpha.sum()))
+            total += np.log((n_wk[w, k] + eta[w]) / (n_wk[:, k].sum() + eta.sum()))
+            n_dk[d, k] += 1
+            n_wk[w, k] += 1
+        found.append(total)
+    np.testing.assert_allclose(found, found[0], rtol=1e-12)
+
+
 # --- Geweke 2004: two ways to draw words and topics together ------------------------------------------------
 
 LENGTHS, V, K = np.array([3, 5, 4]), 4, 3
