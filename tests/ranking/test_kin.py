@@ -90,6 +90,8 @@ def test_browse_rank_is_time():
     _, _, V = np.linalg.svd(rates.T)
     want = V[-1] / V[-1].sum()
     np.testing.assert_allclose(browse.scores_, want, atol=1e-12)
+    with pytest.raises(ValueError, match="no time for"):
+        BrowseRank({browse.nodes_[0]: 1.0}).fit((source, target))
     by_id = BrowseRank(dict(zip(browse.nodes_.tolist(), staying.tolist(), strict=True)), tol=1e-14)
     np.testing.assert_allclose(by_id.fit((source, target)).scores_, want, atol=1e-12)
 

@@ -302,6 +302,9 @@ def test_in_shards(table, tmp_path, monkeypatch, dangling):
         assert len(found.scores_.starts) > 4
         assert np.abs(found.scores_.take(want.nodes_) - want.scores_).sum() < 1e-12
         assert abs(found.n_iter_ - want.n_iter_) <= 1
+        np.testing.assert_allclose(
+            found.scores_.take(found.rank(9)), np.sort(want.scores_)[:-10:-1], atol=1e-13
+        )
         absent = np.setdiff1d(np.array(found.nodes_), want.nodes_)
         assert (found.scores_.take(absent - found.nodes_[0]) == 0.0).all() if len(absent) else True
 

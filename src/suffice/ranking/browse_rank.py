@@ -5,6 +5,7 @@ Liu, Gao, Liu, Zhang, Ma, He and Li, "BrowseRank: letting web users vote for pag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -111,5 +112,10 @@ class BrowseRank(Walks):
 
     def _fitted(self, model: Surfer) -> dict[str, Any]:
         visits = model.score
-        time = visits if self.staying is None else visits * weights_of(self.staying, self.nodes_, "staying")
+        time = visits
+        if self.staying is not None:
+            if isinstance(self.staying, Mapping) and len(self.staying) < len(visits):
+                missing = [node for node in self.nodes_.tolist() if node not in self.staying]
+                raise ValueError(f"staying has no time for {missing[:5]}: it needs one for each page.")
+            time = visits * weights_of(self.staying, self.nodes_, "staying")
         return {"scores_": time / np.sum(time), "visits_": visits}

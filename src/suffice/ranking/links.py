@@ -216,8 +216,10 @@ def sort_links(given: Pairs, first: int, end: int) -> Links:
 
 def _in_runs(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
     """Parts one after the other, in runs of about as many links."""
+    if not parts:
+        return []
     ends = np.cumsum([len(part[0]) for part in parts])
-    marks = np.searchsorted(ends, np.linspace(0, ends[-1], most + 1)[1:-1]) if len(parts) else []
+    marks = np.searchsorted(ends, np.linspace(0, ends[-1], most + 1)[1:-1])
     bounds = np.unique([0, *marks, len(parts)]).tolist()
     return [parts[a:b] for a, b in pairwise(bounds)]
 

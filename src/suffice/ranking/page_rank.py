@@ -26,7 +26,7 @@ from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions, one_blas_thread
 from .links import Graph, Links, number_nodes, read_graph
 from .settles import must_settle
-from .sharded import is_too_large, rank_in_shards
+from .sharded import best_in_shards, is_too_large, rank_in_shards
 
 # Up to so many nodes the equations are solved directly: the factors of more may fill the memory.
 DIRECT = 2000
@@ -244,6 +244,8 @@ class Walks(Iterative):
     def rank(self, n: int | None = None) -> np.ndarray:
         """The ids of the nodes from the largest score down; the first n of them, if given."""
         check_is_fitted(self)
+        if not isinstance(self.scores_, np.ndarray):
+            return best_in_shards(self.scores_, self.nodes_, n)
         return self.nodes_[np.argsort(-self.scores_, kind="stable")[:n]]
 
 
@@ -387,7 +389,8 @@ def weights_of(given: Any, nodes: np.ndarray, name: str) -> np.ndarray:
 
 def places(ids: list[Any], nodes: np.ndarray, name: str) -> np.ndarray:
     """The numbers of nodes, by their ids."""
-    place = {node: n for n, node in enumerate(nodes.tolist())}
+    wanted = set(ids)
+    place = {node: n for n, node in enumerate(nodes.tolist()) if node in wanted}
     if missing := [node for node in ids if node not in place]:
         raise ValueError(f"{name} names {missing[:5]}, which are no nodes of the graph.")
     return np.array([place[node] for node in ids], dtype=np.int64)

@@ -184,3 +184,29 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
     walk = Watch(estimator, None, None, estimator.max_iter).loop(step, Walk(x))
     estimator.nodes_ = range(numbering.low, numbering.low + numbering.count)
     return walk
+
+
+@dataclass(frozen=True, eq=False)
+class Best(Value):
+    """The nodes with the largest scores, from the largest down; of two shards, those of either."""
+
+    nodes: np.ndarray  # (n,)
+    scores: np.ndarray  # (n,)
+    most: int
+
+    def __add__(self, other: Best) -> Best:
+        nodes, scores = (
+            np.concatenate([a, b]) for a, b in ((self.nodes, other.nodes), (self.scores, other.scores))
+        )
+        order = np.lexsort((nodes, -scores))[: self.most]
+        return Best(nodes[order], scores[order], self.most)
+
+
+def _best(most: int, shard: Shard) -> Best:
+    order = np.argsort(-shard.values, kind="stable")[:most]
+    return Best(shard.keys[order], shard.values[order], most)
+
+
+def best_in_shards(scores: Shards, nodes: Any, n: int | None) -> np.ndarray:
+    """The ids of the n nodes with the largest scores."""
+    return nodes[0] + scores.fold(_best, len(nodes) if n is None else n).nodes
