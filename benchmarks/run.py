@@ -20,6 +20,7 @@ import dask_overhead
 import factors
 import hidden_markov
 import imports
+import lda
 import numba
 import numpy as np
 import out_of_core
@@ -44,6 +45,7 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
         "Hidden Markov models": lambda: hidden_markov.table(1 if quick else 3),
         "Conditional random fields": lambda: crf.table(["small"] if quick else list(crf.CASES)),
         "Matrix factors": lambda: factors.table(*(0.1, 1, 20_000) if quick else (1.0, 3, 1_000_000)),
+        "Topic models": lambda: lda.table(quick),
         "Out of core": lambda: out_of_core.table(500_000 if quick else 50_000_000),
         "Sequences out of core": lambda: sequences_out_of_core.table(200_000 if quick else 10_000_000),
         "At size": lambda: at_size.table(*(500_000, 100_000) if quick else (10**8, 10**7)),

@@ -87,16 +87,17 @@ def variational_em(given):
 
 @example("li-unsupervised/li-13.t3-lda")
 def exact_posterior(given):
-    """All assignments of topics, in the order of the texts and in each by word, as the texts have them."""
+    """All assignments of topics, in the order of the texts and in each by word, as the texts have them. The
+    priors are symmetric: that the two topics change names changes no probability."""
     X, K = counts(given["texts"], given["V"]), given["K"]
-    every = np.array(list(product(range(K), repeat=int(X.sum()))))
+    every = np.array([(0, *z) for z in product(range(K), repeat=int(X.sum()) - 1)])
     block = np.array(given["z_block"]).ravel() - 1
     found = {name: [] for name in NAMES}
     for case in given["cases"]:
         lda = LatentDirichletAllocation(K, doc_topic_prior=case["alpha"], topic_word_prior=case["beta"])
         logs = np.array([lda.log_joint(X, z) for z in every])
-        log_evidence = np.logaddexp.reduce(logs)
-        p = np.exp(logs - log_evidence)
+        log_evidence = np.logaddexp.reduce(logs) + np.log(2.0)
+        p = 2.0 * np.exp(logs - log_evidence)
         either = (every == block).all(axis=1) | (every == 1 - block).all(axis=1)
         values = (
             log_evidence,
@@ -191,7 +192,7 @@ def identities(given):
     """Documents drawn from the generative story; and the conditional of the sampler, which is that of the
     joint."""
     rng = np.random.default_rng(0)
-    alpha, eta, V, n = np.array([0.5, 1.5, 1.0]), 0.4, 4, 4000
+    alpha, eta, V, n = np.array([0.5, 1.5, 1.0]), 0.4, 4, 1500
     X = np.zeros((n, V))
     for i in range(n):
         phi = rng.dirichlet(np.full(V, eta), size=3)
