@@ -329,6 +329,20 @@ def test_doubles_add_up_and_weights_repeat():
     np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-12)
 
 
+def test_links_of_no_weight_are_absent():
+    """And so are nodes that have no others, whatever their ids are."""
+    weight = [1.0, 0.0, 1.0]
+    for ids in ([0, 1, 2], ["a", "b", "c"], [0, 10**12, 2 * 10**12]):
+        source, target = [ids[0], ids[1], ids[2]], [ids[2], ids[0], ids[0]]
+        table = pa.table({"from": source, "to": target, "w": weight})
+        for rank in (
+            PageRank().fit((source, target), sample_weight=weight),
+            PageRank().fit(described(table)),
+        ):
+            assert rank.nodes_.tolist() == [ids[0], ids[2]]
+            np.testing.assert_allclose(rank.scores_, 0.5)
+
+
 def test_links_to_itself():
     rank = PageRank(tol=1e-14).fit(([0, 0, 1], [0, 1, 0]))
     _, want = dense(np.array([0, 0, 1]), np.array([0, 1, 0]), None)

@@ -285,16 +285,13 @@ def read_graph(
             "The weights of the links of a node sum to more or to less than numbers can be: divide all "
             "weights by the largest, or multiply them."
         )
-    if nodes is None and numbering.ids is None:
+    if nodes is None:
         occur = (out > 0) | (np.diff(links.offset) > 0)
         if not occur.all():
             _renumber((np.cumsum(occur) - 1).astype(links.source.dtype), links.source)
             links = replace(links, offset=np.append(links.offset[:-1][occur], links.offset[-1]))
             out = out[occur]
-        nodes = np.flatnonzero(occur) + numbering.low
-    if nodes is None:
-        assert numbering.ids is not None
-        nodes = numbering.ids
+        nodes = np.flatnonzero(occur) + numbering.low if numbering.ids is None else numbering.ids[occur]
     return Graph(nodes, links, out)
 
 
