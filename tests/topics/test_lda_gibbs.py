@@ -23,10 +23,10 @@ def tokens_of(X, topic=None, K=2, seed=0):
     return Tokens.of(sp.csr_array(np.asarray(X, float)), K, topic, seed, (0,))
 
 
-def swept(block, V, alpha, eta, seed):
+def swept(block, alpha, eta, seed):
     """One sweep, from the counts of the block itself."""
-    counts = Counts.of(V, len(alpha), alpha, block).word
-    return block.swept(alpha, eta, counts, counts.sum(axis=0, dtype=np.int64), seed)
+    s = Counts.of(alpha, eta, block)
+    return block.swept(alpha, eta, s.word, s.total, seed)
 
 
 def standard_error(values, batches=40):
@@ -55,7 +55,7 @@ def test_draws_are_of_the_exact_posterior():
 
     drawn = np.zeros((10000, T))
     for n in range(len(drawn)):
-        block = swept(block, 3, alpha, eta, [7, n])
+        block = swept(block, alpha, eta, [7, n])
         drawn[n] = block.topic
     for i in range(T):
         for j in range(i + 1):

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+inlined = njit(nogil=True, inline="always", fastmath={"contract", "reassoc"}, error_model="numpy")
 ordered = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
 
 LOWEST = -345.0  # exponentials are not smaller than e to this: products of two of them are still floats
@@ -188,7 +189,7 @@ def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma
     return bounds
 
 
-@jit
+@inlined
 def _ratios(data, indices, begin, stop, B, e, ratio):
     """Counts over B e, for the entries begin to stop; four at a time touch `e` less often."""
     K = len(e)
@@ -211,10 +212,10 @@ def _ratios(data, indices, begin, stop, B, e, ratio):
         ratio[p] = data[p] / t
 
 
-@jit
+@inlined
 def _sums(ratio, indices, begin, stop, B, sums):
-    """sums = the sum of ratio times B over the entries begin to stop; apart from the ratios, since a loop that
-    reads and one that writes are faster one after the other than in turns."""
+    """sums = the sum of ratio times B over the entries begin to stop; apart from the ratios, since what reads
+    and what writes is faster one after the other than in turns."""
     K = len(sums)
     for k in range(K):
         sums[k] = 0.0
@@ -247,7 +248,7 @@ def add_counts(indices, indptr, first, end, theta, ratio, weight, out):
 # document and its topic.
 
 
-@jit
+@inlined
 def _next(state):
     """A uniform number, and the state that follows: splitmix64 (Steele, Lea and Flood 2014)."""
     state += np.uint64(0x9E3779B97F4A7C15)
@@ -258,7 +259,7 @@ def _next(state):
     return (z >> np.uint64(11)) * 1.1102230246251565e-16, state
 
 
-@jit
+@inlined
 def _products(n_dk, d, alpha, q, p):
     """p = (n_dk + alpha) q for document d, and their sum."""
     total = np.float32(0.0)
@@ -269,7 +270,7 @@ def _products(n_dk, d, alpha, q, p):
     return total
 
 
-@jit
+@inlined
 def _sum_of_group(p, g):
     total = np.float32(0.0)
     for j in range(p.shape[1]):
@@ -343,78 +344,88 @@ def count_in_documents(doc, topic, out):
 
 
 @jit
-def count_topics(words, start, topic, out):
-    """Add the tokens of each word by topic to `out` (V, K)."""
+def count_topics(words, start, topic, eta, out, total):
+    """Add the tokens of each word by topic to `out` (V, K), and of all to `total` (K,); and sum log(eta +
+    n) over tokens, where n is how many of the word have had the topic: log p(words given topics), but for
+    `total`."""
+    same, log_p = len(eta) > 0, 0.0
+    for v in range(len(eta)):
+        same = same and eta[v] == eta[0]
+    logs = np.empty(1024 if same else 0)
+    for n in range(len(logs)):
+        logs[n] = math.log(eta[0] + n)
     for u in range(len(words)):
         w = words[u]
         for p in range(start[u], start[u + 1]):
-            out[w, topic[p]] += 1
+            k = topic[p]
+            n = out[w, k]
+            log_p += logs[n] if n < len(logs) else math.log(eta[w] + n)
+            out[w, k] = n + 1
+            total[k] += 1
+    return log_p
 
 
 @jit
-def log_joint(counts, prior):
-    """The sum over columns of log p(a sequence with these counts), (V, K), given Dirichlet(prior), (V,)."""
+def log_joint_of_words(counts, prior):
+    """The sum of log(prior (prior + 1) ... (prior + n - 1)) over counts n, (V, K), with prior (V,)."""
     V, K = counts.shape
-    total, out, prior_sum = np.zeros(K), 0.0, 0.0
-    known, least = _first_risings(prior, 1024)
+    out, known = 0.0, _first_risings(prior, 1024)
     for v in range(V):
-        prior_sum += prior[v]
-        for first in range(0, K, 16):
-            any_here, last = np.int64(0), min(K, first + 16)
-            for k in range(first, last):
-                any_here |= counts[v, k]
-            if any_here == 0:  # as most are, of many topics
-                continue
-            for k in range(first, last):
-                n = counts[v, k]
-                if n > 0:
-                    total[k] += n
-                    out += known[n] if n < least else rising(prior[v], n)
-    for k in range(K):
-        out -= math.lgamma(prior_sum + total[k]) - math.lgamma(prior_sum)
+        most = 0
+        for k in range(K):
+            most = max(most, counts[v, k])
+        if most == 0:  # a word that is not there
+            continue
+        if most < len(known):
+            for k in range(K):
+                out += known[counts[v, k]]
+        else:
+            for k in range(K):
+                out += rising(prior[v], counts[v, k])
     return out
 
 
 @jit
 def log_joint_of_rows(counts, prior):
-    """The same for rows of (D, K) given Dirichlet(prior), (K,); rows may be wider, with zeros."""
+    """The sum over rows of log p(a sequence with these counts), (D, K), given Dirichlet(prior), (K,); rows
+    may be wider, with zeros."""
     K, out, prior_sum = len(prior), 0.0, 0.0
-    known, least = _first_risings(prior, 64)
+    known = _first_risings(prior, 256)
     for k in range(K):
         prior_sum += prior[k]
     of_none = math.lgamma(prior_sum)
     for d in range(len(counts)):
-        total = 0
-        for first in range(0, K, 16):
-            any_here, last = np.int64(0), min(K, first + 16)
-            for k in range(first, last):
-                any_here |= counts[d, k]
-            if any_here == 0:
-                continue
-            for k in range(first, last):
-                n = counts[d, k]
-                if n > 0:
-                    total += n
-                    out += known[n] if n < least else rising(prior[k], n)
+        total, most = 0, 0
+        for k in range(K):
+            most = max(most, counts[d, k])
+            total += counts[d, k]
+        if most < len(known):
+            for k in range(K):
+                out += known[counts[d, k]]
+        else:
+            for k in range(K):
+                out += rising(prior[k], counts[d, k])
         out += of_none - math.lgamma(prior_sum + total)
     return out
 
 
 @jit
 def _first_risings(a, n):
-    """The first n values of `rising`, and n; or nothing, if the entries of a differ."""
-    out = np.empty(n)
+    """The first n values of `rising`, which all entries of a share; none, if they differ."""
     for v in range(len(a)):
         if a[v] != a[0]:
-            return out, 0
+            return np.empty(0)
+    out = np.empty(n)
     for i in range(n):
         out[i] = rising(a[0], i)
-    return out, n
+    return out
 
 
 @jit
 def rising(a, n):
     """log of a (a + 1) ... (a + n - 1)."""
+    if n == 0:
+        return 0.0
     if n > 12:
         return math.lgamma(a + n) - math.lgamma(a)
     product = 1.0

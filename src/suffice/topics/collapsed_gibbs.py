@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import gammaln
 
 from ..core.blocks import offsets, power_of_two
 from ..core.loop import Progress, Watch
@@ -39,6 +40,7 @@ class Tokens(Value):
     topic: np.ndarray  # (T,)
     lengths: np.ndarray  # (D,), of the documents
     index: tuple[int, ...] = (0,)
+    log_p: float | None = None  # of the topics, where a sweep has found it
 
     @classmethod
     def of(cls, X: Any, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]) -> Tokens:
@@ -63,7 +65,7 @@ class Tokens(Value):
         if stop > start:
             return self
         none, zero = np.zeros(0, np.int32), np.zeros(1, np.int64)
-        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index)
+        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index, 0.0)
 
     def pieces(self, statistic_bytes: int) -> Iterator[Tokens]:
         yield self
@@ -85,14 +87,15 @@ class Tokens(Value):
     ) -> Tokens:
         """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
         all blocks."""
-        from ..loops.topics import sweep
+        from ..loops.topics import log_joint_of_rows, sweep
 
         state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
         topic, K = self.topic.copy(), len(alpha)
         group = 16 if K <= 256 else 32
-        given = self.words, self.start, self.doc, topic, self.by_document(K, group), group
+        n_dk = self.by_document(K, group)
+        given = self.words, self.start, self.doc, topic, n_dk, group
         sweep(*given, counts, total.copy(), alpha, eta, state)
-        return self.replace(topic=topic)
+        return self.replace(topic=topic, log_p=log_joint_of_rows(n_dk, alpha))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,7 @@ class Draw(Value):
     """Where the sampler stands: the counts, and for a checkpoint the topics of each block."""
 
     word: np.ndarray  # (V, K)
+    total: np.ndarray  # (K,)
     topics: tuple[np.ndarray, ...] = ()
 
     def model(self, start: Any) -> Any:
@@ -113,58 +117,61 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
     if not eta.any():
         raise ValueError("topic_word_prior=0 is no prior, and solver='gibbs' draws with one.")
     V, K = start.word.shape
-    tokens = _tokens(data, V, K, seed)
-    done = 0
+    tokens, done = _tokens(data, V, K, seed), 0
 
-    def counted() -> Counts:
-        return tokens.fold(Counts.of, V, K, alpha)
+    def counted(trace: tuple[float, ...]) -> Progress:
+        s = tokens.fold(Counts.of, alpha, eta)
+        topics = () if watch.checkpoint is None else tokens.fold(_topics)
+        trace = (*trace, s.log_joint(eta) / s.length) if done else ()
+        return Progress(
+            Draw(s.word, s.total, topics), trace, (s.weight, s.length, np.zeros_like(alpha), s.word)
+        )
 
     def step(progress: Progress) -> Progress:
         nonlocal tokens, done
-        n = progress.n_iter
+        n, draw = progress.n_iter, progress.model
         if n != done:  # it goes on from a checkpoint
-            tokens = tokens.map(_resumed, progress.model.topics)
-        s = counted() if progress.statistics is None else None
-        counts = progress.model.word if s is None else s.word
-        total = counts.sum(axis=0, dtype=np.int64)
-        tokens, done = tokens.map(_swept, alpha, eta, counts, total, (seed, n + 1)), n + 1
-        s = counted()
-        topics = () if watch.checkpoint is None else tokens.fold(_topics)
-        of_tokens = (s.weight, s.length, np.zeros(K), s.word)
-        return Progress(Draw(s.word, topics), (*progress.trace, s.log_joint(eta) / s.length), of_tokens)
+            tokens = tokens.map(_resumed, draw.topics)
+        tokens, done = tokens.map(_swept, alpha, eta, draw.word, draw.total, (seed, n + 1)), n + 1
+        return counted(progress.trace)
 
-    progress = watch.limited(max_iter).loop(step, Progress(Draw(np.zeros((V, K), np.int32))))
-    if progress.statistics is None:  # without a sweep
-        s = counted()
-        progress = progress.replace(model=Draw(s.word), statistics=(s.weight, s.length, np.zeros(K), s.word))
-    return progress
+    return watch.limited(max_iter).loop(step, counted(()))
 
 
 @dataclass(frozen=True, eq=False)
 class Counts(Value):
-    """Of tokens: documents, words, log p(topics of the documents), and words by topic."""
+    """Of tokens: documents and words, words by topic, and log p(topics of the documents)."""
 
     weight: float
     length: float
+    blocks: int
     of_documents: float
+    of_words: float  # log p(words given topics), but for `total`; of one block
+    total: np.ndarray  # (K,), whole numbers
     word: np.ndarray  # (V, K), whole numbers
 
     @classmethod
-    def of(cls, V: int, K: int, alpha: np.ndarray, block: Tokens) -> Counts:
+    def of(cls, alpha: np.ndarray, eta: np.ndarray, block: Tokens) -> Counts:
         from ..loops.topics import count_topics, log_joint_of_rows
 
-        word = np.zeros((V, K), np.int32)
-        count_topics(block.words, block.start, block.topic, word)
-        of_documents = log_joint_of_rows(block.by_document(K), alpha)
-        return cls(float(len(block)), float(len(block.doc)), of_documents, word)
+        word, total = np.zeros((len(eta), len(alpha)), np.int32), np.zeros(len(alpha), np.int64)
+        of_words = count_topics(block.words, block.start, block.topic, eta, word, total)
+        log_p = block.log_p
+        if log_p is None:
+            log_p = log_joint_of_rows(block.by_document(len(alpha)), alpha)
+        return cls(
+            float(len(block)), float(len(block.doc)), int(len(block) > 0), log_p, of_words, total, word
+        )
 
     __add__ = Statistics.__add__
 
     def log_joint(self, eta: np.ndarray) -> float:
         """log p(words, topics)."""
-        from ..loops.topics import log_joint
+        from ..loops.topics import log_joint_of_words
 
-        return float(self.of_documents + log_joint(self.word, eta))
+        of_words = self.of_words if self.blocks < 2 else log_joint_of_words(self.word, eta)
+        of_total = gammaln(eta.sum()) - gammaln(eta.sum() + self.total)
+        return float(self.of_documents + of_words + of_total.sum())
 
 
 def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
@@ -180,7 +187,7 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     times = X.data.astype(np.int64)
     order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
     block = Tokens.of(X, K, topics[order], 0, (0,))
-    return Counts.of(X.shape[1], K, alpha, block).log_joint(eta)
+    return Counts.of(alpha, eta, block).log_joint(eta)
 
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
@@ -251,4 +258,4 @@ def _topics(block: Tokens) -> tuple[np.ndarray, ...]:
 
 
 def _resumed(topics: tuple[np.ndarray, ...], block: Tokens) -> Tokens:
-    return block.replace(topic=np.array(topics[block.index[0]]))
+    return block.replace(topic=np.array(topics[block.index[0]]), log_p=None)
