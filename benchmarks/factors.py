@@ -94,12 +94,12 @@ def measure(name: str, ours: Any, theirs: Any, bare: Any, rtol: float, repeat: i
 
 def table(scale: float, repeat: int, stream_rows: int) -> list[str]:
     warnings.simplefilter("ignore")  # fits of a few iterations do not converge
-    dense = pictures(int(60_000 * scale), 400)
+    dense = pictures(int(40_000 * scale), 400)
     text = documents(int(60_000 * scale), int(30_000 * scale), 100)
     wide = documents(int(100_000 * scale), int(100_000 * scale), 100)
     theirs = sklearn.decomposition
     kullback = {"solver": "mu", "beta_loss": "kullback-leibler"}
-    small = dense[: len(dense) // 6]
+    small = dense[: len(dense) // 4]
     lines = [
         f"Dense {dense.shape[0]:,} x {dense.shape[1]}; CSR {text.shape[0]:,} x {text.shape[1]:,} with "
         f"{text.nnz:,} entries, and {wide.shape[0]:,} x {wide.shape[1]:,} with {wide.nnz:,}. Median of "
@@ -115,7 +115,8 @@ def table(scale: float, repeat: int, stream_rows: int) -> list[str]:
         twice = 2 if "beta_loss" in how else 1
         lines.append(measure(name, *run, lambda: products(X, K, twice * n), 1e-4, repeat, aim))
 
-    compare("NMF, dense, 20 components, 20 iterations", dense, 20, 20, 1.5)
+    compare("NMF, dense, 20 components, 50 iterations", dense, 20, 50, 1.5)
+    compare("NMF, dense, 50 components, 20 iterations", dense, 50, 20, 1.5)
     compare("NMF, CSR, 50 components, 10 iterations", text, 50, 10, 1.5)
     compare("NMF, dense, divergence, 20 components, 10 iterations", small, 20, 10, 1.5, **kullback)
     compare("NMF, CSR, divergence, 20 components, 5 iterations", text, 20, 5, 1.5, **kullback)

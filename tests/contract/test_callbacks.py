@@ -135,7 +135,11 @@ def test_what_every_fit_says(variant):
     assert model.converged_ == (model.stopped_because_ == "tolerance")
 
 
-@pytest.mark.parametrize("variant", [v for v in ITERATIVE if not v.by_order and v.takes not in ("edges", "kernel")], ids=lambda v: v.name)
+@pytest.mark.parametrize(
+    "variant",
+    [v for v in ITERATIVE if not v.by_order and v.takes not in ("edges", "kernel")],
+    ids=lambda v: v.name,
+)
 def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypatch):
     """The fit says so, with a warning: it does not pass for the end of the iterations."""
     X, y = variant.data()
@@ -146,7 +150,8 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
         s = plain(self, block)
         if len(block):
             calls.append(1)
-        name = next((n for n in ("log_likelihood", "loss", "inertia", "bound", "square") if hasattr(s, n)), None)
+        summed = ("log_likelihood", "loss", "inertia", "bound", "square")
+        name = next((n for n in summed if hasattr(s, n)), None)
         return s.replace(**{name: float("nan")}) if len(calls) > 3 and name else s
 
     monkeypatch.setattr(model_class, "summarize", poisoned)

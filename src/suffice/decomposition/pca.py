@@ -192,9 +192,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         solvers = ("auto", "full", "covariance_eigh", "arpack", "randomized")
         if self.svd_solver not in solvers:
             raise ValueError(f"svd_solver={self.svd_solver!r} is unknown: use one of {solvers}.")
-        afford(
-            D**2, f"the moments of {D} features", "use sklearn.decomposition.TruncatedSVD on data in memory."
-        )
+        afford(D**2, f"the moments of {D} features", "use TruncatedSVD, which does not centre.")
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
         return PrincipalAxes(np.zeros(D), np.zeros((0, D)), np.zeros(0), np.zeros(D), rows)
 
