@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -237,8 +238,9 @@ def test_blocks_of_long_texts_are_small(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of what the engines themselves import
 @pytest.mark.parametrize("engine", ["ray", "dask", "spark"])
-def test_engines(engine, request, tmp_path):
+def test_engines(engine, request, monkeypatch):
     frame = arrow().to_pandas()
     if engine == "ray":
         ray = pytest.importorskip("ray")
@@ -249,6 +251,7 @@ def test_engines(engine, request, tmp_path):
         data = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=4)
     else:
         sql = pytest.importorskip("pyspark.sql")
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
         session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", False).getOrCreate()
         request.addfinalizer(session.stop)
         data = session.createDataFrame(frame)

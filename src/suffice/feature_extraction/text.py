@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,29 +94,13 @@ class Vocabulary(Model):
 
     def count(self, X: np.ndarray) -> sp.csr_array:
         """The counts of the words of the vocabulary in the texts X (N, 1)."""
-        known = self.place
-        indices: list[int] = []
-        counts: list[int] = []
-        lengths = []
-        for text in X[:, 0]:
-            found = Counter(self.analyze(text))
-            at = {known[word]: count for word, count in found.items() if word in known}
-            lengths.append(len(at))
-            indices += at
-            counts += at.values()
-        return self._rows(counts, indices, lengths, len(self.words))
+        return self._rows(*_counted(map(self.analyze, X[:, 0]), self.place.get), len(self.words))
 
     def learn(self, X: np.ndarray) -> tuple[np.ndarray, sp.csr_array]:
         """All words of the texts X (N, 1) in the order of the alphabet, and their counts."""
-        place: dict[str, int] = {}
-        indices: list[int] = []
-        counts: list[int] = []
-        lengths = []
-        for text in X[:, 0]:
-            found = Counter(self.analyze(text))
-            lengths.append(len(found))
-            indices += [place.setdefault(word, len(place)) for word in found]
-            counts += found.values()
+        place: defaultdict[str, int] = defaultdict()
+        place.default_factory = place.__len__  # a new word has the next place
+        counts, indices, lengths = _counted(map(self.analyze, X[:, 0]), place.__getitem__)
         words = sorted(place)
         rank = np.empty(len(words), np.int64)
         rank[[place[word] for word in words]] = np.arange(len(words))
@@ -392,6 +376,22 @@ class CountVectorizer(TransformerMixin, OnePass):
         if self.vocabulary is not None and not hasattr(self, "model_"):  # there is nothing to learn
             self._open(None, None, None)
         check_is_fitted(self)
+
+
+def _counted(
+    documents: Iterable[list[str]], place: Callable[[str], int | None]
+) -> tuple[list[int], list[int], list[int]]:
+    """How often each word occurs in a document, its place, and how many words the document has."""
+    counts: list[int] = []
+    indices: list[Any] = []
+    lengths = []
+    for words in documents:
+        found = Counter(map(place, words))
+        found.pop(None, None)  # what has no place
+        counts += found.values()
+        indices += found
+        lengths.append(len(found))
+    return counts, indices, lengths
 
 
 def _texts(documents: Any) -> np.ndarray:

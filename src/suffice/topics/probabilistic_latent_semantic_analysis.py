@@ -243,7 +243,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         afford(4 * K * V, f"{K} topics of {V} words", "use fewer topics, or fewer words (max_features).")
         words = data.fold(_word_counts)
         if not words.any():
-            raise ValueError("There are no words to fit: every document is empty.")
+            raise ValueError("There is nothing to fit: no rows, or every document is empty.")
         progress = em(
             self._starts(words),
             data,
