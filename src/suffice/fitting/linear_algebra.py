@@ -83,7 +83,7 @@ def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
 def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
     """X' G, likewise."""
     if not sp.issparse(X):
-        return X.T.dot(G)
+        return np.ascontiguousarray(G.T.dot(X).T)  # BLAS is faster so than the other way around
     out = np.zeros((X.shape[1], G.shape[1]))
     add_transposed_times(X, G, out)
     return out
