@@ -309,10 +309,11 @@ def test_in_shards(table, tmp_path, monkeypatch, dangling):
         assert (found.scores_.take(absent - found.nodes_[0]) == 0.0).all() if len(absent) else True
 
 
-def test_in_shards_what_cannot_be(table, monkeypatch):
+def test_in_shards_what_cannot_be(table, monkeypatch, tmp_path):
     monkeypatch.setattr(sharded, "HOME_BYTES", 0)
+    pq.write_table(named(table), tmp_path / "a.parquet")
     with pytest.raises(MemoryError, match="number them first"):
-        PageRank().fit(described(named(table)))
+        PageRank().fit(described(suffice.scan_parquet(tmp_path)))
     with pytest.raises(ValueError, match="algorithm='iterative'"):
         PageRank(algorithm="power").fit(described(table))
 

@@ -165,7 +165,7 @@ class Edges(Block):
     source: np.ndarray  # (N,)
     target: np.ndarray  # (N,)
     weight: Any = None  # (N,)
-    ids: np.ndarray | None = None  # (V,), distinct, in order; None if the ends are whole numbers as ids
+    ids: np.ndarray | None = None  # (V,), distinct; None if source and target are ids, whole numbers
     index: tuple[int, ...] = (0,)
 
     y = None

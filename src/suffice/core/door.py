@@ -130,7 +130,7 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
             return engine.open_partitions(X.source, columns, check), None
         columns = X.columns(_names_of(X.source))
         if _is_arrow(X.source):
-            return _here(check, columns.block(check, 0, X.source)), None
+            return _numbered(check, columns.block(check, 0, X.source))
         X, sample_weight = (
             tuple(np.asarray(X.source[name]) for name in columns.features),
             None if columns.weight is None else np.asarray(X.source[columns.weight], dtype=np.float64),
@@ -170,7 +170,21 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
         raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
     if all(whole):
         return _here(check, Edges(source, target, weight)), nodes
-    return _here(check, named_edges(source, None, target, None, weight)), nodes
+    return _numbered(check, check.kept(named_edges(source, target, weight)))
+
+
+def _numbered(check: Check, block: Any) -> tuple[Partitions, np.ndarray | None]:
+    """Links in memory whose ends are places in a list of ids, as partitions; and these ids, in order."""
+    if block.ids is None or not len(block):
+        return _here(check, block), None
+    used = np.zeros(len(block.ids), bool)
+    used[block.source] = used[block.target] = True
+    names = block.ids[used]
+    order = np.array(sorted(range(len(names)), key=names.tolist().__getitem__), np.int64)
+    place = np.zeros(len(used), np.int64)
+    place[np.flatnonzero(used)[order]] = np.arange(len(order))
+    numbered = block.replace(source=place[block.source], target=place[block.target], ids=None)
+    return _here(check, numbered), names[order]
 
 
 def _of_graph(graph: Any) -> tuple[np.ndarray, Any, Any]:

@@ -328,51 +328,60 @@ class Ends(tuple[str, ...]):
 
     def edges(self, batch: Any, weight: np.ndarray | None, index: int) -> Edges:
         """The links of an Arrow table or record batch."""
-        import pyarrow.types as types
+        import pyarrow as pa
 
-        found: list[tuple[Any, Any]] = []
-        for name in self:
-            column = batch.column(name)
-            if types.is_string_view(column.type):
-                column = column.cast("large_string")
-            if not types.is_dictionary(column.type):
-                kind = column.type
-                if not (types.is_string(kind) or types.is_large_string(kind)):
-                    found.append((ids_of(_column(batch, name), f"The column {name!r}"), None))
-                    continue
-                column = column.dictionary_encode()
-            if column.null_count:
+        columns = [_plain_column(batch.column(name)) for name in self]
+        texts = [pa.types.is_large_string(column.type) for column in columns]
+        for name, column, text in zip(self, columns, texts, strict=True):
+            if text and column.null_count:
                 raise ValueError(f"The column {name!r} has missing values: it must name a node in every row.")
-            column = column.combine_chunks() if hasattr(column, "chunks") else column
-            names = ids_of(column.dictionary.to_numpy(zero_copy_only=False), f"The column {name!r}")
-            found.append((column.indices.to_numpy(zero_copy_only=False), names))
-        (source, ids), (target, its) = found
-        if ids is None and its is None:
-            return Edges(source, target, weight, None, (index,))
-        return named_edges(source, ids, target, its, weight, index)
+        if all(texts):  # coded together, by Arrow
+            both = [chunk for column in columns for chunk in _chunks(column)]
+            coded = pa.chunked_array(both, pa.large_string()).combine_chunks().dictionary_encode()
+            place = coded.indices.to_numpy(zero_copy_only=False)
+            names = coded.dictionary.to_numpy(zero_copy_only=False)
+            n = batch.num_rows
+            return Edges(place[:n], place[n:], weight, names, (index,))
+        source, target = (
+            ids_of(column.to_pylist() if text else _column(batch, name), f"The column {name!r}")
+            for name, column, text in zip(self, columns, texts, strict=True)
+        )
+        if any(texts):
+            return named_edges(source, target, weight, index)
+        return Edges(source, target, weight, None, (index,))
 
 
-def named_edges(
-    source: np.ndarray, ids: Any, target: np.ndarray, its: Any, weight: Any = None, index: int = 0
-) -> Edges:
-    """Links whose ends are places in lists of names, or names if there is no list; of one list then."""
-    ids, source = _listed(source) if ids is None else (ids, source)
-    its, target = _listed(target) if its is None else (its, target)
-    if (ids.dtype.kind in "iu") != (its.dtype.kind in "iu") and len(ids) and len(its):
+def _plain_column(column: Any) -> Any:
+    """A column of Arrow, of which strings are of one kind and not coded."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return column.cast(kind).cast(pa.large_string()) if text else column
+
+
+def _chunks(column: Any) -> list[Any]:
+    return column.chunks if hasattr(column, "chunks") else [column]
+
+
+def named_edges(source: np.ndarray, target: np.ndarray, weight: Any = None, index: int = 0) -> Edges:
+    """Links between names, as places in a list of them."""
+    if len(source) and (source.dtype.kind in "iu") != (target.dtype.kind in "iu"):
         raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
-    names, place = np.unique(np.concatenate([ids, its]), return_inverse=True)
-    return Edges(place[: len(ids)][source], place[len(ids) :][target], weight, names, (index,))
+    names, place = _listed(np.concatenate([source, target]))
+    return Edges(place[: len(source)], place[len(source) :], weight, names, (index,))
 
 
 def _listed(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones in order, and the place of each among them."""
+    """The distinct ones, and the place of each among them."""
     if names.dtype.kind in "iu":
         return np.unique(names, return_inverse=True)
     given = names.tolist()
-    distinct = sorted(set(given))  # far fewer than links, so that little is sorted
-    place = dict(zip(distinct, range(len(distinct)), strict=True))
-    listed = np.empty(len(distinct), object)
-    listed[:] = distinct
+    place = dict.fromkeys(given)  # to compare strings, and to sort them, takes many times as long
+    place.update(zip(place, range(len(place)), strict=True))
+    listed = np.empty(len(place), object)
+    listed[:] = list(place)
     return listed, np.fromiter(map(place.__getitem__, given), np.int64, len(given))
 
 
