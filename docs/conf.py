@@ -37,6 +37,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
     "guides/benchmarks_table.md",
+    "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
     "gallery/*.py.md5",
     "sg_execution_times.rst",
