@@ -68,10 +68,17 @@ def expected(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @parametrize_with_checks(
-    [*(cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)), *MORE],
+    [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)],
     expected_failed_checks=expected,
 )
 def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(MORE)
+def test_sklearn_checks_with_options(estimator, check):
     check(estimator)
 
 

@@ -215,7 +215,7 @@ def test_nothing_is_learnt_from_nothing(name, how, source, tmp_path):
         table = table.slice(0, 0)
     else:
         table = table.set_column(table.column_names.index("w"), "w", pa.array(np.zeros(len(table))))
-    with pytest.raises(ValueError, match=r"nothing|no rows|n_samples=0|0 sample|only one class"):
+    with pytest.raises(ValueError, match=r"nothing|no rows|no words|n_samples=0|0 sample|only one class"):
         fitted(estimator, described(estimator, SOURCES[source](table, tmp_path)))
 
 

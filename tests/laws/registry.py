@@ -342,13 +342,21 @@ def _variants() -> list[Variant]:
 VARIANTS = _variants()
 
 
+# Variants that start elsewhere, or do the same sums by another name: they are tried in the slow suite.
+RARE = re.compile(
+    r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
+)
+
+
 def each_variant(wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences")) -> Any:
     """Parametrise a test over the variants that are wanted, of estimators that take what it gives."""
     import pytest
 
     chosen = [v for v in VARIANTS if v.takes in takes and wanted(v)]
     assert chosen
-    return pytest.mark.parametrize("variant", chosen, ids=lambda v: v.name)
+    marks = [pytest.mark.slow]
+    given = [pytest.param(v, id=v.name, marks=marks if RARE.search(v.name) else []) for v in chosen]
+    return pytest.mark.parametrize("variant", given)
 
 
 def is_iterative(variant: Variant) -> bool:

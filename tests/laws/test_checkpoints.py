@@ -11,6 +11,7 @@ from sklearn.callback import FitCallback
 
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows
+from suffice.core.estimator import OnePass
 from suffice.core.hashing import fingerprint
 from suffice.core.loop import Checkpoint
 from suffice.core.storage import StorageError, load_value, save_value
@@ -65,6 +66,8 @@ def test_the_callback_is_one():
 
 def test_every_long_fit_has_a_checkpoint():
     for cls in ESTIMATORS:
+        if issubclass(cls, OnePass):
+            continue  # what iterates after the pass has no data to read
         if "max_iter" in inspect.signature(cls).parameters and hasattr(cls(), "_init_callback_context"):
             wants = "tol" in inspect.signature(cls).parameters and "solver_" not in (cls.__doc__ or "")
             assert not wants or "checkpoint" in inspect.signature(cls).parameters, cls

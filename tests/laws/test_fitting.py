@@ -372,7 +372,9 @@ TWINS = {
 # Loops whose files are tried elsewhere, and where.
 TRIED_IN = {
     "chains": "sequence/test_chains.py",
-    "factors": "decomposition/test_nmf.py",
+    "coordinates": "linear_model/test_coordinate_descent.py",
+    "factors": "decomposition/test_loops.py",
+    "graph": "ranking/test_loops.py",
     "labels": "sequence/test_loops.py",
     "margin": "sequence/test_max_margin.py",
     "plsa": "topics/test_plsa.py",

@@ -37,6 +37,10 @@ each_pair = pytest.mark.parametrize("name", PAIRS)
 NOT_OURS = {
     ("LogisticRegression", "densify"): "coefficients under a squared penalty are never sparse",
     ("LogisticRegression", "sparsify"): "coefficients under a squared penalty are never sparse",
+    ("ElasticNet", "path"): "is the function enet_path",
+    ("ElasticNetCV", "path"): "is the function enet_path",
+    ("Lasso", "path"): "is the function enet_path",
+    ("LassoCV", "path"): "is the function enet_path",
 }
 
 
@@ -527,12 +531,13 @@ SCRIPT = textwrap.dedent(
     import numpy as np
     from sklearn.cluster import KMeans
     from sklearn.datasets import load_diabetes, load_iris
-    from sklearn.decomposition import PCA
+    from sklearn.decomposition import NMF, PCA, TruncatedSVD
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV
     from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
     from sklearn.metrics import adjusted_rand_score
     from sklearn.mixture import GaussianMixture
-    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
     from sklearn.naive_bayes import GaussianNB
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -557,6 +562,13 @@ SCRIPT = textwrap.dedent(
     print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
     print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
     print("scores", cross_val_score(Ridge(0.5), X, y, cv=4).round(6).tolist())
+    print("lasso", Lasso(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
+    print("elastic net", ElasticNet(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
+    for path in (LassoCV(cv=KFold(5)), ElasticNetCV(l1_ratio=[0.5, 0.9], cv=KFold(5))):
+        print("path", round(path.fit(X, y).alpha_, 6))
+    X = X - X.min(axis=0)
+    print("SVD", TruncatedSVD(3, random_state=0).fit(X).singular_values_.round(6).tolist())
+    print("NMF", round(NMF(2, init="nndsvda", max_iter=2000).fit(X).reconstruction_err_, 4))
     print(LogisticRegression(C=2.0), KMeans(n_clusters=3))
     """
 )
@@ -572,7 +584,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 6
+    assert swapped.count("from suffice.") == 7
     assert run(swapped) == run(SCRIPT)
 
 

@@ -116,6 +116,12 @@ def load(path: Any) -> Any:
     return stored.estimator_of(path)
 
 
+def must_have_rows(weight: Any) -> None:
+    """Refuse to learn from nothing: `weight` is that of all rows."""
+    if not np.any(weight):
+        raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+
+
 class Iterative(Estimator):
     """Estimators fitted by a loop: what they publish of it."""
 
@@ -180,8 +186,7 @@ class OnePass(Estimator):
         self._publish(start, data.fold(type(start).summarize, start))
 
     def _publish(self, start: Any, s: Any) -> Self:
-        if not np.any(s.weight):
-            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+        must_have_rows(s.weight)
         model = start.estimate(s)
         fitted = self._fitted(model, s)  # may refuse, and what was seen before is then kept
         self.model_, self.statistics_ = model, s

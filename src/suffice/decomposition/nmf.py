@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import power_of_two, rows_beside
 from ..core.cost import afford
 from ..core.door import in_memory, open_rows, read_rows
-from ..core.estimator import Iterative
+from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
@@ -438,8 +438,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         D = self.n_features_in_
         K = K or D
         look = data.fold(FirstLook.of)
-        if not look.weight > 0:
-            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+        must_have_rows(look.weight)
         N, mean = int(look.rows.sum()), look.total / look.weight / D
         afford(4 * N * K, f"the {K} numbers that NMF keeps of each of {N} rows", "use fewer components.")
         data = data.map(numbered, look.number, np.cumsum(look.rows) - look.rows)

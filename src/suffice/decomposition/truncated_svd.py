@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import rows_beside
 from ..core.cost import afford
 from ..core.door import open_rows, read_rows
-from ..core.estimator import Estimator
+from ..core.estimator import Estimator, must_have_rows
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
@@ -234,6 +234,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         with one_task(self):
             data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
             model, s = self._solve(data)
+            must_have_rows(s.weight)
             found = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
             variance, total = found.scores.variance, found.features.variance.sum()
             self.model_, self.statistics_ = model, s

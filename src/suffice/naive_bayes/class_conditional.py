@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..core.door import read_rows
-from ..core.estimator import OnePass
+from ..core.estimator import OnePass, must_have_rows
 from ..core.partitions import Partitions
 from ..families import Family, Labelled
 from ..fitting.scores import Classifier
@@ -31,8 +31,7 @@ class GenerativeClassifier(Classifier, OnePass):
             classes = data.fold(distinct_targets).values[0]
         classes = distinct(np.asarray(classes))
         prior, K = self._prior(), len(classes)
-        if not K:
-            raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+        must_have_rows(K)
         if prior is not None:
             prior = np.asarray(prior, dtype=np.float64)
             if len(prior) != K:

@@ -213,11 +213,11 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     """Blocks of tokens. Those of this machine are cut anew, by how many words there are."""
     if not isinstance(data, LocalPartitions):
         tokens = data.map(_here, K, seed)
-        _must_have_words(tokens.fold(len_of))
+        must_have_words(tokens.fold(len_of))
         return tokens
     X = sp.vstack(data.fold(_documents), format="csr")
     lengths = np.cumsum(X.sum(axis=1))
-    _must_have_words(lengths[-1] if len(lengths) else 0)
+    must_have_words(lengths[-1] if len(lengths) else 0)
     n = power_of_two(lengths[-1] / max(BLOCK_WORDS, V * K / ENTRIES), 1)
     cuts = np.searchsorted(lengths, lengths[-1] * np.arange(1, n) / n, "left") + 1
     ends = np.unique(np.concatenate([[0], np.minimum(cuts, X.shape[0]), [X.shape[0]]]))
@@ -225,7 +225,7 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     return LocalPartitions(tuple(Tokens.of(X[a:b], K, None, seed, (i,)) for i, (a, b) in parts))
 
 
-def _must_have_words(length: float) -> None:
+def must_have_words(length: float) -> None:
     if not length > 0:
         raise ValueError("The documents have no words: all counts are zero.")
 

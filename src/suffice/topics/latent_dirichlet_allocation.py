@@ -31,7 +31,7 @@ from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions, in_order, map_rows
 from ..families.priors import Dirichlet
-from .collapsed_gibbs import gibbs, log_joint
+from .collapsed_gibbs import gibbs, log_joint, must_have_words
 
 # What is done between two looks at what other threads have done: multiplications in one step of a document.
 RUN = 1 << 17
@@ -166,7 +166,7 @@ def variational(start: Topics, data: Partitions, tol: float, max_iter: int, watc
         model: Topics = progress.model
         _ = model.expected  # once, and not by every thread
         s = data.fold(Topics.summarize, model)
-        _must_have_words(s.length)
+        must_have_words(s.length)
         trace = (*progress.trace, model.objective(s))
         because = ""
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol:
@@ -201,7 +201,7 @@ def online(
 ) -> Passed:
     """Improve the topics after every few documents, in the order in which they come."""
     total = data.fold(_sizes)
-    _must_have_words(total[1])
+    must_have_words(total[1])
 
     def step(progress: Passed) -> Passed:
         model: Topics = progress.model
@@ -240,11 +240,6 @@ def _batches(data: Any, size: int) -> Iterator[Any]:
 def _sizes(block: Any) -> np.ndarray:
     """The weight of the documents, and of the words in them."""
     return np.array([block.weight.sum(), block.weight @ sp.csr_array(block.X).sum(axis=1)])
-
-
-def _must_have_words(length: float) -> None:
-    if not length > 0:
-        raise ValueError("The documents have no words: all counts are zero.")
 
 
 class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):

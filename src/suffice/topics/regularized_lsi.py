@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
 from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
+from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.statistics import Statistics
@@ -188,7 +188,8 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         D = self.n_features_in_
         if K > D:
             raise ValueError(f"n_components={K} must not be more than n_features={D}.")
-        axes, _ = powers(data, K, D, 4, 10, "LU", check_random_state(self.random_state))
+        axes, s = powers(data, K, D, 4, 10, "LU", check_random_state(self.random_state))
+        must_have_rows(s.weight)
         # As long as V, so that neither penalty weighs more at first.
         start = axes.axes * np.sqrt(np.maximum(axes.value, np.finfo(np.float64).tiny))[:, None]
         model = SparseTopics(start, float(self.topic_penalty), float(self.document_penalty))
