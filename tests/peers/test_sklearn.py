@@ -562,7 +562,7 @@ SCRIPT = textwrap.dedent(
     print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
     print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
     print("scores", cross_val_score(Ridge(0.5), X, y, cv=4).round(6).tolist())
-    print("lasso", Lasso(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
+    print("lasso", (Lasso(0.1, tol=1e-10).fit(X, y).coef_.round(4) + 0.0).tolist())
     print("elastic net", ElasticNet(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
     for path in (LassoCV(cv=KFold(5)), ElasticNetCV(l1_ratio=[0.5, 0.9], cv=KFold(5))):
         print("path", round(path.fit(X, y).alpha_, 6))
