@@ -39,7 +39,7 @@ def found(name, source):
     return [values.tobytes() for values in scores], bits(search.best_estimator_), search.n_passes_
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", ["logistic", pytest.param("mixture", marks=pytest.mark.slow)])
 def test_on_ray(name, cluster, references):
     import ray
 

@@ -353,7 +353,7 @@ class MarkovChain(DensityMixin, Estimator):
         return x
 
     def distance_to_stationary(self, n: int, start: Any = None) -> np.ndarray:
-        """The sum of |P(X_t = i) - pi_i| over the states, for t = 0, 1, ..., n."""
+        """The sum of abs(P(X_t = i) - pi_i) over the states, for t = 0, 1, ..., n."""
         pi, x = self.stationary_distribution(), self.distribution(0, start)
         out = np.empty(n + 1)
         for t in range(n + 1):

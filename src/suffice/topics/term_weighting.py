@@ -91,16 +91,24 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
 
     With tf the count of a word in a document, N the number of documents and n of those that have the word:
 
-    =============  ======================================  ==============  ======================
-    ``local``                                              ``collection``
-    =============  ======================================  ==============  ======================
-    `frequency`    tf                                      None            1
-    `relative`     tf / length of the document             `idf`           log(N / n)
-    `binary`       1                                       `smooth_idf`    log((1 + N)/(1 + n)) + 1
-    `augmented`    (1 + tf / largest tf of the document)/2
-    `log`          log(1 + tf)
-    `sublinear`    1 + log tf
-    =============  ======================================  ==============  ======================
+    ============== =========================================
+    ``local``
+    ============== =========================================
+    'frequency'    tf
+    'relative'     tf / length of the document
+    'binary'       1
+    'augmented'    (1 + tf / largest tf of the document) / 2
+    'log'          log(1 + tf)
+    'sublinear'    1 + log(tf)
+    ============== =========================================
+
+    ============== =========================================
+    ``collection``
+    ============== =========================================
+    None           1
+    'idf'          log(N / n)
+    'smooth_idf'   log((1 + N) / (1 + n)) + 1
+    ============== =========================================
 
     A word that a document has not weighs nothing in it. The tf-idf of Li is `relative` by `idf` without a
     norm; that of Gong and Xu `frequency` by `idf` to unit length; that of scikit-learn `frequency` by
