@@ -47,12 +47,9 @@ rank = PageRank().fit((source, target))
 seen = PageRank(restart={"asyncio": 1.0}).fit((source, target))
 hits = HITS().fit((source, target))
 
-figure, axes = plt.subplots(1, 4, figsize=(14, 4.6), width_ratios=[1, 1, 1, 1.9], layout="constrained")
-for ax, (title, scores) in zip(
-    axes,
-    {"PageRank": rank.scores_, "seen from asyncio": seen.scores_, "hubs": hits.hubs_}.items(),
-    strict=False,
-):
+found = {"PageRank": rank.scores_, "seen from asyncio": seen.scores_, "hubs": hits.hubs_}
+figure, axes = plt.subplots(1, 3, figsize=(10, 4.6), layout="constrained")
+for ax, (title, scores) in zip(axes, found.items(), strict=True):
     order = scores.argsort()[-14:]
     ax.barh(range(14), scores[order], color="#0072b2")
     ax.set_yticks(range(14), rank.nodes_[order], fontsize=9)
@@ -62,8 +59,9 @@ for ax, (title, scores) in zip(
 # %%
 # The error of the scores has a known bound, which falls the faster the less damping there is.
 
+_, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for damping in (0.5, 0.85, 0.95):
     fitted = PageRank(damping, tol=1e-10).fit((source, target))
-    RankDisplay.from_estimator(fitted, ax=axes[3], name=f"damping {damping}")
-axes[3].set_title("error of all scores")
+    RankDisplay.from_estimator(fitted, ax=ax, name=f"damping {damping}")
+ax.set_title("error of all scores")
 plt.show()
