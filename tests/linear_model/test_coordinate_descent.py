@@ -112,6 +112,12 @@ def test_the_path_is_scikit_learns(rows):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
 
 
+def test_a_path_has_one_target(rows):
+    X, y, _ = rows
+    with pytest.raises(ValueError, match="2 targets, expected one"):
+        enet_path(X, np.stack([y, y], axis=1))
+
+
 class TestFolds:
     def test_scikit_learns_folds(self, rows):
         X, y, _ = rows

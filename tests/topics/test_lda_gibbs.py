@@ -18,6 +18,8 @@ from suffice.loops import topics as loops
 from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion
 from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
 
+from ..laws.test_checkpoints import Interrupt, StopAt
+
 
 def tokens_of(X, topic=None, K=2, seed=0):
     return Tokens.of(sp.csr_array(np.asarray(X, float)), K, topic, seed, (0,))
@@ -321,36 +323,14 @@ def test_long_documents(longest):
     assert (block.by_document(3).sum(axis=1) == X.sum(axis=1)).all()
 
 
-class StopAt:
-    """A callback that fails at the end of an iteration, as a machine may."""
-
-    def __init__(self, iteration):
-        self.iteration, self.seen = iteration, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context, **kwargs):
-        pass
-
-    def on_fit_task_end(self, estimator, context, **kwargs):
-        if context.task_name == "iteration":
-            self.seen += 1
-            if self.seen == self.iteration:
-                raise InterruptedError
-
-
 @pytest.mark.usefixtures("small_blocks")
 def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
-    X, _ = corpus(100)
     assert isinstance(StopAt(1), FitCallback)
+    X, _ = corpus(100)
     path = tmp_path / "progress"
     stopped = gibbs(max_iter=7, checkpoint=path)
     stopped.set_callbacks(StopAt(4))
-    with pytest.raises(InterruptedError):
+    with pytest.raises(Interrupt):
         stopped.fit(X)
     assert load_value(path).progress.n_iter == 3
     same(gibbs(max_iter=7, checkpoint=path).fit(X), gibbs(max_iter=7).fit(X))

@@ -18,7 +18,7 @@ from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.partitions import Partitions
 from ..statistics import Moments
-from .least_squares import LeastSquares, LinearModel
+from .least_squares import LeastSquares, LinearModel, must_have_one_target
 
 STEPS = 1000  # of the precisions, towards the largest evidence
 CLOSE = 1e-10  # by which they may still change
@@ -198,8 +198,7 @@ class BayesianLinearRegression(LeastSquares):
         return GaussianWeights(np.zeros((1, D)), np.zeros(1), *how)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
-        if len(s.mean) - model.coef.shape[1] > 1:
-            raise ValueError("There are several targets, expected one: call fit for each of them.")
+        must_have_one_target(model, s)
         self._flat_target = True
         return {
             **super()._fitted(model, s),

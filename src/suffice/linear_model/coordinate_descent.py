@@ -28,7 +28,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import tree_sum
 from ..core.tables import Table
 from ..statistics import Moments, grouped_moments, moments
-from .least_squares import LeastSquares, LinearModel, columns_of
+from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,7 @@ class Paths(Model):
                 "rows that are equal are left out together."
             )
         total = tree_sum(folds)
-        if (targets := len(total.mean) - self.net.coef.shape[1]) > 1:
-            raise ValueError(f"There are {targets} targets, expected one: call fit for each of them.")
+        must_have_one_target(self.net, total)
         others = [tree_sum(folds[:f] + folds[f + 1 :]) for f in range(len(folds))]
         grids, errors = [], []
         for ratio in self.ratios:
@@ -705,4 +704,5 @@ def enet_path(
     s = data.fold(LinearModel.summarize, start)
     found = grid(start, s, alphas, eps)
     path = start.path(s, found)
+    must_have_one_target(path[0], s)
     return found, np.stack([model.coef[0] for model in path], axis=1), np.array([m.gap[0] for m in path])

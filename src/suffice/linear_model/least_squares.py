@@ -71,6 +71,11 @@ def columns_of(block: Any) -> Any:
     return sp.hstack([X, y], format="csr") if sp.issparse(X) else np.hstack([X, y])
 
 
+def must_have_one_target(model: LinearModel, s: Moments) -> None:
+    if (targets := len(s.mean) - model.coef.shape[1]) > 1:
+        raise ValueError(f"There are {targets} targets, expected one: pass one at a time.")
+
+
 class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     """What linear regressions from moments share."""
 
