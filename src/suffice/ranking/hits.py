@@ -13,13 +13,12 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.door import open_edges
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import in_runs
 from ..engines.local import LocalPartitions
 from .links import Graph, Links, read_graph, turned
-from .page_rank import FARTHEST, LinkMass, along, error_within
+from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Turns(Progress):
     rate: float = 1.0
 
 
-class HITS(Iterative):
+class HITS(OfLinks):
     """Two scores for each node of a graph: as a hub, and as an authority.
 
     Parameters
@@ -98,19 +97,12 @@ class HITS(Iterative):
     (array([0.618, 0.382, 0.   , 0.   ]), array([0.   , 0.   , 0.618, 0.382]))
     """
 
-    takes: ClassVar[str] = "edges"
     bounds: ClassVar[dict[str, float]] = {"tol": 0, "max_iter": 1}
 
     def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: Any = None) -> None:
         self.tol = tol
         self.max_iter = max_iter
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        return tags
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

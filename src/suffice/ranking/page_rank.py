@@ -132,10 +132,21 @@ def error_within(change: float, factor: float) -> float:
     return change if change <= ROUNDING or np.isnan(change) else FARTHEST
 
 
-class Walks(Iterative):
-    """What the scores of surfers share: the links they take, and the iterations."""
+class OfLinks(Iterative):
+    """What is fitted to links, and not to rows."""
 
     takes: ClassVar[str] = "edges"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+class Walks(OfLinks):
+    """What the scores of surfers share: the iterations."""
+
     bounds: ClassVar[dict[str, float]] = {"damping": 0, "tol": 0, "max_iter": 1}
 
     damping: float
@@ -143,12 +154,6 @@ class Walks(Iterative):
     tol: float
     max_iter: int
     checkpoint: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        return tags
 
     def _open(self, X: Any, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
         if not 0.0 <= self.damping <= 1.0:
