@@ -150,17 +150,36 @@ def test_workers_killed_between_folds(client, here):
 
 
 def test_a_stopped_worker_is_left_and_its_blocks_are_made_again(client, marker, expected):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
     data = opened()
     data.fold(lambda rows: rows.X.sum(0))
     with suffice.patience(3):
         assert bits(data.fold(marker(stop), mixture())) == expected
-    assert psutil.Process(marker.pid()).status() == psutil.STATUS_STOPPED
+    assert not psutil.pid_exists(marker.pid())
+
+
+def test_a_slow_worker_is_replaced_and_the_cluster_does_not_shrink(client, expected):
+    """Every worker is taken for silent: each closes, and its nanny starts another."""
+
+    async def silent(dask_scheduler):
+        for worker in dask_scheduler.workers.values():
+            worker.last_seen = 0.0
+        await engine._replace_silent(1.0, dask_scheduler)
+
+    client.wait_for_workers(2, timeout=60)
+    before = set(client.run(os.getpid).values())
+    data = opened()
+    client.run_on_scheduler(silent)
+    client.wait_for_workers(2, timeout=60)
+    time.sleep(2)  # two heartbeats: what was removed, and did not know it, would leave by now
+    assert bits(data.fold(Mixture.summarize, mixture())) == expected
+    after = set(client.run(os.getpid).values())
+    assert len(after) == 2 and not before & after
 
 
 def test_a_stuck_task_is_sent_to_another_worker(client, marker, expected):
     """Its worker lives, and is heard of."""
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
     data = opened()
     with suffice.patience(2):
         assert bits(data.fold(marker(wait), mixture())) == expected
@@ -173,7 +192,7 @@ def test_a_task_that_never_ends_is_given_up(client, monkeypatch):
         time.sleep(10 * (rows.index[0] == 6 and len(rows) > 0))
         return 0.0
 
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=60)
     data = opened()
     said = r"nor for 1 more.*blocks 6(, [0-9, ]+)? are waited for.*suffice.patience\(10\)"
     with suffice.patience(1), pytest.raises(TimeoutError, match=said):

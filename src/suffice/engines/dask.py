@@ -6,10 +6,11 @@ fold them.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +25,7 @@ import scipy.sparse as sp
 from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
-from distributed import Client, Future, KilledWorker, wait
+from distributed import Client, Future, KilledWorker, rpc, wait
 from distributed.protocol import pickle
 from distributed.scheduler import heartbeat_interval
 
@@ -193,14 +194,20 @@ def _timeout_is_no_error() -> Iterator[None]:
 def _leave_silent_workers(client: Client) -> None:
     """What workers hold that are no longer heard of is computed by others. Dask itself waits for five
     minutes, by `distributed.scheduler.worker-ttl`."""
-    client.run_on_scheduler(_remove_silent, seconds() / 2)
+    client.run_on_scheduler(_replace_silent, seconds() / 2)
 
 
-async def _remove_silent(seconds: float, dask_scheduler: Any) -> None:
+async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
+    """Their nannies start others: a worker that is only slow, and told to close, would close its nanny too."""
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
-    for address in [address for address, worker in workers.items() if worker.last_seen < limit]:
-        await dask_scheduler.remove_worker(address, expected=True, stimulus_id=f"suffice-{time.time()}")
+    why = f"suffice-{time.time()}"
+    for address, worker in [item for item in workers.items() if item[1].last_seen < limit]:
+        await dask_scheduler.remove_worker(address, expected=True, close=not worker.nanny, stimulus_id=why)
+        if worker.nanny:
+            with suppress(OSError, TimeoutError):  # its machine is gone as well
+                async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as nanny:
+                    await asyncio.wait_for(nanny.kill(timeout=1, reason=why), 10)
 
 
 @contextmanager
