@@ -198,7 +198,7 @@ def _leave_silent_workers(client: Client) -> None:
 
 
 async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
-    """Their nannies start others: a worker that is only slow, and told to close, would close its nanny too."""
+    """Their nannies start others: a slow worker that is told to close would close its nanny too."""
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
     why = f"suffice-{time.time()}"
