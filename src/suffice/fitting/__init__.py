@@ -1,14 +1,18 @@
 """Loops over folds."""
 
+from .conjugate import conjugate_gradient
 from .descent import newton
 from .em import Together, em
-from .gradient import gradient_descent, stochastic_descent
-from .lbfgs import quasi_newton
+from .gradient import Decreasing, coordinate_descent, gradient_descent, stochastic_descent
 from .planes import cutting_planes
+from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling, scaling_step
 
 __all__ = [
+    "Decreasing",
     "Together",
+    "conjugate_gradient",
+    "coordinate_descent",
     "cutting_planes",
     "em",
     "gradient_descent",

@@ -1,4 +1,5 @@
-"""Minimising a function whose value and derivatives are folds: where a descent stands, and Newton's method.
+"""Minimising a function whose value and derivatives are folds: where a descent stands, the search along a
+line, and Newton's method.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 3.2; Li appendix B.
 """
@@ -23,7 +24,8 @@ class Descent(Progress):
 
     value: float = np.inf
     gradient: Any = None  # (D,)
-    hessian: Any = None  # (D, D)
+    hessian: Any = None  # (D, D), or what approximates it
+    inverse: Any = None  # (D, D), what approximates the inverse of the Hessian
     steps: tuple[np.ndarray, ...] = ()
     changes: tuple[np.ndarray, ...] = ()  # of the gradient, over each of the steps
 
@@ -32,6 +34,7 @@ def newton(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
     start: np.ndarray,
     *,
+    solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = solve_positive,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
@@ -44,6 +47,8 @@ def newton(
         ``fun(x)`` gives the value, the gradient and the Hessian: a fold, with the penalty added at home.
     start : ndarray
         Where to start.
+    solve : callable
+        Of the Hessian and the gradient, the step to the bottom of the quadratic they make, or towards it.
     tol : float
         Converged when no component of the gradient is larger, or the value falls no more.
     max_iter : int
@@ -67,7 +72,7 @@ def newton(
             value, gradient, hessian = here.value, here.gradient, here.hessian
         if not np.isfinite(value):
             return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
-        direction = -solve_positive(hessian, gradient)
+        direction = -solve(hessian, gradient)
         slope, length = float(gradient @ direction), 1.0
         while True:
             new = here.model + length * direction
@@ -80,7 +85,7 @@ def newton(
         return Descent(
             new,
             (*here.trace, new_value),
-            stopped_because=_finished(value, new_value, new_gradient, tol),
+            stopped_because=finished(value, new_value, new_gradient, tol),
             value=new_value,
             gradient=new_gradient,
             hessian=new_hessian,
@@ -89,7 +94,57 @@ def newton(
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
 
 
-def _finished(value: float, new_value: float, new_gradient: np.ndarray, tol: float) -> str:
+def minimum_along(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    here: Descent,
+    direction: np.ndarray,
+    *,
+    length: float = 1.0,
+    accuracy: float,
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """A point along `direction`, the value and the gradient there: the value has fallen, and the slope is at
+    most `accuracy` of that at the start. None if no step descends.
+
+    Secants of the slope, which of a quadratic find the minimum at once; every third trial halves the
+    interval.
+    """
+    x, value, start = here.model, here.value, float(here.gradient.dot(direction))
+    low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
+    best = None
+    for trial in range(1, 61):
+        new = x + length * direction
+        new_value, new_gradient = fun(new)
+        slope = float(new_gradient.dot(direction))
+        enough = value + 1e-4 * length * start
+        falls = new_value <= enough + ROUNDING * abs(value)
+        if falls and abs(slope) <= accuracy * abs(start):
+            return new, new_value, new_gradient
+        if new_value <= (enough if best is None else best[1]):
+            best = new, new_value, new_gradient
+        if falls and slope < 0:
+            further = length - slope * (length - low) / (slope - slope_low) if slope > slope_low else np.inf
+            low, slope_low = length, slope
+        else:
+            high, slope_high = length, slope if slope > 0 else np.nan
+        if np.isinf(high):
+            length = min(further, 10.0 * length)
+            continue
+        if high - low <= 1e-15 * high or abs(slope) * (high - low) <= 1e-17 * abs(value):
+            break
+        share = slope_low / (slope_low - slope_high)
+        length = low + (high - low) * (share if share > 0 and trial % 3 else 0.5)
+    return best
+
+
+def finished(value: float, new_value: float, new_gradient: np.ndarray, tol: float) -> str:
+    """Why a descent that took a step ends here, if it does."""
     small = np.abs(new_gradient).max(initial=0.0) <= tol
     still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
     return "tolerance" if small or still else ""
+
+
+def at_rest(here: Descent, value: float, gradient: np.ndarray, tol: float) -> str:
+    """The same after an exact search, which sees the gradient fall where the value is lost in rounding."""
+    largest = np.abs(gradient).max(initial=0.0)
+    still = value >= here.value and largest >= np.abs(here.gradient).max(initial=0.0)
+    return "tolerance" if largest <= tol or still else ""

@@ -1,30 +1,142 @@
-"""Minimising by gradients alone: descent with the whole gradient, and with that of one example at a time.
+"""Minimising by gradients alone: descent with the whole gradient, one coordinate at a time, and with the
+gradients of one example at a time.
 
-Barzilai and Borwein, "Two-point step size gradient methods", 1988; Li appendix A. Johnson and Zhang,
-"Accelerating stochastic gradient descent using predictive variance reduction", 2013.
+Li appendix A. Barzilai and Borwein, "Two-point step size gradient methods", 1988. Robbins and Monro, "A
+stochastic approximation method", 1951. Johnson and Zhang, "Accelerating stochastic gradient descent using
+predictive variance reduction", 2013.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent
+from ..core.values import Value
+from .descent import ROUNDING, Descent, at_rest, minimum_along
+
+EXACT = 1e-10  # of the slope at the start of a line, what is left where the search along it ends
 
 
 def gradient_descent(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     *,
+    step: str | float = "barzilai-borwein",
     tol: float = 1e-4,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by steps along the gradient, each as long as the last two gradients suggest, and halved until
-    it descends.
+    """Minimise by steps against the gradient.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+    start : ndarray
+        Where to start.
+    step : {'barzilai-borwein', 'line-search'} or float
+        How long the steps are. 'barzilai-borwein': as long as the last change of the gradient calls for,
+        halved while they do not descend. 'line-search': to the minimum along the gradient, as in the
+        textbooks; there the next gradient is at right angles, and the way to the minimum of a narrow valley
+        is long. A number multiplies the gradient, and nothing is tried: too large a number diverges.
+    tol : float
+        Converged when no component of the gradient is larger, or the value falls no more.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.fitting import gradient_descent
+    >>> fun = lambda x: ((x - 3.0) @ (x - 3.0), 2 * (x - 3.0))
+    >>> gradient_descent(fun, np.zeros(2)).model
+    array([3., 3.])
+    >>> gradient_descent(fun, np.zeros(2), step=0.25, max_iter=3).model
+    array([2.625, 2.625])
+    """
+    if isinstance(step, str) and step not in ("barzilai-borwein", "line-search"):
+        raise ValueError(f"step={step!r} is unknown: use 'barzilai-borwein', 'line-search' or a number.")
+
+    def found_from(here: Descent) -> tuple[np.ndarray, float, np.ndarray] | None:
+        if not isinstance(step, str):
+            new = here.model - step * here.gradient
+            return new, *fun(new)
+        length = _two_point_length(here)
+        if step == "line-search":
+            return minimum_along(fun, here, -here.gradient, length=length, accuracy=EXACT)
+        return _halved(fun, here, length)
+
+    def iteration(here: Descent) -> Descent:
+        if here.gradient is None:
+            value, gradient = fun(here.model)
+            here = here.replace(value=value, gradient=gradient)
+        found = found_from(here)
+        if found is None:
+            reach = _two_point_length(here) * float(here.gradient.dot(here.gradient))
+            why = "tolerance" if reach <= ROUNDING * max(1.0, abs(here.value)) else "line search"
+            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        new, value, gradient = found
+        if step == "line-search":
+            why = at_rest(here, value, gradient, tol)
+        else:
+            why = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
+        return Descent(
+            new,
+            (*here.trace, value),
+            stopped_because=why,
+            value=value,
+            gradient=gradient,
+            steps=(new - here.model,),
+            changes=(gradient - here.gradient,),
+        )
+
+    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+
+
+def _two_point_length(here: Descent) -> float:
+    """The length of step at which a quadratic with the curvature seen last would be at its minimum."""
+    if not here.steps:
+        return 1.0 / max(1.0, float(np.linalg.norm(here.gradient)))
+    s, y = here.steps[-1], here.changes[-1]
+    return float(s.dot(s) / max(s.dot(y), 1e-300))
+
+
+def _halved(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], here: Descent, length: float
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """The first step of length, length / 2, length / 4, ... that descends enough. Where the value is lost in
+    rounding, the slope must have fallen."""
+    steepness = float(here.gradient.dot(here.gradient))
+    for _ in range(60):
+        new = here.model - length * here.gradient
+        value, gradient = fun(new)
+        enough = here.value - 1e-4 * length * steepness
+        blurred = (
+            value <= enough + ROUNDING * abs(here.value) and abs(gradient.dot(here.gradient)) < steepness
+        )
+        if value <= enough < here.value or blurred:
+            return new, value, gradient
+        length /= 2.0
+    return None
+
+
+def coordinate_descent(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    watch: Watch | None = None,
+) -> Descent:
+    """Minimise along one coordinate after the other: an iteration is once over all of them.
+
+    Each search along a coordinate calls `fun` a few times. Coordinate ascent is this of minus the function.
 
     Parameters
     ----------
@@ -42,44 +154,56 @@ def gradient_descent(
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.fitting import gradient_descent
-    >>> gradient_descent(lambda x: ((x - 3.0) @ (x - 3.0), 2 * (x - 3.0)), np.zeros(2)).model
-    array([3., 3.])
+    >>> from suffice.fitting import coordinate_descent
+    >>> A = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    >>> fun = lambda x: (0.5 * x @ A @ x - x.sum(), A @ x - 1.0)
+    >>> coordinate_descent(fun, np.zeros(2), max_iter=1).model.round(6)
+    array([0.5 , 0.75])
+    """
+    axes = np.eye(len(start))
+
+    def iteration(here: Descent) -> Descent:
+        if here.gradient is None:
+            value, gradient = fun(here.model)
+            here = here.replace(value=value, gradient=gradient)
+        before = here
+        for j, axis in enumerate(axes):
+            if here.gradient[j] == 0.0:
+                continue
+            found = minimum_along(fun, here, -np.sign(here.gradient[j]) * axis, accuracy=EXACT)
+            if found is not None:
+                new, value, gradient = found
+                here = here.replace(model=new, value=value, gradient=gradient)
+        why = at_rest(before, here.value, here.gradient, tol)
+        return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+
+    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+
+
+@dataclass(frozen=True)
+class Decreasing(Value):
+    """Lengths of step that shrink: ``first / (t + 1) ** power`` for t = 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> from suffice.fitting import Decreasing
+    >>> Decreasing(first=2.0)(3)
+    0.5
+    >>> Decreasing(power=0.5).settles
+    False
     """
 
-    def step(here: Descent) -> Descent:
-        x = here.model
-        value, gradient = (here.value, here.gradient) if here.gradient is not None else fun(x)
-        if here.steps:
-            s, y = here.steps[-1], here.changes[-1]
-            length = float(s.dot(s) / max(s.dot(y), 1e-300))
-        else:
-            length = 1.0 / max(1.0, float(np.linalg.norm(gradient)))
-        steepness = float(gradient.dot(gradient))
-        for _ in range(60):
-            new = x - length * gradient
-            new_value, new_gradient = fun(new)
-            if new_value <= value - 1e-4 * length * steepness:
-                break
-            length /= 2.0
-        else:
-            still = length * steepness <= ROUNDING * max(1.0, abs(value))
-            why = "tolerance" if still else "line search"
-            return here.replace(
-                value=value, gradient=gradient, trace=(*here.trace, value), stopped_because=why
-            )
-        small = np.abs(new_gradient).max(initial=0.0) <= tol
-        return Descent(
-            new,
-            (*here.trace, new_value),
-            stopped_because="tolerance" if small else "",
-            value=new_value,
-            gradient=new_gradient,
-            steps=(new - x,),
-            changes=(new_gradient - gradient,),
-        )
+    first: float = 1.0
+    power: float = 1.0
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+    def __call__(self, t: int) -> float:
+        return self.first / (t + 1.0) ** self.power
+
+    @property
+    def settles(self) -> bool:
+        """Whether noisy steps come to rest at the minimum, from anywhere: the sum of the lengths is infinite,
+        and that of their squares is not (Robbins and Monro)."""
+        return 0.5 < self.power <= 1.0
 
 
 def stochastic_descent(
@@ -88,7 +212,7 @@ def stochastic_descent(
     start: np.ndarray,
     *,
     n: int,
-    length: float,
+    length: float | Decreasing,
     seed: Any = 0,
     tol: float = 1e-4,
     max_iter: int = 100,
@@ -96,9 +220,10 @@ def stochastic_descent(
 ) -> Descent:
     """Minimise a mean over examples by their gradients one after the other, in an order that is drawn.
 
-    The result depends on that order. Each pass starts with the gradient over all examples, and in it each
-    step takes only the change of the gradient of one example since: the noise dies out with the changes, so
-    steps of one length come to rest at the minimum.
+    The result depends on that order. With steps of one length, each pass starts with the gradient over all
+    examples, and in it each step takes only the change of the gradient of one example since: the noise dies
+    out with the changes, so the steps come to rest at the minimum. With steps that shrink, each takes the
+    gradient of one example as it is.
 
     Parameters
     ----------
@@ -110,7 +235,7 @@ def stochastic_descent(
         Where to start.
     n : int
         Number of examples.
-    length : float
+    length : float or Decreasing
         Length of the steps.
     seed : int
         Of the order.
@@ -124,23 +249,29 @@ def stochastic_descent(
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.fitting import stochastic_descent
+    >>> from suffice.fitting import Decreasing, stochastic_descent
     >>> target = np.array([2.0, 4.0])
     >>> fun = lambda x: (0.5 * ((x - target) ** 2).mean(), x - target.mean())
     >>> of_one = lambda x, i: x - target[i]
     >>> stochastic_descent(fun, of_one, np.zeros(1), n=2, length=0.5).model.round(3)
     array([3.])
+    >>> stochastic_descent(fun, of_one, np.zeros(1), n=2, length=Decreasing(), tol=0.01).model.round(1)
+    array([3.])
     """
 
-    def step(here: Descent) -> Descent:
+    def iteration(here: Descent) -> Descent:
         pivot = here.model
         gradient = fun(pivot)[1] if here.gradient is None else here.gradient
         x, rng = pivot.copy(), np.random.default_rng([seed, here.n_iter])
-        for i in np.concatenate([rng.permutation(n), rng.permutation(n)]).tolist():
-            x -= length * (of_example(x, i) - of_example(pivot, i) + gradient)
+        order = np.concatenate([rng.permutation(n), rng.permutation(n)])
+        for t, i in enumerate(order.tolist(), start=here.n_iter * len(order)):
+            if isinstance(length, Decreasing):
+                x -= length(t) * of_example(x, i)
+            else:
+                x -= length * (of_example(x, i) - of_example(pivot, i) + gradient)
         value, gradient = fun(x)
         small = np.abs(gradient).max(initial=0.0) <= tol
         why = "tolerance" if small else ""
         return Descent(x, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

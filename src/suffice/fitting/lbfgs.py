@@ -20,7 +20,7 @@ from .descent import ROUNDING, Descent
 MANY = 1 << 21  # parameters from which each vector of the history counts
 
 
-def quasi_newton(
+def limited_memory(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     *,
@@ -29,34 +29,7 @@ def quasi_newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS.
-
-    Parameters
-    ----------
-    fun : callable
-        ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
-        penalty added at home. The gradient is kept: it must be a new array in each call.
-    start : ndarray
-        Where to start.
-    l1 : float
-        Strength of the absolute values.
-    tol : float
-        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or the
-        value falls no more.
-    max_iter : int
-        Iterations at most.
-    watch : Watch, optional
-        Callbacks and checkpoint.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from suffice.fitting import quasi_newton
-    >>> target = np.array([3.0, 0.5])
-    >>> fun = lambda x: (0.5 * ((x - target) ** 2).sum(), x - target)
-    >>> quasi_newton(fun, np.zeros(2), l1=1.0).model
-    array([2., 0.])
-    """
+    """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
     from ..loops.vectors import dot
 
     def step(here: Descent) -> Descent:

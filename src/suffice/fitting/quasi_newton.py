@@ -1,0 +1,138 @@
+"""Quasi-Newton methods: the Hessian, or its inverse, is learnt from the steps and the changes of the
+gradient.
+
+Li appendix B; Nocedal and Wright, "Numerical Optimization", 2nd ed., ch. 6. With d the last step and y the
+change of the gradient over it, B d = y holds after each update of B, which approximates the Hessian, and G y
+= d after each update of G, which approximates its inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.cost import afford
+from ..core.loop import Watch
+from .descent import ROUNDING, Descent, at_rest, minimum_along
+from .lbfgs import limited_memory
+from .linear_algebra import solve_positive
+
+
+def quasi_newton(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    update: str = "lbfgs",
+    alpha: float = 0.5,
+    accuracy: float = 0.3,
+    l1: float = 0.0,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    watch: Watch | None = None,
+) -> Descent:
+    """Minimise ``fun(x) + l1 * sum(abs(x))`` by a quasi-Newton method.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
+        penalty added at home. The gradient is kept: it must be a new array in each call.
+    start : ndarray
+        Where to start.
+    update : {'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp', 'broyden'}
+        Limited-memory BFGS, which keeps the last steps; or a matrix, from the identity on: BFGS of the
+        Hessian (`hessian` of the result), BFGS of its inverse (`inverse`), the method of Davidon, Fletcher
+        and Powell of the inverse, or a mixture of these two.
+    alpha : float
+        Share of DFP in 'broyden': 1 is DFP, 0 is BFGS.
+    accuracy : float
+        Of the search along a line, where a matrix is kept: the slope at the end of a step is at most so much
+        of that at its start. DFP needs it below one half; the textbook's exact search is 1e-10.
+    l1 : float
+        Strength of the absolute values, for 'lbfgs'.
+    tol : float
+        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or the
+        value falls no more.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.fitting import quasi_newton
+    >>> target = np.array([3.0, 0.5])
+    >>> fun = lambda x: (0.5 * ((x - target) ** 2).sum(), x - target)
+    >>> quasi_newton(fun, np.zeros(2), l1=1.0).model
+    array([2., 0.])
+    >>> quasi_newton(fun, np.zeros(2), update="dfp").model
+    array([3. , 0.5])
+    """
+    if update == "lbfgs":
+        return limited_memory(fun, start, l1=l1, tol=tol, max_iter=max_iter, watch=watch)
+    if update not in ("bfgs", "bfgs-inverse", "dfp", "broyden"):
+        raise ValueError(
+            f"update={update!r} is unknown: use 'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp' or 'broyden'."
+        )
+    if l1:
+        raise ValueError(f"update={update!r} takes no absolute values: use update='lbfgs' with l1={l1}.")
+    D = len(start)
+    afford(3 * D * D, f"the matrix of {D} parameters by {update}", "use update='lbfgs'.")
+    kept = "hessian" if update == "bfgs" else "inverse"
+
+    def step(here: Descent) -> Descent:
+        if here.gradient is None:
+            value, gradient = fun(here.model)
+            here = here.replace(value=value, gradient=gradient, **{kept: np.eye(D)})
+        if not np.isfinite(here.value):
+            return here.replace(trace=(*here.trace, here.value), stopped_because="objective not finite")
+        if update == "bfgs":
+            direction = -solve_positive(here.hessian, here.gradient)
+        else:
+            direction = -here.inverse.dot(here.gradient)
+        promised = -float(here.gradient.dot(direction))
+        found = minimum_along(fun, here, direction, accuracy=accuracy)
+        if found is None:
+            why = "tolerance" if promised <= ROUNDING * max(1.0, abs(here.value)) else "line search"
+            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        new, value, gradient = found
+        d, y = new - here.model, gradient - here.gradient
+        matrix = getattr(here, kept)
+        if d.dot(y) > 0:  # else there was no curvature, and the matrix would not stay positive definite
+            matrix = _updated(matrix, d, y, update, alpha)
+        return Descent(
+            new,
+            (*here.trace, value),
+            stopped_because=at_rest(here, value, gradient, tol),
+            value=value,
+            gradient=gradient,
+            **{kept: matrix},
+        )
+
+    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
+
+
+def _updated(matrix: np.ndarray, d: np.ndarray, y: np.ndarray, update: str, alpha: float) -> np.ndarray:
+    if update == "bfgs":
+        return _rank_two(matrix, d, y)
+    if update == "dfp":
+        return _rank_two(matrix, y, d)
+    if update == "bfgs-inverse":
+        return _bfgs_inverse(matrix, d, y)
+    return alpha * _rank_two(matrix, y, d) + (1.0 - alpha) * _bfgs_inverse(matrix, d, y)
+
+
+def _rank_two(A: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A changed by two outer products so that A a = b: of the Hessian it is BFGS (B.30), of its inverse, with
+    step and change in each other's place, DFP (B.24)."""
+    Aa = A.dot(a)
+    return A + np.outer(b, b / a.dot(b)) - np.outer(Aa, Aa / a.dot(Aa))
+
+
+def _bfgs_inverse(G: np.ndarray, d: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The inverse of what BFGS makes of the inverse of G (B.31)."""
+    d_, Gy = d / d.dot(y), G.dot(y)
+    cross = np.outer(d_, Gy)
+    return G - cross - cross.T + np.outer(d, d_) * (1.0 + y.dot(Gy) / d.dot(y))
