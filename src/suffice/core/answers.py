@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .door import engine_of, in_memory, source_of
+from .door import engine_of, in_columns, in_memory, source_of
 from .tables import Columns, Sparse, Table, runs
 
 # The methods that answer for each row, and what their columns are called.
@@ -39,11 +39,11 @@ def anywhere(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
-        if isinstance(X, Table) and isinstance(X.features, Sparse) and hasattr(self, "_makes_rows"):
+        if isinstance(X, Table) and _makes(self, X):
             check_is_fitted(self)
             if to is not None:
                 raise TypeError(f"to={to!r}: these rows are made when they are read, and are not written.")
-            return X.through(*self._makes_rows())
+            return in_columns(self, X).through(*self._makes_rows())
         if not in_memory(X):
             check_is_fitted(self)
             if any(part is not None for part in (*args, *more.values())):
@@ -55,6 +55,12 @@ def anywhere(method: Callable[..., Any]) -> Callable[..., Any]:
 
     answer.__doc__ = (method.__doc__ or "") + NOTE
     return answer
+
+
+def _makes(estimator: Any, table: Table) -> bool:
+    """Whether the estimator makes rows of those of a table when they are read: sparse ones, or numbers."""
+    kinds = getattr(estimator, "makes_of", ("sparse",) if hasattr(estimator, "_makes_rows") else ())
+    return ("sparse" if isinstance(table.features, Sparse) else "numbers") in kinds
 
 
 def _elsewhere(estimator: Any, method: str, X: Any, to: Any) -> Any:

@@ -24,11 +24,13 @@ from .tables import (
     MIXED_IDS,
     Columns,
     Ends,
+    Numbers,
     Seen,
     Sparse,
     Table,
     are_delayed,
     arrangement,
+    as_arrow,
     ids_of,
     named_edges,
     of_sequences,
@@ -660,6 +662,19 @@ def _set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) 
         raise ValueError(
             f"X has {width} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_}."
         )
+
+
+def in_columns(estimator: Any, table: Table) -> Table:
+    """A described table as columns of Arrow or of an engine, of which rows are made when they are read."""
+    if isinstance(table.features, Sparse):
+        return table
+    engine = engine_of(table.source)
+    fitted = getattr(estimator, "feature_names_in_", ())
+    table = replace(table, features=table.features or tuple(fitted) or None)
+    columns = table.columns(engine.column_names(table.source) if engine else _names_of(table.source))
+    _set_features(estimator, columns.features, reset=False)
+    source = table.source if engine else as_arrow(table.source, list(dict.fromkeys(columns.names())))
+    return replace(table, source=source, features=Numbers(columns.features, len(columns.features)))
 
 
 def source_of(X: Any) -> Any:

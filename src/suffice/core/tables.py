@@ -45,7 +45,7 @@ class Table:
         return Columns(features, self.target, self.weight, self.sequence, self.order)
 
     def through(self, size: int, make: Callable[[Any], Any]) -> Table:
-        """The same table with other sparse rows: those that `make` makes of what is read."""
+        """The same table with other rows: those that `make` makes of what is read."""
         assert isinstance(self.features, Sparse)
         return replace(self, features=Made(self.features, size, make))
 
@@ -117,8 +117,19 @@ class Text(Sparse):
         return X
 
 
+class Numbers(Sparse):
+    """The columns that hold a number each for every row, of which other rows are made."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Numbers, (tuple(self), self.size)
+
+    def rows(self, batch: Any) -> Any:
+        """The numbers of an Arrow batch, (N, D)."""
+        return Columns(tuple(self))._dense(batch)
+
+
 class Made(Sparse):
-    """Sparse rows that are made of other rows when these are read, as an estimator transforms them."""
+    """Rows that are made of other rows when these are read, as an estimator transforms them."""
 
     of: Sparse
     make: Callable[[Any], Any]
@@ -230,22 +241,25 @@ def documents(
     array(['red', 'white', 'wine'], dtype=object)
     """
     described = rows(table, features=Text((text,), 1), target=target, weight=weight)
-    names = getattr(table, "columns", ())
-    for module, name, convert in (("pandas", "DataFrame", _of_pandas), ("polars", "DataFrame", _of_polars)):
-        if isinstance(table, getattr(sys.modules.get(module), name, ())):
-            used = list(dict.fromkeys(described.columns(list(names)).names()))
-            return replace(described, source=convert(table, used))
+    if any(isinstance(table, kind) for kind in _frames()):
+        used = list(dict.fromkeys(described.columns(list(table.columns)).names()))
+        return replace(described, source=as_arrow(table, used))
     return described
 
 
-def _of_pandas(table: Any, names: list[str]) -> Any:
+def as_arrow(table: Any, names: list[str]) -> Any:
+    """Columns of a table in memory, as a table of Arrow."""
     import pyarrow as pa
 
-    return pa.Table.from_pandas(table[names], preserve_index=False)
+    of_pandas, of_polars = _frames()
+    if isinstance(table, of_pandas):
+        return pa.Table.from_pandas(table[names], preserve_index=False)
+    return table.select(names).to_arrow() if isinstance(table, of_polars) else table.select(names)
 
 
-def _of_polars(table: Any, names: list[str]) -> Any:
-    return table.select(names).to_arrow()
+def _frames() -> list[Any]:
+    """The tables of pandas and of polars, if these are imported."""
+    return [getattr(sys.modules.get(module), "DataFrame", ()) for module in ("pandas", "polars")]
 
 
 def are_delayed(parts: Any) -> bool:

@@ -1,11 +1,13 @@
 """Linear models."""
 
+from .basis_functions import BasisFunctions
 from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 
 __all__ = [
+    "BasisFunctions",
     "BayesianLinearRegression",
     "ElasticNet",
     "ElasticNetCV",

@@ -1,0 +1,355 @@
+"""Basis functions: a linear model of phi(x) is a curve in x.
+
+CS181 2.7.1; Bishop, "Pattern recognition and machine learning", 2006, section 3.1; de Boor, "A practical
+guide to splines", 1978.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.interpolate import BSpline
+from scipy.special import expit
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+
+from ..core.blocks import Rows
+from ..core.door import Check, open_rows, read_rows
+from ..core.estimator import Estimator
+from ..core.loop import one_task
+from ..core.model import Model
+from ..statistics import Extremes, extremes
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis(Model):
+    """Functions of rows. Where they lie follows, if it is not given, from where the rows are."""
+
+    bias: bool  # whether the constant is one of them
+    knots: Any  # (n_knots, D), or how many; None if the functions have no places
+
+    def summarize(self, block: Any) -> Extremes:
+        return extremes(np.arange(block.X.shape[1]), block)
+
+    def estimate(self, s: Extremes) -> Self:
+        """Knots at even distances, from the smallest value of each feature to the largest."""
+        flat = 0.5 * (s.low == s.high)
+        return self.replace(knots=np.linspace(s.low - flat, s.high + flat, self.knots))
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """phi(x) of each row."""
+        columns = self.of(X).reshape(len(X), -1)
+        return np.hstack([np.ones((len(X), 1)), columns]) if self.bias else columns
+
+    @abstractmethod
+    def of(self, X: np.ndarray) -> np.ndarray:
+        """The functions of each feature, (N, D, functions)."""
+
+    @abstractmethod
+    def suffixes(self) -> list[str]:
+        """What the functions of a feature are called after it."""
+
+    def names(self, features: np.ndarray) -> list[str]:
+        of_each = [f"{name}{suffix}" for name in features for suffix in self.suffixes()]
+        return ["1", *of_each] if self.bias else of_each
+
+
+@dataclass(frozen=True, eq=False)
+class Powers(_Basis):
+    """x, x^2, ..., x^degree."""
+
+    degree: int
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        return np.cumprod(np.broadcast_to(X[:, :, None], (*X.shape, self.degree)), axis=2)
+
+    def suffixes(self) -> list[str]:
+        return ["", *(f"^{power}" for power in range(2, self.degree + 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class Bumps(_Basis):
+    """exp(-(x - knot)^2 / (2 width^2)), for each knot."""
+
+    width: Any  # number or (D,); None is from a knot to the next
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * in_widths(X, self.knots, self.width) ** 2)
+
+    def suffixes(self) -> list[str]:
+        return [f"_gaussian_{n}" for n in range(len(self.knots))]
+
+
+@dataclass(frozen=True, eq=False)
+class Sigmoids(_Basis):
+    """1 / (1 + exp(-(x - knot) / width)), for each knot."""
+
+    width: Any  # number or (D,); None is from a knot to the next
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        return expit(in_widths(X, self.knots, self.width))
+
+    def suffixes(self) -> list[str]:
+        return [f"_sigmoid_{n}" for n in range(len(self.knots))]
+
+
+def in_widths(X: np.ndarray, knots: np.ndarray, width: Any) -> np.ndarray:
+    """How many widths each value is beyond each knot, (N, D, n_knots)."""
+    if width is None:
+        width = (knots[-1] - knots[0]) / (len(knots) - 1)
+    return (X[:, :, None] - knots.T) / np.broadcast_to(width, X.shape[1])[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Splines(_Basis):
+    """Polynomials between the knots, joined smoothly; constant beyond the outer knots.
+
+    Those of a feature add up to one, so that without the constant the last of them is left out.
+    """
+
+    degree: int
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        return self.of(X).reshape(len(X), -1)
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        p, count = self.degree, len(self.knots) + self.degree - 1
+        out = np.empty((*X.shape, count))
+        for d, knots in enumerate(self.knots.T):
+            before = knots[0] - np.arange(p, 0, -1) * (knots[1] - knots[0])
+            after = knots[-1] + np.arange(1, p + 1) * (knots[-1] - knots[-2])
+            x = np.clip(X[:, d], knots[0], knots[-1])
+            out[:, d] = BSpline.design_matrix(x, np.concatenate([before, knots, after]), p).toarray()
+        return out if self.bias else out[:, :, :-1]
+
+    def suffixes(self) -> list[str]:
+        return [f"_sp_{n}" for n in range(len(self.knots) + self.degree - 1 - (not self.bias))]
+
+    def names(self, features: np.ndarray) -> list[str]:
+        return [f"{name}{suffix}" for name in features for suffix in self.suffixes()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Functions(_Basis):
+    """Functions that were given, each of all features of a row."""
+
+    functions: tuple[Callable[[np.ndarray], Any], ...]
+    widths: tuple[int, ...] = ()  # how many columns each makes
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        return np.hstack(self.columns(X))
+
+    def columns(self, X: np.ndarray) -> list[np.ndarray]:
+        found = []
+        for f in self.functions:
+            part = np.asarray(f(X), dtype=np.float64)
+            if part.ndim not in (1, 2) or len(part) != len(X):
+                raise ValueError(
+                    f"{_called(f)} made an array of shape {part.shape} of rows of shape {X.shape}; expected "
+                    f"one or more numbers for each row, ({len(X)},) or ({len(X)}, any)."
+                )
+            found.append(part.reshape(len(X), -1) if len(X) else part.reshape(0, part[..., None].shape[1]))
+        return found
+
+    def suffixes(self) -> list[str]:
+        sizes = zip(self.functions, self.widths, strict=True)
+        called = [_called(f) for f, size in sizes for _ in range(size)]
+        return [f"{name}_{n}" for n, name in enumerate(called)]  # two may be called alike
+
+    def names(self, features: np.ndarray) -> list[str]:
+        return ["1", *self.suffixes()] if self.bias else self.suffixes()
+
+
+def _called(f: Any) -> str:
+    return str(getattr(f, "__name__", type(f).__name__)).strip("<>")
+
+
+def _made(check: Check, model: _Basis, X: np.ndarray) -> np.ndarray:
+    """The functions of rows as they are read."""
+    block = check(Rows(X))
+    return model.apply(block.piece(0, len(block), 0).X)
+
+
+class BasisFunctions(TransformerMixin, Estimator):
+    """Functions of features as new features: what a linear model makes of them is a curve.
+
+    Each feature is taken by itself, and there are no products of two: for these, pass a function, or see
+    :class:`sklearn.preprocessing.PolynomialFeatures`. High powers of one feature nearly depend on each other:
+    scale it to the range from -1 to 1, or take splines.
+
+    Parameters
+    ----------
+    kind : {'polynomial', 'gaussian', 'sigmoid', 'spline'}, callable or list of them, default='polynomial'
+        Powers of a feature up to `degree`; bells about the knots, ``exp(-(x - knot)**2 / (2 * width**2))``;
+        steps at the knots, ``1 / (1 + exp(-(x - knot) / width))``; B-splines. A callable takes rows, an array
+        of shape (n_samples, n_features), and gives one or more numbers for each.
+    degree : int, default=3
+        The largest power, or the degree of splines.
+    n_knots : int, default=5
+        Number of knots for each feature.
+    knots : 'uniform' or array of shape (n_knots, n_features), default='uniform'
+        Where they are, in order. 'uniform' is at even distances from the smallest value to the largest, for
+        which the data is read once. All else needs no reading.
+    width : float or array of shape (n_features,), default=None
+        Width of bells and steps; if None, the mean distance of neighbouring knots.
+    include_bias : bool, default=False
+        Whether there is a constant: a first column of ones or, of splines, the last of each feature. Linear
+        models have their intercept instead.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Number of columns that are made.
+    model_ : Model
+        The functions: ``model_.apply(X)``.
+    statistics_ : Extremes
+        The smallest and largest values of the features; empty where they are not sought.
+
+    See Also
+    --------
+    LinearRegression, Ridge, BayesianLinearRegression, LogisticRegression
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from suffice.linear_model import BasisFunctions, LinearRegression
+    >>> curve = make_pipeline(BasisFunctions(degree=2), LinearRegression())
+    >>> curve.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 5.0, 10.0]).predict([[4.0]]).round(6)
+    array([17.])
+    """
+
+    bounds: ClassVar[dict[str, float]] = {"degree": 1, "n_knots": 2}
+    makes_of = ("numbers",)
+
+    def __init__(
+        self,
+        kind: Any = "polynomial",
+        *,
+        degree: int = 3,
+        n_knots: int = 5,
+        knots: Any = "uniform",
+        width: Any = None,
+        include_bias: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.degree = degree
+        self.n_knots = n_knots
+        self.knots = knots
+        self.width = width
+        self.include_bias = include_bias
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find where the functions lie, in one pass over the data; those without knots need none.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Weights of the rows; one of zero is the absence of the row.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            data = open_rows(self, X, None, sample_weight)
+            start, D = self._start(), self.n_features_in_
+            s = Extremes(np.empty(0), np.empty(0))
+            if start.knots is not None and not np.ndim(start.knots):
+                s = data.fold(type(start).summarize, start)
+                if np.isnan(s.low).any():
+                    raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+                start = start.estimate(s)
+            self.model_, self.statistics_ = start, s
+            self.n_features_out_ = len(start.names(np.arange(D)))
+        return self
+
+    def _start(self) -> Any:
+        if callable(self.kind) or isinstance(self.kind, list | tuple):
+            return self._functions()
+        if self.kind not in ("polynomial", "gaussian", "sigmoid", "spline"):
+            raise ValueError(
+                f"kind={self.kind!r} is unknown: use 'polynomial', 'gaussian', 'sigmoid', 'spline' or "
+                "functions."
+            )
+        if self.kind == "polynomial":
+            return Powers(self.include_bias, None, self.degree)
+        knots = self._knots()
+        if self.kind == "spline":
+            return Splines(self.include_bias, knots, self.degree)
+        kind = Bumps if self.kind == "gaussian" else Sigmoids
+        return kind(self.include_bias, knots, self._width(knots))
+
+    def _functions(self) -> _Functions:
+        functions = (self.kind,) if callable(self.kind) else tuple(self.kind)
+        if not functions or not all(map(callable, functions)):
+            raise ValueError(
+                f"kind={self.kind!r}: expected the name of a kind, a function, or a list of functions."
+            )
+        model = _Functions(self.include_bias, None, functions)
+        with np.errstate(all="ignore"):  # of one row, to see how many columns there are
+            columns = model.columns(np.ones((1, self.n_features_in_)))
+        return model.replace(widths=tuple(part.shape[1] for part in columns))
+
+    def _knots(self) -> Any:
+        if isinstance(self.knots, str):
+            if self.knots != "uniform":
+                raise ValueError(f"knots={self.knots!r} is unknown: use 'uniform' or an array.")
+            return self.n_knots
+        knots = np.asarray(self.knots, dtype=np.float64)
+        if knots.ndim != 2 or knots.shape[1] != self.n_features_in_ or not len(knots):
+            raise ValueError(
+                f"knots has shape {knots.shape}, expected (n_knots, {self.n_features_in_}): a column "
+                "for each feature."
+            )
+        if not np.isfinite(knots).all() or (np.diff(knots, axis=0) <= 0).any():
+            raise ValueError("knots must be finite, and those of each feature grow from row to row.")
+        if len(knots) < 2 and (self.kind == "spline" or self.width is None):
+            raise ValueError("There is one knot, and two are needed: or, of bells and steps, a width.")
+        return knots
+
+    def _width(self, knots: Any) -> Any:
+        if self.width is None:
+            return None
+        width = np.asarray(self.width, dtype=np.float64)
+        if width.shape not in ((), (self.n_features_in_,)) or not ((width > 0) & np.isfinite(width)).all():
+            raise ValueError(
+                f"width={self.width!r} must be positive: a number, or one for each of {self.n_features_in_} "
+                "features."
+            )
+        return width
+
+    def transform(self, X: Any) -> Any:
+        """The functions of each row, (n_samples, n_features_out).
+
+        Of a table that `suffice.rows` describes it returns a description anew: its rows are made when they
+        are read. So a pipeline with a linear model is fitted where the table is, and keeps no column.
+        """
+        return self.model_.apply(read_rows(self, X))
+
+    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
+        return self.n_features_out_, partial(_made, Check.of(self), self.model_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that are made.
+
+        Parameters
+        ----------
+        input_features : array of str, default=None
+            Names of the features; those of the fit, or x0, x1, ..., if not given.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        features = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return np.asarray(self.model_.names(features), dtype=object)
