@@ -61,12 +61,12 @@ class Block(Value, ABC):
         return 8.0 * self.X.shape[1]
 
     def piece(self, start: int, stop: int, number: int) -> Self:
-        """Examples start to stop as a fold hands them to `summarize`: contiguous float64."""
+        """Examples start to stop as a fold hands them to `summarize`: numbers are contiguous float64."""
         part = self[start:stop]
         X = part.X
         if sp.issparse(X):
             X = X.astype(np.float64, copy=False)
-        elif X.dtype != object:
+        elif X.dtype.kind not in "OU":
             X = np.ascontiguousarray(X, dtype=np.float64)
         weight = np.ones(len(part)) if self.unweighted else part.weight
         return part.replace(X=X, weight=weight, index=(*self.index, number))

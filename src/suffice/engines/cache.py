@@ -38,6 +38,30 @@ def streamed(
     return LocalPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), ((_call, ()),))
 
 
+def staying(data: Any) -> Any:
+    """Partitions whose blocks are made once, not in each pass; what is streamed goes to a temporary file."""
+    if not isinstance(data, LocalPartitions) or isinstance(data.blocks, tuple):
+        return data  # they stay where they are
+    return LocalPartitions(Kept(_Numbered(data.blocks), partial(_made, data.steps), OnDisk), ((_call, ()),))
+
+
+class _Numbered:
+    """What can be iterated again and again, with numbers."""
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return enumerate(self.blocks)
+
+
+def _made(steps: Any, numbered: tuple[int, Any]) -> Block:
+    block = numbered[1]
+    for step, shared in steps:
+        block = step(*shared, block)
+    return block
+
+
 def check_cache(cache: str | None) -> None:
     if cache is not None and cache not in STORES:
         raise ValueError(f"cache is None, {' or '.join(map(repr, STORES))}; got {cache!r}.")

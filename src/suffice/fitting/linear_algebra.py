@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 
 # Of products with CSR rows, columns that are computed together.
 COLUMNS = 64
@@ -26,6 +26,16 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
             pass
     _, inverse = roots(A)
     return inverse @ (inverse.T @ B)
+
+
+def one_after_the_other(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """One sweep towards the solution of A x = b from zero: each coordinate in turn solves its own equation.
+
+    This is coordinate descent on the quadratic with Hessian A, or the method of Gauss and Seidel.
+    """
+    flat = np.diag(A) <= 0
+    lower = A + np.diag(flat.astype(np.float64))
+    return np.where(flat, 0.0, solve_triangular(lower, np.where(flat, 0.0, b), lower=True))
 
 
 def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ smoothing techniques for maximum entropy models", 2000.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def iterative_scaling(
     totals: np.ndarray,
     start: np.ndarray,
     *,
-    penalty: float = 0.0,
+    penalty: Any = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
@@ -42,7 +43,7 @@ def iterative_scaling(
         What the features of an example can add up to; with a slack feature, only one.
     start : ndarray of shape (P,)
         Where to start.
-    penalty : float
+    penalty : float or ndarray of shape (P,)
         Strength of the squared penalty, on the scale of the counts.
     tol : float
         Converged when no count is further from what is observed, the penalty included, than this.
@@ -77,20 +78,21 @@ def iterative_scaling(
 
 
 def scaling_step(
-    observed: np.ndarray, expected: np.ndarray, totals: np.ndarray, x: np.ndarray, penalty: float = 0.0
+    observed: np.ndarray, expected: np.ndarray, totals: np.ndarray, x: np.ndarray, penalty: Any = 0.0
 ) -> np.ndarray:
     """d with ``sum_m expected[m] exp(d totals[m]) + penalty (x + d) = observed``, for each feature.
 
     By Newton's method on a function that rises and bends upwards, from where it is not below zero: there it
     comes down to the root and never passes it.
     """
-    least = SMALLEST * expected.sum(axis=0) if penalty == 0 else 0.0
+    penalty = np.broadcast_to(np.asarray(penalty, dtype=np.float64), x.shape)
+    least = np.where(penalty > 0, 0.0, SMALLEST * expected.sum(axis=0))
     target = np.maximum(observed, least) - penalty * x
     # Not below the root: zero; or if it is, where one term alone reaches the target.
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.log(np.maximum(target, 0.0) / expected) / totals[:, None]
     high = np.where(expected > 0, alone, np.inf).min(axis=0, initial=np.inf)
-    high = np.minimum(high, target / penalty) if penalty else high
+    high = np.where(penalty > 0, np.minimum(high, target / np.where(penalty > 0, penalty, 1.0)), high)
     live = np.isfinite(high) | (expected > 0).any(axis=0)
     d = np.where(live & (expected.sum(axis=0) < target), high, 0.0)
     for _ in range(100):

@@ -5,6 +5,7 @@ from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
+from .maximum_entropy import MaximumEntropy
 
 __all__ = [
     "BasisFunctions",
@@ -15,6 +16,7 @@ __all__ = [
     "LassoCV",
     "LinearRegression",
     "LogisticRegression",
+    "MaximumEntropy",
     "Ridge",
     "enet_path",
 ]

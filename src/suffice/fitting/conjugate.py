@@ -1,0 +1,87 @@
+"""Minimising along conjugate directions, which remember the last one and nothing more.
+
+Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952; Nocedal and Wright,
+"Numerical Optimization", 2nd ed., section 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.loop import Watch
+from .descent import ROUNDING, Descent, at_rest, minimum_along
+
+
+def conjugate_gradient(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    watch: Watch | None = None,
+) -> Descent:
+    """Minimise by the method of conjugate gradients, for functions that need not be quadratic.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+    start : ndarray
+        Where to start.
+    tol : float
+        Converged when no component of the gradient is larger, or the value falls no more.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Examples
+    --------
+    A quadratic of two parameters takes two directions.
+
+    >>> import numpy as np
+    >>> from suffice.fitting import conjugate_gradient
+    >>> A = np.array([[2.0, -1.0], [-1.0, 2.0]])
+    >>> found = conjugate_gradient(lambda x: (0.5 * x @ A @ x - x.sum(), A @ x - 1.0), np.array([3.0, 0.0]))
+    >>> found.model.round(6), found.n_iter
+    (array([1., 1.]), 2)
+    """
+
+    def step(here: Descent) -> Descent:
+        if here.gradient is None:
+            value, gradient = fun(here.model)
+            here = here.replace(value=value, gradient=gradient)
+        direction, length = _direction(here)
+        found = minimum_along(fun, here, direction, length=length, accuracy=0.05)
+        if found is None:
+            promised = -length * float(here.gradient.dot(direction))
+            why = "tolerance" if promised <= ROUNDING * max(1.0, abs(here.value)) else "line search"
+            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        new, value, gradient = found
+        return Descent(
+            new,
+            (*here.trace, value),
+            stopped_because=at_rest(here, value, gradient, tol),
+            value=value,
+            gradient=gradient,
+            steps=(new - here.model,),
+            changes=(gradient - here.gradient,),
+        )
+
+    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
+
+
+def _direction(here: Descent) -> tuple[np.ndarray, float]:
+    """Against the gradient, less what would undo the last step; and how far to go at first."""
+    g = here.gradient
+    if not here.steps:
+        return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
+    s, y = here.steps[-1], here.changes[-1]
+    bend = float(s.dot(y))
+    if bend <= 0:
+        return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
+    # Not below zero: it forgets the last step where that does not help.
+    direction = max(float(g.dot(y)) / bend, 0.0) * s - g
+    return (direction if direction.dot(g) < 0 else -g), float(s.dot(s)) / bend

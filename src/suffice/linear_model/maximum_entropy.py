@@ -1,0 +1,587 @@
+"""The maximum entropy model: of all p(c given x) under which features have the means that were seen, the one
+of largest entropy. Li ch. 6, Gong and Xu ch. 9.
+
+It is log-linear, and the weights of the features are those of largest likelihood: Berger, Della Pietra and
+Della Pietra, "A maximum entropy approach to natural language processing", 1996. Each pass sums the loss and
+how far the expected counts of the features are from those observed; the penalty is added at home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import log_softmax
+from sklearn.callback import with_callbacks
+
+from ..core.blocks import Rows, Sequences, offsets
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Parts
+from ..core.values import Value
+from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
+from ..fitting.linear_algebra import gram, one_after_the_other, solve_positive, times, transposed_times
+from ..fitting.scores import Classifier
+from ..statistics import Extremes, Objective, class_codes, classes_of
+
+LEVELS = 64  # of the totals of features, at most, by which expected counts are kept apart
+
+
+@dataclass(frozen=True, eq=False)
+class Products(Value):
+    """Features x_d [c = k], of each column and class; and [c = k] alone, if there are intercepts.
+
+    What is summed over is a row for each example.
+    """
+
+    n_classes: int
+    fit_intercept: bool
+
+    def scores(self, block: Any, theta: np.ndarray) -> np.ndarray:
+        """sum_p theta_p f_p(x, c), (N, K)."""
+        W = theta.reshape(self.n_classes, -1).T
+        D = block.X.shape[1]
+        scores = times(block.X, np.ascontiguousarray(W[:D]))
+        return scores + W[D] if self.fit_intercept else scores
+
+    def sums(self, X: Any, G: np.ndarray) -> np.ndarray:
+        """sum_x sum_c G_xc f(x, c), (P,)."""
+        out = transposed_times(X, G).T
+        if self.fit_intercept:
+            out = np.hstack([out, G.sum(axis=0)[:, None]])
+        return out.ravel()
+
+    def totals(self, X: Any) -> np.ndarray:
+        """sum_p f_p(x, c), (N,): the same for each class."""
+        return np.asarray(X.sum(axis=1)).ravel() + float(self.fit_intercept)
+
+    def least(self, X: Any) -> np.ndarray:
+        """The least value of each feature, no more than zero, (P,)."""
+        low = np.append(_least(X), np.zeros(int(self.fit_intercept)))
+        return np.tile(low, self.n_classes)
+
+    def spread(self, block: Any, P: np.ndarray) -> np.ndarray:
+        """sum_x w_x of the covariance of f(x, c), with c drawn by P, (P, P)."""
+        X, K = block.X, self.n_classes
+        if self.fit_intercept:
+            one = np.ones((len(P), 1))
+            X = sp.hstack([X, one], format="csr") if sp.issparse(X) else np.hstack([X, one])
+        D = X.shape[1]
+        out = np.empty((K, D, K, D))
+        for j in range(K):
+            for k in range(j + 1):
+                curve = block.weight * P[:, j] * ((j == k) - P[:, k])
+                square = X.T @ (sp.diags_array(curve) @ X if sp.issparse(X) else curve[:, None] * X)
+                out[j, :, k] = square.toarray() if sp.issparse(square) else square
+                out[k, :, j] = out[j, :, k].T
+        return out.reshape(K * D, K * D)
+
+    def labels(self, block: Any) -> np.ndarray:
+        return block.y
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives(Value):
+    """Features that are listed: each example is as many rows as there are classes, f(x, c) in CSR."""
+
+    n_classes: int
+
+    def scores(self, block: Any, theta: np.ndarray) -> np.ndarray:
+        return times(block.X, theta[:, None]).reshape(-1, self.n_classes)
+
+    def sums(self, X: Any, G: np.ndarray) -> np.ndarray:
+        return transposed_times(X, G.reshape(-1, 1)).ravel()
+
+    def totals(self, X: Any) -> np.ndarray:
+        """(N K,), one for each class of each example."""
+        return np.asarray(X.sum(axis=1)).ravel()
+
+    def least(self, X: Any) -> np.ndarray:
+        return _least(X)
+
+    def spread(self, block: Any, P: np.ndarray) -> np.ndarray:
+        mean = sp.csr_array((P.ravel(), np.arange(P.size), block.offset), (len(P), P.size)) @ block.X
+        return gram(block.X, (P * block.weight[:, None]).ravel()) - gram(mean, block.weight)
+
+    def labels(self, block: Any) -> np.ndarray:
+        return block.y[block.offset[:-1]]
+
+
+def _least(X: Any) -> np.ndarray:
+    if not sp.issparse(X):
+        return X.min(axis=0, initial=0.0)
+    low = np.zeros(X.shape[1])
+    np.minimum.at(low, X.indices, X.data)
+    return low
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureWeights(Model):
+    """p(c given x) proportional to exp(sum_p theta_p f_p(x, c))."""
+
+    theta: np.ndarray  # (P,)
+    classes: np.ndarray  # (K,)
+    features: Any  # Products or Alternatives: what a block holds
+    curvature: bool = False  # whether to sum the Hessian
+
+    def probabilities(self, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """p(c given x) (N, K), the numbers of the classes that are there (N,), and the loss (N,)."""
+        P = self.features.scores(block, self.theta)
+        P -= P.max(axis=1, keepdims=True, initial=-np.inf)
+        codes = class_codes(self.classes, self.features.labels(block))
+        own = P[np.arange(len(codes)), codes]
+        np.exp(P, out=P)
+        total = P.sum(axis=1)
+        P /= total[:, None]
+        return P, codes, np.log(total) - own
+
+    def summarize(self, block: Any) -> Objective:
+        """The loss; its gradient, which is the expected counts of the features less those observed."""
+        P, codes, loss = self.probabilities(block)
+        hessian = self.features.spread(block, P) if self.curvature else 0.0
+        P[np.arange(len(codes)), codes] -= 1.0
+        P *= block.weight[:, None]
+        weight = block.weight
+        return Objective(
+            float(weight.sum()), float(weight.dot(loss)), self.features.sums(block.X, P), hessian
+        )
+
+    def observed(self, block: Any) -> np.ndarray:
+        """Counts of the features in the data, (P,)."""
+        codes = class_codes(self.classes, self.features.labels(block))
+        G = np.zeros((len(codes), len(self.classes)))
+        G[np.arange(len(codes)), codes] = block.weight
+        return self.features.sums(block.X, G)
+
+    def expected(self, levels: np.ndarray, block: Any) -> Parts:
+        """Loss, and expected counts of the features where they add up to each level (M, P), with its weight.
+
+        A total between two levels is counted with the one above it.
+        """
+        P, _, loss = self.probabilities(block)
+        P *= block.weight[:, None]
+        place, G = self.place(levels, block.X), P if len(P) == block.X.shape[0] else P.reshape(-1, 1)
+        out, mass = np.zeros((len(levels), len(self.theta))), np.zeros(len(levels))
+        for m in np.unique(place).tolist():
+            at = np.flatnonzero(place == m) if (place != m).any() else slice(None)
+            out[m], mass[m] = self.features.sums(block.X[at], G[at]), G[at].sum()
+        return Parts((float(block.weight.dot(loss)), out, mass))
+
+    def place(self, levels: np.ndarray, X: Any) -> np.ndarray:
+        return np.minimum(np.searchsorted(levels, self.features.totals(X)), len(levels) - 1)
+
+    def estimate(self, s: Objective) -> Self:
+        """One Newton step, without penalty: for the study of a single step."""
+        if np.ndim(s.hessian) == 0:
+            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
+        return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
+
+
+def _range(model: FeatureWeights, block: Any) -> Extremes:
+    """The least value of each feature; of their totals, the least and the largest."""
+    totals = model.features.totals(block.X)
+    low = np.append(model.features.least(block.X), totals.min(initial=np.inf))
+    return Extremes(low, np.array([totals.max(initial=-np.inf)]))
+
+
+def _highest(model: FeatureWeights, edges: np.ndarray, block: Any) -> Extremes:
+    """The largest total of features between any two edges; minus infinity where there is none."""
+    totals = model.features.totals(block.X)
+    high = np.full(len(edges), -np.inf)
+    np.maximum.at(high, np.minimum(np.searchsorted(edges, totals), len(edges) - 1), totals)
+    return Extremes(np.zeros(0), high)
+
+
+def listed(features: Any, classes: np.ndarray, rows: Any) -> Sequences:
+    """A block whose examples are the classes of each row, with f(x, c): functions, or a matrix by class."""
+    X, K = rows.X, len(classes)
+    N = X.shape[0]
+    if callable(features[0]):
+        F = _called(features, classes, X)
+    else:
+        by_class = [sp.csr_array(X @ A) for A in features]
+        turn = (np.arange(K) * N + np.arange(N)[:, None]).ravel()
+        F = sp.csr_array(sp.vstack(by_class, format="csr")[turn])
+    F.sort_indices()
+    codes = None if rows.y is None else np.repeat(class_codes(classes, rows.y), K)
+    return Sequences(F, offsets(np.full(N, K)), codes, None if rows.unweighted else rows.weight, rows.index)
+
+
+def _called(features: Any, classes: np.ndarray, X: Any) -> sp.csr_array:
+    """f_p(x, c) of all rows and classes, by calling the functions one by one."""
+    labels = classes.tolist()
+    data: list[float] = []
+    indices: list[int] = []
+    ends = [0]
+    for n in range(X.shape[0]):
+        x = _row(X, n)
+        for c in labels:
+            for p, f in enumerate(features):
+                value = float(f(x, c))
+                if value != 0.0:
+                    data.append(value)
+                    indices.append(p)
+            ends.append(len(data))
+    F = sp.csr_array((np.array(data), np.array(indices, np.int64), ends), (len(ends) - 1, len(features)))
+    if not np.isfinite(F.data).all():
+        p = F.indices[~np.isfinite(F.data)][0]
+        raise ValueError(f"Feature {p} is NaN or infinite for some row and class: features are numbers.")
+    return F
+
+
+def _row(X: Any, n: int) -> np.ndarray:
+    """Row n, dense; numbers as float64."""
+    if not sp.issparse(X):
+        return X[n] if X.dtype.kind in "OU" else X[n].astype(np.float64)
+    x, at = np.zeros(X.shape[1]), slice(X.indptr[n], X.indptr[n + 1])
+    np.add.at(x, X.indices[at], X.data[at])
+    return x
+
+
+class MaximumEntropy(Classifier, Iterative):
+    """Classification by the model of largest entropy whose features have the means that were seen.
+
+    p(c given x) is proportional to ``exp(sum_p coef_[p] * f_p(x, c))``. Without a penalty, the mean that the
+    model expects of each feature is the one in the data; with it, the two may differ, at a price.
+
+    Parameters
+    ----------
+    features : list of callables, or of matrices, default=None
+        Functions ``f(x, c)`` of a row, a one-dimensional array, and a class, which give a number; they are
+        called once for each row and class. Or for each class in order a matrix of shape (n_columns, P), dense
+        or sparse: then the features of a row are ``x @ features[k]``. None is the product of each column with
+        each class, and a constant for each class: as in logistic regression.
+    C : float, default=1.0
+        Inverse strength of the squared penalty, which is a Gaussian prior with variance C on the weights, and
+        lets the means of features differ: soft constraints. ``np.inf`` is none.
+    solver : {'lbfgs', 'gis', 'iis', 'gradient', 'bfgs', 'dfp', 'conjugate-gradient', 'newton', \
+'coordinate'}, default='lbfgs'
+        How the weights are found; they are the same by each.
+
+        - 'lbfgs', 'bfgs', 'dfp': quasi-Newton methods, with limited memory or a whole matrix.
+        - 'gis', 'iis': generalised and improved iterative scaling: each weight moves alone, by what would
+          make its expected count the observed one. The first takes all features together to be as large as
+          they ever are; the second finds the root of an equation with a term for each size, by Newton's
+          method.
+        - 'gradient', 'conjugate-gradient': along the gradient, or conjugate directions.
+        - 'newton', 'coordinate': to the bottom of the quadratic that a pass sums, at once or in one weight
+          after the other. They take memory for each pair of features.
+    fit_intercept : bool, default=True
+        Whether the features have a constant for each class, which has no penalty. Only without `features`.
+    tol : float, default=1e-4
+        Converged when the mean that is expected of each feature is as near to what it should be.
+    max_iter : int, default=1000
+        Iterations at most.
+    warm_start : bool, default=False
+        Whether `fit` starts from the last solution.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    coef_ : ndarray of shape (P,) or (n_classes, n_features)
+        Weights of the features; without `features`, of each column in each class.
+    intercept_ : ndarray of shape (n_classes,)
+        Weights of the constants, if there are any.
+    observed_ : ndarray
+        Mean of each feature in the data, in the shape of `coef_` (with the constants last).
+    expected_ : ndarray
+        Mean of each feature that the model expects at the rows of the data.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Penalised mean loss by iteration. Without penalty it is the dual function, and at the end the
+        conditional entropy of the model.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : FeatureWeights
+        The fitted model; its `summarize` gives the loss and the gradient of a block of features.
+    statistics_ : Objective
+        The sums at the solution.
+
+    See Also
+    --------
+    LogisticRegression : The same model without features of one's own.
+    maximum_entropy_distribution : The distribution without rows, from means alone.
+
+    Notes
+    -----
+    Iterative scaling is for features that are not negative. Where some are, all are counted from their least
+    value, which changes no probability.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import MaximumEntropy
+    >>> features = [lambda x, c: x[0] == "in" and c == "dans", lambda x, c: c == "en"]
+    >>> X = [["in"], ["in"], ["on"], ["on"]]
+    >>> model = MaximumEntropy(features, C=float("inf")).fit(X, ["dans", "en", "en", "dans"])
+    >>> model.predict_proba([["in"]]).round(3)
+    array([[0.5, 0.5]])
+    """
+
+    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        features: Any = None,
+        *,
+        C: float = 1.0,
+        solver: str = "lbfgs",
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+    ) -> None:
+        self.features = features
+        self.C = C
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = self.features is not None and any(map(callable, self.features))
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        solve = self._solver()
+        data = open_rows(self, X, y, sample_weight)
+        classes = classes_of(data)
+        data, start = self._start(data, classes)
+        model = start.replace(classes=classes)
+        watch = Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta.copy()))
+        progress = solve(data, start, watch)
+        s = data.fold(FeatureWeights.summarize, start.replace(theta=progress.model))
+        self.observed_ = data.fold(FeatureWeights.observed, start) / s.weight
+        self.expected_ = self.observed_ + s.gradient / s.weight
+        solution = model.replace(theta=progress.model)
+        self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
+        return self
+
+    # --- how it is fitted ---------------------------------------------------------------------------------
+
+    def _solver(self) -> Callable[[Partitions, FeatureWeights, Watch], Progress]:
+        by_gradient: dict[str, Callable[..., Any]] = {
+            "lbfgs": quasi_newton,
+            "bfgs": partial(quasi_newton, update="bfgs"),
+            "dfp": partial(quasi_newton, update="dfp"),
+            "gradient": gradient_descent,
+            "conjugate-gradient": conjugate_gradient,
+        }
+        by_curvature: dict[str, Callable[..., Any]] = {
+            "newton": newton,
+            "coordinate": partial(newton, solve=one_after_the_other),
+        }
+        known: dict[str, Any] = {"gis": self._by_scaling, "iis": self._by_scaling}
+        known |= {name: partial(self._by_descent, f, False) for name, f in by_gradient.items()}
+        known |= {name: partial(self._by_descent, f, True) for name, f in by_curvature.items()}
+        if self.solver not in known:
+            raise ValueError(f"solver={self.solver!r} is unknown: use one of {sorted(known)}.")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive.")
+        return known[self.solver]
+
+    def _start(self, data: Partitions, classes: np.ndarray) -> tuple[Partitions, FeatureWeights]:
+        """The features of the data, and the model in which all weights are zero."""
+        K, D = len(classes), self.n_features_in_
+        layout: Any
+        if self.features is None:
+            layout, size = Products(K, self.fit_intercept), K * (D + self.fit_intercept)
+        else:
+            from ..engines.cache import staying
+
+            size = self._n_listed(classes)
+            data, layout, classes = (
+                staying(data.map(listed, self.features, classes)),
+                Alternatives(K),
+                np.arange(K),
+            )
+        afford(8.0 * size, f"the weights of {size} features, with their history,", "use fewer features.")
+        theta = np.zeros(size)
+        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
+            theta = self.model_.theta
+        return data, FeatureWeights(theta, classes, layout)
+
+    def _n_listed(self, classes: np.ndarray) -> int:
+        features, K, D = self.features, len(classes), self.n_features_in_
+        functions = sum(map(callable, features))
+        if not len(features) or 0 < functions < len(features):
+            raise ValueError(
+                f"features is {'of both kinds' if functions else 'empty'}: expected either functions f(x, c) "
+                "or a matrix for each class; or None, for the products of columns and classes."
+            )
+        if functions:
+            return len(features)
+        shapes = {A.shape if sp.issparse(A) else np.shape(A) for A in features}
+        shape = next(iter(shapes))
+        if len(features) != K or len(shapes) != 1 or len(shape) != 2 or shape[0] != D:
+            raise ValueError(
+                f"features has {len(features)} matrices of shapes {sorted(shapes)}; expected one for each of "
+                f"the {K} classes, all of shape ({D}, P): x @ features[k] are the features of class k. "
+                "Or a list of functions f(x, c)."
+            )
+        return shape[1]
+
+    def _strength(self, start: FeatureWeights) -> np.ndarray:
+        """Of the penalty, for each feature: constants have none."""
+        strength = np.full(len(start.theta), 1.0 / self.C)
+        if isinstance(start.features, Products) and self.fit_intercept:
+            strength.reshape(start.features.n_classes, -1)[:, -1] = 0.0
+        return strength
+
+    def _by_descent(
+        self,
+        minimise: Callable[..., Any],
+        curvature: bool,
+        data: Partitions,
+        start: FeatureWeights,
+        watch: Watch,
+    ) -> Progress:
+        strength, size = self._strength(start), len(start.theta)
+        if curvature:
+            afford(size**2, f"the Hessian of {size} features", "use solver='lbfgs'.")
+
+        def objective(theta: np.ndarray) -> tuple[Any, ...]:
+            """Mean loss plus penalty, with its derivatives."""
+            s = data.fold(FeatureWeights.summarize, start.replace(theta=theta, curvature=curvature))
+            value = (s.loss + 0.5 * float(strength.dot(theta**2))) / s.weight
+            gradient = (s.gradient + strength * theta) / s.weight
+            return (
+                (value, gradient, (s.hessian + np.diag(strength)) / s.weight)
+                if curvature
+                else (value, gradient)
+            )
+
+        return minimise(objective, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
+
+    def _by_scaling(self, data: Partitions, start: FeatureWeights, watch: Watch) -> Progress:
+        strength = self._strength(start)
+        found = data.fold(_range, start)
+        # Counted from its least value, no feature is negative; what is subtracted is the same for all
+        # classes, and changes no probability.
+        low, bottom, top = found.low[:-1], found.low[-1], found.high[-1]
+        levels = self._levels(data, start, bottom, top)
+        afford(len(levels) * len(low), f"the counts of {len(low)} features by size", "use solver='gis'.")
+        at_start = data.fold(FeatureWeights.summarize, start)
+        observed = data.fold(FeatureWeights.observed, start) - low * at_start.weight
+
+        def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            loss, expected, mass = data.fold(
+                FeatureWeights.expected, start.replace(theta=theta), levels
+            ).parts
+            value = (loss + 0.5 * float(strength.dot(theta**2))) / at_start.weight
+            return value, expected - low * mass[:, None]
+
+        return iterative_scaling(
+            counts,
+            observed,
+            levels - low.sum(),
+            start.theta,
+            penalty=strength,
+            tol=self.tol * at_start.weight,
+            max_iter=self.max_iter,
+            watch=watch,
+        )
+
+    def _levels(self, data: Partitions, start: FeatureWeights, bottom: float, top: float) -> np.ndarray:
+        """The totals of features that occur; or if they are many, those that are the largest in their range.
+
+        To take a total for larger than it is makes a step shorter, and it still goes up.
+        """
+        if self.solver == "gis" or not top > bottom:
+            return np.array([top])
+        edges = np.linspace(bottom, top, LEVELS)
+        high = data.fold(_highest, start, edges).high
+        return high[np.isfinite(high)]
+
+    def _fitted(self, model: FeatureWeights) -> dict[str, Any]:
+        if not isinstance(model.features, Products):
+            return {"classes_": model.classes, "coef_": model.theta}
+        W, D = model.theta.reshape(len(model.classes), -1), self.n_features_in_
+        found = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
+        return found | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
+
+    # --- what it answers ----------------------------------------------------------------------------------
+
+    def _block(self, X: Any, y: Any = None) -> Any:
+        """The features of rows in memory."""
+        rows = Rows(read_rows(self, X), None if y is None else np.asarray(y))
+        return rows if self.features is None else listed(self.features, self.classes_, rows)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return self.model_.features.scores(self._block(X), self.model_.theta)
+
+    def feature_expectations(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Mean of each feature over rows in memory: with the classes `y`; without, as the model expects.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or table
+            The rows.
+        y : array of shape (n_samples,), optional
+            Their classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray
+            In the order of `observed_`.
+        """
+        block, K = self._block(X), len(self.classes_)
+        if y is None:
+            P = np.exp(log_softmax(self._scores(X), axis=1))
+        else:
+            P = np.eye(K)[class_codes(self.classes_, np.asarray(y))]
+        weight = np.ones(len(P)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return self.model_.features.sums(block.X, P * weight[:, None]) / weight.sum()
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes; for two, of the second against the first."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        return log_softmax(self._scores(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        return self.classes_[self._scores(X).argmax(axis=1)]

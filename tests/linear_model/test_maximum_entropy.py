@@ -1,0 +1,368 @@
+"""The maximum entropy model: every solver finds one optimum, and there the constraints hold."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+import suffice
+from suffice.core.blocks import Rows
+from suffice.fitting import scaling_step
+from suffice.linear_model import MaximumEntropy
+from suffice.linear_model.maximum_entropy import Alternatives, FeatureWeights, Products, listed
+
+from ..laws.registry import bits, cut_at, options
+
+SOLVERS = options(MaximumEntropy)["solver"]
+SCALING = ("gis", "iis")
+
+
+def problem(n=60, seed=0):
+    """Rows of numbers in two columns, labels that depend on them, and features that share columns."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(3, size=(n, 2)).astype(float)
+    p = np.array([X[:, 0], X[:, 1], np.ones(n)]).T
+    y = np.array(["a", "b", "c"])[
+        (rng.random((n, 1)) > (p / p.sum(axis=1)[:, None]).cumsum(axis=1)).sum(axis=1)
+    ]
+    return X, y
+
+
+def first(x, c):
+    return x[0] * (c == "a")
+
+
+def second(x, c):
+    return x[1] * (c == "b")
+
+
+def either(x, c):
+    return c != "c"
+
+
+def both(x, c):
+    return x[0] == x[1] and c == "a"
+
+
+FEATURES = [first, second, either, both]
+
+
+def tensor(features, X, classes):
+    """f_p(x, c) of all rows, classes and features."""
+    return np.array([[[float(f(x, c)) for f in features] for c in classes] for x in X])
+
+
+def optimum(F, codes, strength, weight=None):
+    """The weights of least penalised loss (sum), by SciPy, and that loss divided by the weight."""
+    weight = np.ones(len(F)) if weight is None else weight
+
+    def loss(theta):
+        log_p = log_softmax(F @ theta, axis=1)
+        P = np.exp(log_p)
+        own = np.arange(len(F)), codes
+        value = -weight @ log_p[own] + 0.5 * strength * theta @ theta
+        gradient = np.einsum("n,nkp,nk->p", weight, F, P) - weight @ F[own] + strength * theta
+        return value / weight.sum(), gradient / weight.sum()
+
+    found = minimize(loss, np.zeros(F.shape[2]), jac=True, method="BFGS", options={"gtol": 1e-10})
+    return found.x, found.fun
+
+
+# --- one optimum ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.5, np.inf])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_finds_the_optimum(solver, C):
+    X, y = problem()
+    F, codes = tensor(FEATURES, X, "abc"), np.searchsorted(["a", "b", "c"], y)
+    theta, value = optimum(F, codes, 1.0 / C)
+    # Each step of scaling comes nearer by a share: exact it is where it stands still, which is tried below.
+    tol, near = (1e-4, 1e-2) if solver in SCALING else (1e-9, 1e-5)
+    model = MaximumEntropy(FEATURES, C=C, solver=solver, tol=tol).fit(X, y)
+    assert model.converged_
+    np.testing.assert_allclose(model.trace_[-1], value, atol=1e-6)
+    np.testing.assert_allclose(model.coef_, theta, atol=near)
+    np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(F @ theta, axis=1), atol=near)
+    assert (np.diff(model.trace_) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("features", [None, FEATURES], ids=["products", "listed"])
+@pytest.mark.parametrize("C", [0.5, np.inf])
+@pytest.mark.parametrize("solver", SCALING)
+def test_scaling_stands_still_at_the_optimum_and_nowhere_else(solver, C, features):
+    """Of features that are negative or not whole too."""
+    X, y = problem()
+    X = X + 0.3 * np.random.default_rng(1).normal(size=X.shape) - 1.0
+    assert (X < 0).any()
+    model = MaximumEntropy(features, C=C, solver="newton", tol=1e-12).fit(X, y)
+    value = model.trace_[-1]
+    again = model.set_params(solver=solver, warm_start=True, tol=1e-9).fit(X, y)
+    assert again.n_iter_ == 1
+    np.testing.assert_allclose(again.trace_, value, rtol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MaximumEntropy(features, C=C, solver=solver, max_iter=50).fit(X, y)
+    assert (np.diff(model.trace_) < 0).all()
+    assert model.trace_[-1] > value
+
+
+def test_the_two_scalings_are_one_where_features_add_up_to_one_number():
+    X, y = problem()
+    slack = lambda x, c: 6.0 - sum(float(f(x, c)) for f in FEATURES)  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        gis, iis = (
+            MaximumEntropy([*FEATURES, slack], C=np.inf, solver=s, max_iter=7).fit(X, y) for s in SCALING
+        )
+    np.testing.assert_allclose(gis.coef_, iis.coef_, rtol=1e-12)
+
+
+def test_improved_scaling_is_faster():
+    X, y = problem()
+    steps = [MaximumEntropy(FEATURES, solver=s).fit(X, y).n_iter_ for s in SCALING]
+    assert steps[1] < steps[0]
+
+
+def test_many_totals_are_few_levels(monkeypatch):
+    """With levels above them, totals give shorter steps to the same optimum."""
+    from suffice.linear_model import maximum_entropy
+
+    X, y = problem()
+    fine = MaximumEntropy(FEATURES, solver="iis", tol=1e-5).fit(X, y)
+    monkeypatch.setattr(maximum_entropy, "LEVELS", 3)
+    rough = MaximumEntropy(FEATURES, solver="iis", tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(rough.coef_, fine.coef_, atol=1e-3)
+    assert rough.n_iter_ >= fine.n_iter_
+
+
+def test_scaling_step_has_a_penalty_for_each_feature():
+    rng = np.random.default_rng(0)
+    expected, totals = rng.gamma(2.0, size=(4, 5)), np.array([0.5, 1.0, 2.0, 3.0])
+    expected[:, 3], observed, x = 0.0, rng.gamma(2.0, size=5), rng.normal(size=5)
+    penalty = np.array([0.0, 1.0, 3.0, 2.0, 0.0])
+    d = scaling_step(observed, expected, totals, x, penalty)
+    sums = (expected * np.exp(totals[:, None] * d)).sum(axis=0)
+    np.testing.assert_allclose(sums + penalty * (x + d), observed, atol=1e-9)
+    for p in range(5):
+        alone = scaling_step(observed[p : p + 1], expected[:, p : p + 1], totals, x[p : p + 1], penalty[p])
+        np.testing.assert_allclose(alone, d[p], atol=1e-10)
+
+
+# --- what the optimum is -------------------------------------------------------------------------------
+
+
+def test_features_have_the_means_that_were_seen():
+    X, y = problem()
+    weight = np.random.default_rng(2).gamma(2.0, size=len(X))
+    F, codes = tensor(FEATURES, X, "abc"), np.searchsorted(["a", "b", "c"], y)
+    model = MaximumEntropy(FEATURES, C=np.inf, tol=1e-9).fit(X, y, weight)
+    seen = weight @ F[np.arange(len(F)), codes] / weight.sum()
+    np.testing.assert_allclose(model.observed_, seen, rtol=1e-12)
+    np.testing.assert_allclose(model.expected_, seen, atol=1e-8)
+    np.testing.assert_allclose(
+        model.feature_expectations(X, sample_weight=weight), model.expected_, rtol=1e-12
+    )
+    np.testing.assert_allclose(model.feature_expectations(X, y, weight), seen, rtol=1e-12)
+    plain = MaximumEntropy(C=np.inf, tol=1e-9).fit(X, y, weight)
+    np.testing.assert_allclose(plain.feature_expectations(X, y, weight), plain.observed_, rtol=1e-12)
+    np.testing.assert_allclose(plain.expected_, plain.observed_, atol=1e-8)
+
+
+def test_no_other_model_with_these_means_has_more_entropy():
+    X, y = problem()
+    F = tensor(FEATURES, X, "abc")
+    model = MaximumEntropy(FEATURES, C=np.inf, tol=1e-10).fit(X, y)
+    P = model.predict_proba(X)
+    entropy = -(P * np.log(P)).sum() / len(X)
+    np.testing.assert_allclose(entropy, model.trace_[-1], rtol=1e-8)  # the dual has no gap
+    # Changes that keep probabilities and means: those at right angles to all constraints.
+    sums = np.kron(np.eye(len(X)), np.ones(3))
+    constraints = np.vstack([sums, F.reshape(-1, F.shape[2]).T])
+    Q = np.linalg.svd(constraints)[2][np.linalg.matrix_rank(constraints) :]
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        change = (rng.normal(size=len(Q)) @ Q).reshape(P.shape)
+        other = P + 0.3 * change * (P / np.abs(change)).min()
+        assert (other >= 0).all()
+        np.testing.assert_allclose(np.einsum("nk,nkp->p", other - P, F), 0.0, atol=1e-10)
+        assert -(other * np.log(other)).sum() / len(X) < entropy
+
+
+def test_products_are_logistic_regression():
+    X, y = problem(200)
+    ours = MaximumEntropy(C=0.7, tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(C=0.7, tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-7)
+    through = MaximumEntropy(C=0.7, fit_intercept=False, tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(C=0.7, tol=1e-10, max_iter=1000, fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(through.coef_, theirs.coef_, atol=1e-6)
+    assert not hasattr(through, "intercept_")
+
+
+@pytest.mark.parametrize("solver", SCALING)
+def test_a_feature_that_was_never_seen_is_not_expected(solver):
+    X, y = problem()
+    never = lambda x, c: x[0] == 1 and c == "c"  # noqa: E731
+    keep = ~((X[:, 0] == 1) & (y == "c"))
+    assert (X[keep, 0] == 1).any()
+    model = MaximumEntropy([*FEATURES, never], C=np.inf, solver=solver).fit(X[keep], y[keep])
+    assert model.observed_[-1] == 0
+    assert 0 <= model.expected_[-1] < 1e-4
+    assert np.isfinite(model.coef_).all()
+
+
+# --- features ------------------------------------------------------------------------------------------
+
+
+def test_functions_matrices_and_products_are_one():
+    X, y = problem()
+    K, D = 3, 2
+    functions = [lambda x, c, d=d, k=k: x[d] * (c == k) for k in "abc" for d in range(D)]
+    matrices = np.zeros((K, D, K * D))
+    for k in range(K):
+        matrices[k, :, k * D : (k + 1) * D] = np.eye(D)
+    found = [
+        MaximumEntropy(features, fit_intercept=False, tol=1e-10).fit(X, y)
+        for features in (None, functions, matrices, list(matrices), [sp.csr_array(A) for A in matrices])
+    ]
+    for model in found[1:]:
+        np.testing.assert_allclose(model.coef_, found[0].coef_.ravel(), atol=1e-8)
+        np.testing.assert_allclose(model.predict_proba(X), found[0].predict_proba(X), atol=1e-8)
+        np.testing.assert_array_equal(model.predict(X), found[0].predict(X))
+        sparse = model.predict_proba(sp.csr_array(X))
+        np.testing.assert_allclose(sparse, model.predict_proba(X), rtol=1e-12)
+    on_sparse = MaximumEntropy(functions, fit_intercept=False, tol=1e-10).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(on_sparse.coef_, found[1].coef_, atol=1e-10)
+
+
+def test_rows_of_strings():
+    X = np.array([["in", "april"], ["in", "may"], ["on", "monday"], ["on", "may"]] * 3, dtype=object)
+    y = ["dans", "en", "sur", "en", "en", "en", "sur", "sur", "dans", "dans", "sur", "en"]
+    features = [lambda x, c: x[0] == "in" and c == "dans", lambda x, c: x[1] == "may" and c == "en"]
+    model = MaximumEntropy(features, C=np.inf).fit(X, y)
+    np.testing.assert_allclose(model.expected_, model.observed_, atol=1e-4)
+    assert model.predict_proba([["in", "may"]]).shape == (1, 3)
+    of_str = MaximumEntropy(features, C=np.inf).fit(X.astype(str), y)
+    assert (of_str.coef_ == model.coef_).all()
+
+
+def test_two_classes():
+    X, y = problem()
+    y = np.where(y == "c", "a", y)
+    model = MaximumEntropy([first, second]).fit(X, y)
+    P = model.predict_proba(X)
+    np.testing.assert_allclose(model.decision_function(X), np.log(P[:, 1] / P[:, 0]), atol=1e-12)
+    assert (model.predict(X) == model.classes_[(model.decision_function(X) > 0).astype(int)]).all()
+
+
+@pytest.mark.parametrize("layout", ["products", "listed"])
+def test_derivatives_match_differences(layout):
+    X, y = problem(30)
+    weight, classes = np.random.default_rng(1).gamma(2.0, size=30), np.array(["a", "b", "c"])
+    rows = Rows(X, y, weight)
+    if layout == "products":
+        block, model = rows, FeatureWeights(np.zeros(9), classes, Products(3, True), True)
+    else:
+        block = listed(FEATURES, classes, rows)
+        model = FeatureWeights(np.zeros(4), np.arange(3), Alternatives(3), True)
+    model = model.replace(theta=np.random.default_rng(2).normal(size=len(model.theta)))
+    s = model.summarize(block)
+    for p in range(len(model.theta)):
+        step = 1e-6 * np.eye(len(model.theta))[p]
+        up, down = (model.replace(theta=model.theta + sign * step).summarize(block) for sign in (1, -1))
+        np.testing.assert_allclose(s.gradient[p], (up.loss - down.loss) / 2e-6, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(s.hessian[p], (up.gradient - down.gradient) / 2e-6, rtol=1e-5, atol=1e-6)
+    loss, counts, mass = model.expected(np.array([1.0, 2.0, 9.0]), block).parts
+    np.testing.assert_allclose(loss, s.loss)
+    np.testing.assert_allclose(counts.sum(axis=0), s.gradient + model.observed(block))
+    np.testing.assert_allclose(mass.sum(), weight.sum())
+    assert (counts > 0).sum() > len(model.theta)  # at several levels
+    better = model.estimate(s)
+    assert better.summarize(block).loss < s.loss
+
+
+# --- where the data is ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "iis"])
+def test_blocks_weights_and_repeated_rows(solver):
+    X, y = problem()
+    times = np.random.default_rng(3).integers(4, size=len(X))
+    how = {"solver": solver, "tol": 1e-4}
+    whole = MaximumEntropy(FEATURES, **how).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    weighted = MaximumEntropy(FEATURES, **how).fit(X, y, times)
+    with cut_at(7, 1, 20):
+        cut = MaximumEntropy(FEATURES, **how).fit(X, y, times)
+    for other in (weighted, cut):
+        np.testing.assert_allclose(other.coef_, whole.coef_, atol=1e-7)
+        np.testing.assert_allclose(other.trace_[-1], whole.trace_[-1], rtol=1e-12)
+
+
+def test_functions_are_called_once_for_each_row_whatever_is_read(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    X, y = problem(300)
+    called = []
+
+    def counted(x, c):
+        called.append(c)
+        return first(x, c)
+
+    table = pa.table({"u": X[:, 0], "v": X[:, 1], "label": y})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=64)
+    scan = suffice.rows(suffice.scan_parquet(tmp_path / "rows.parquet"), target="label")
+    with suffice.threads(1):
+        there = MaximumEntropy([counted, second, either], tol=1e-8).fit(scan)
+        assert len(called) == 3 * len(X)
+        here = MaximumEntropy([first, second, either], tol=1e-8).fit(X, y)
+        np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-7)
+        assert there.score(scan) == here.score(X, y)
+
+
+def test_pickled_and_from_a_checkpoint(tmp_path):
+    X, y = problem()
+    model = MaximumEntropy(FEATURES).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert bits(back.predict_proba(X)) == bits(model.predict_proba(X))
+    kept = MaximumEntropy(FEATURES, checkpoint=tmp_path / "progress").fit(X, y)
+    assert bits(kept) == bits(model)
+    with pytest.raises(TypeError, match="features"):
+        model.save(tmp_path / "model")
+
+
+def test_warm_start_goes_on():
+    X, y = problem()
+    model = MaximumEntropy(FEATURES, warm_start=True, tol=1e-8).fit(X, y)
+    assert model.fit(X, y).n_iter_ <= 2
+
+
+# --- what is refused -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"solver": "magic"}, "solver='magic' is unknown"),
+        ({"C": 0.0}, "C=0.0 must be positive"),
+        ({"features": []}, "features is empty"),
+        ({"features": [np.zeros((2, 4)), np.zeros((2, 4))]}, "expected one for each of the 3 classes"),
+        ({"features": [np.zeros((5, 4))] * 3}, r"shape \(2, P\)"),
+        ({"features": [first, np.zeros((2, 4))]}, "either functions"),
+        ({"features": [lambda x, c: np.nan]}, "Feature 0 is NaN or infinite"),
+    ],
+)
+def test_refused_in_words(how, said):
+    X, y = problem()
+    with pytest.raises(ValueError, match=said):
+        MaximumEntropy(**how).fit(X, y)
