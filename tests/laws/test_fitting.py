@@ -377,6 +377,7 @@ TRIED_IN = {
     "graph": "ranking/test_loops.py",
     "labels": "sequence/test_loops.py",
     "margin": "sequence/test_max_margin.py",
+    "counts": "naive_bayes/test_loops.py",
     "plsa": "topics/test_plsa.py",
     "sparse": "sequence/test_loops.py",
     "topics": "topics/test_lda_loops.py",

@@ -538,7 +538,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.metrics import adjusted_rand_score
     from sklearn.mixture import GaussianMixture
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-    from sklearn.naive_bayes import GaussianNB
+    from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
@@ -548,6 +548,8 @@ SCRIPT = textwrap.dedent(
     print("LDA", round(LinearDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("QDA", round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("NB", cross_val_score(GaussianNB(), X, y, cv=5).round(6).tolist())
+    for model in (BernoulliNB(binarize=1.5), CategoricalNB(min_categories=9), ComplementNB(), MultinomialNB()):
+        print("NB", cross_val_score(model, X.round().astype(int), y, cv=5).round(6).tolist())
     print("PCA", PCA(2).fit(X).explained_variance_ratio_.round(6).tolist())
     logistic = make_pipeline(StandardScaler(), PCA(3), LogisticRegression())
     search = GridSearchCV(logistic, {"logisticregression__C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)

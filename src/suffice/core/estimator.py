@@ -151,6 +151,10 @@ class Iterative(Estimator):
 class OnePass(Estimator):
     """Estimators whose model follows from one sum: `fit` folds once, `partial_fit` adds."""
 
+    def _block_rows(self, block: Any) -> float | None:
+        """How many rows a block in memory should have; None if that follows their size."""
+        return None
+
     def _start(self, data: Partitions, classes: Any = None) -> Model:
         """The model that knows what to sum."""
         raise NotImplementedError
@@ -181,7 +185,7 @@ class OnePass(Estimator):
         return self
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        data = open_rows(self, X, y, sample_weight)
+        data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
         start = self._start(data, classes)
         self._publish(start, data.fold(type(start).summarize, start))
 
@@ -198,7 +202,7 @@ class OnePass(Estimator):
         if not hasattr(self, "statistics_"):
             self._open(X, y, sample_weight, classes)
             return self
-        data = open_rows(self, X, y, sample_weight, reset=False)
+        data = open_rows(self, X, y, sample_weight, reset=False, block_rows=self._block_rows)
         known: Any = getattr(self.model_, "classes", None)
         if classes is not None and not np.array_equal(np.unique(classes), known):
             raise ValueError(f"classes={classes!r} are not the classes of the first call: {known.tolist()}.")

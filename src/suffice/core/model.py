@@ -44,6 +44,16 @@ class Family(Value, ABC):
     def summarize(self, X: Any, R: np.ndarray) -> Statistics:
         """Statistics of the rows of X, shared among the K densities by R (N, K), weights included."""
 
+    def scores(self, X: Any) -> np.ndarray:
+        """log p(x given k), (N, K), up to a term of the row that is the same for every k."""
+        return self.log_density(X)
+
+    def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Statistics:
+        """`summarize` of rows each of which is of one of the K densities, k[n]."""
+        R = np.zeros((K, len(k))).T
+        R[np.arange(len(k)), k] = weight
+        return self.summarize(X, R)
+
     @abstractmethod
     def estimate(self, s: Any) -> Self:
         """The densities of this kind that the statistics call for."""

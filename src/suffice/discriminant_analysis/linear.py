@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
-from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.door import open_rows, read_rows
@@ -33,7 +32,7 @@ class Discriminant(GenerativeClassifier):
     covariance_estimator: Any
     solver: str
 
-    def _prior(self) -> Any:
+    def _prior(self, K: int) -> Any:
         if self.covariance_estimator is not None:
             raise ValueError(
                 "covariance_estimator needs the rows of a class at once, and suffice sums over blocks: "
@@ -279,11 +278,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         }
         return fitted | ({"covariance_": self._within(prior, s)} if self.store_covariance else {})
 
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class, up to a constant of the row."""
-        X = read_rows(self, X)
+    def _scores(self, X: Any) -> np.ndarray:
         mean, coef, intercept = self._about_mean
-        return (X - mean) @ coef.T + intercept
+        return (X - mean).dot(coef.T) + intercept
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores by `coef_` and `intercept_`; for two classes, how much the second leads."""
@@ -291,11 +288,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if len(self.classes_) == 2:
             return super().decision_function(X)
         return X @ self.coef_.T + self.intercept_
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
-        joint = self.predict_joint_log_proba(X)
-        return softmax(joint, axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
         """Rows projected to where classes differ most."""

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from ..core.door import read_rows
 from ..core.partitions import Partitions
 from ..families import FullGaussian, Labelled
 from ..fitting.linear_algebra import signs
@@ -118,11 +117,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             fitted["covariance_"] = [(U * v) @ U.T for U, v in pairs]
         return fitted
 
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class, up to a constant."""
-        X = read_rows(self, X)
+    def _scores(self, X: Any) -> np.ndarray:
         columns = []
         for mean, U, v, prior in zip(self.means_, self.rotations_, self.scalings_, self.priors_, strict=True):
-            Z = (X - mean) @ (U / np.sqrt(v))
+            Z = (X - mean).dot(U / np.sqrt(v))
             columns.append(np.log(prior) - 0.5 * ((Z**2).sum(axis=1) + np.log(v).sum()))
         return np.stack(columns, axis=1)

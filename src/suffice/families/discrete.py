@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,15 @@ import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
 from ..core.model import Family
-from ..statistics import CategoryCounts, Totals, category_codes, count_categories, totals
+from ..statistics import (
+    CategoryCounts,
+    Totals,
+    category_codes,
+    count_categories,
+    count_categories_by_label,
+    totals,
+    totals_by_label,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +27,8 @@ class Bernoulli(Family):
     """Columns of zeros and ones, independent given k: p(x_d = 1 given k) = probability[k, d]."""
 
     probability: np.ndarray  # (K, D)
-    alpha: float = 0.0  # Laplace smoothing: this many ones and as many zeros were seen before
+    alpha: Any = 0.0  # Laplace smoothing: this many ones and as many zeros were seen before; number or (D,)
+    above: float | None = None  # what is above this number counts as a one, and all else as a zero
 
     support: ClassVar[str] = "binary"
 
@@ -26,15 +36,42 @@ class Bernoulli(Family):
     def start(cls, K: int, D: int, **options: Any) -> Self:
         return cls(np.full((K, D), 0.5), **options)
 
-    def log_density(self, X: np.ndarray) -> np.ndarray:
-        one, zero = _log(self.probability), _log(1.0 - self.probability)
-        return _mask_dot(X == 1, one) + _mask_dot(X == 0, zero)
+    def log_density(self, X: Any) -> np.ndarray:
+        X = self.ones(X)
+        one, zero = self._logs
+        if isinstance(X, np.ndarray) and np.isnan(X.sum()):
+            seen = ~np.isnan(X)
+            return dot(np.where(seen, X, 0.0), one) + dot(np.where(seen, 1.0 - X, 0.0), zero)
+        if np.isfinite(zero).all():  # the zeros of most rows are many: those of a row of zeros, less its ones
+            return dot(X, one - zero) + zero.sum(axis=0)
+        return dot(X, one) + dot(1.0 - (X.toarray() if sp.issparse(X) else X), zero)
+
+    @cached_property
+    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
+        """log p(x_d = 1 given k) and log p(x_d = 0 given k), (D, K)."""
+        return _log(self.probability.T), _log(1.0 - self.probability.T)
+
+    def ones(self, X: Any) -> Any:
+        """X as zeros and ones; NaN stays."""
+        if self.above is None:
+            return X
+        if sp.issparse(X):
+            return sp.csr_array(((X.data > self.above).astype(np.float64), X.indices, X.indptr), X.shape)
+        out = np.greater(X, self.above).astype(np.float64)
+        if np.isnan(X.sum()):
+            out[np.isnan(X)] = np.nan
+        return out
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Totals:
-        return totals(X, R)
+        return totals(self.ones(X), R)
+
+    def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
+        if sp.issparse(X):
+            return totals_by_label(self.ones(X), k, weight, K)
+        return totals_by_label(X, k, weight, K, self.above)
 
     def estimate(self, s: Totals) -> Self:
-        total, weight = s.total + self.alpha, s.weight + 2.0 * self.alpha
+        total, weight = s.total + self.alpha, s.weight + 2.0 * np.asarray(self.alpha)
         return self.replace(probability=_ratio(total, weight, self.probability))
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -63,17 +100,24 @@ class Poisson(Family):
         return cls(np.ones((K, D)), **options)
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
-        seen = ~np.isnan(X)
-        X = np.where(seen, X, 0.0)
-        certain = self.rate > 0  # where the rate is zero, log p is 0 at zero and -inf above
-        log_rate = np.log(np.where(certain, self.rate, 1.0))
-        out = X @ log_rate.T - seen.astype(np.float64) @ self.rate.T
-        if not certain.all():
-            out[(X @ (~certain).astype(np.float64).T) > 0] = -np.inf
-        return out - gammaln(X + 1.0).sum(axis=1, keepdims=True)
+        return self.scores(X) - gammaln(np.where(np.isnan(X), 0.0, X) + 1.0).sum(axis=1, keepdims=True)
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        if np.isnan(X.sum()):
+            seen = ~np.isnan(X)
+            return dot(np.where(seen, X, 0.0), self._log_rate) - seen.astype(np.float64).dot(self.rate.T)
+        return dot(X, self._log_rate) - self.rate.sum(axis=1)
+
+    @cached_property
+    def _log_rate(self) -> np.ndarray:
+        """(D, K)"""
+        return _log(self.rate.T)
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Totals:
         return totals(X, R)
+
+    def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
+        return totals_by_label(X, k, weight, K)
 
     def estimate(self, s: Totals) -> Self:
         return self.replace(rate=_ratio(s.total + self.alpha, s.weight + self.alpha, self.rate))
@@ -94,7 +138,7 @@ class Multinomial(Family):
     """Rows of counts of V symbols: each count is of independent draws from probability[k]."""
 
     probability: np.ndarray  # (K, V)
-    alpha: float = 0.0  # Dirichlet smoothing: each symbol was seen this often before
+    alpha: Any = 0.0  # Dirichlet smoothing: each symbol was seen this often before; number or (V,)
 
     support: ClassVar[str] = "count"
 
@@ -103,20 +147,28 @@ class Multinomial(Family):
         return cls(np.full((K, D), 1.0 / D), **options)
 
     def log_density(self, X: Any) -> np.ndarray:
-        log_p = _log(self.probability)
         if sp.issparse(X):
             values = sp.csr_array((gammaln(X.data + 1.0), X.indices, X.indptr), X.shape)
-            return X @ log_p.T + (gammaln(X.sum(axis=1) + 1.0) - values.sum(axis=1))[:, None]
-        X = np.where(np.isnan(X), 0.0, X)
-        ways = gammaln(X.sum(axis=1) + 1.0) - gammaln(X + 1.0).sum(axis=1)
-        possible = np.where(np.isfinite(log_p), log_p, 0.0)
-        out = X @ possible.T + ways[:, None]
-        if not np.isfinite(log_p).all():
-            out[X @ (~np.isfinite(log_p)).astype(np.float64).T > 0] = -np.inf
-        return out
+        else:
+            X = np.nan_to_num(X, nan=0.0)
+            values = gammaln(X + 1.0)
+        return self.scores(X) + (gammaln(X.sum(axis=1) + 1.0) - values.sum(axis=1))[:, None]
+
+    def scores(self, X: Any) -> np.ndarray:
+        if isinstance(X, np.ndarray) and np.isnan(X.sum()):
+            X = np.nan_to_num(X, nan=0.0)
+        return dot(X, self._log_probability)
+
+    @cached_property
+    def _log_probability(self) -> np.ndarray:
+        """(V, K)"""
+        return _log(self.probability.T)
 
     def summarize(self, X: Any, R: np.ndarray) -> Totals:
         return totals(X, R)
+
+    def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
+        return totals_by_label(X, k, weight, K)
 
     def estimate(self, s: Totals) -> Self:
         total = s.total + self.alpha
@@ -159,12 +211,33 @@ class Categorical(Family):
         return cls((np.empty(0),) * D, (np.empty((K, 0)),) * D, **options)
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
+        if X.dtype != object and self._table is not None:
+            from ..loops.counts import look_up
+
+            return look_up(X, *self._table)
         out = np.zeros((len(X), len(self.probability[0])))
         for x, values, probability in zip(X.T, self.values, self.probability, strict=True):
             code, known = category_codes(values, x)
             if len(values):
                 out += np.where(known, _log(probability)[:, code], 0.0).T
         return out
+
+    @cached_property
+    def _table(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Where the categories are small whole numbers: log p in the row of each, after those of the columns
+        before, (V, K); and the first row of each column. Rows of numbers that were not seen are zero."""
+        sizes = [size for size in map(_small, self.values) if size is not None]
+        if len(sizes) < len(self.values):
+            return None
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        table = np.zeros((start[-1], len(self.probability[0])))
+        for first, values, probability in zip(start, self.values, self.probability, strict=False):
+            table[first + values.astype(np.int64)] = _log(probability.T)
+        return start, table
+
+    def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> CategoryCounts:
+        counted = count_categories_by_label(self.values, X, k, weight, K)
+        return super().summarize_known(X, k, weight, K) if counted is None else counted  # type: ignore[return-value]
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> CategoryCounts:
         counted = [count_categories(values, x, R) for values, x in zip(self.values, X.T, strict=True)]
@@ -199,13 +272,35 @@ def _log(p: np.ndarray) -> np.ndarray:
         return np.log(p)
 
 
-def _mask_dot(mask: np.ndarray, log_p: np.ndarray) -> np.ndarray:
-    """Sum of log p over the mask, (N, K), where 0 * -inf is 0."""
+def dot(X: Any, log_p: np.ndarray) -> np.ndarray:
+    """X log_p, (N, K), where 0 * -inf is 0."""
     finite = np.isfinite(log_p)
-    out = mask.astype(np.float64) @ np.where(finite, log_p, 0.0).T
-    if not finite.all():
-        out[mask.astype(np.float64) @ (~finite).astype(np.float64).T > 0] = -np.inf
+    if finite.all():
+        return _times(X, log_p)
+    out = _times(X, np.where(finite, log_p, 0.0))
+    out[_times(X, (~finite).astype(np.float64)) > 0] = -np.inf
     return out
+
+
+def _times(X: Any, W: np.ndarray) -> np.ndarray:
+    if not sp.issparse(X):
+        return X.dot(W)
+    from ..loops.sparse import times
+
+    return times(X.data, X.indices, X.indptr, np.ascontiguousarray(W))
+
+
+# Tables of categories have a row for each number up to the largest: of at most so many rows a column.
+MOST_CATEGORIES = 1 << 16
+
+
+def _small(values: np.ndarray) -> int | None:
+    """The size of a table of these categories, or None if they are not small whole numbers."""
+    if not len(values):
+        return 0
+    if values.dtype.kind not in "iuf" or not 0 <= values[0] <= values[-1] < MOST_CATEGORIES:
+        return None
+    return int(values[-1]) + 1 if (values == np.floor(values)).all() else None
 
 
 def _ratio(a: np.ndarray, b: np.ndarray, otherwise: np.ndarray) -> np.ndarray:

@@ -157,10 +157,15 @@ class Labelled(Model):
         with np.errstate(divide="ignore"):
             return np.log(self.prior) + self.component.log_density(X)
 
+    def scores(self, X: Any) -> np.ndarray:
+        """log p(x, c), (N, K), up to a term of the row."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.prior) + self.component.scores(X)
+
     def summarize(self, block: Any) -> GroupStatistics:
-        R = np.zeros((len(self.classes), len(block))).T
-        R[np.arange(len(block)), self.codes(block.y)] = block.weight
-        return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
+        codes, K = self.codes(block.y), len(self.classes)
+        weight = np.bincount(codes, block.weight, minlength=K)
+        return GroupStatistics(0.0, weight, self.component.summarize_known(block.X, codes, block.weight, K))
 
     def estimate(self, s: GroupStatistics) -> Self:
         prior = s.weight / s.weight.sum() if self.given_prior is None else self.given_prior

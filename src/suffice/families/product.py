@@ -30,6 +30,12 @@ class Product(Family):
     def log_density(self, X: np.ndarray) -> np.ndarray:
         return sum(part.log_density(x) for part, x in self._each(X))  # type: ignore[return-value]
 
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        return sum(part.scores(x) for part, x in self._each(X))  # type: ignore[return-value]
+
+    def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Parts:
+        return Parts(tuple(part.summarize_known(x, k, weight, K) for part, x in self._each(X)))
+
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Parts:
         return Parts(tuple(part.summarize(x, R) for part, x in self._each(X)))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import log_softmax, softmax
 
 from ..core.door import read_rows
 from ..core.estimator import OnePass, must_have_rows
 from ..core.partitions import Partitions
+from ..engines.local import map_rows
 from ..families import Family, Labelled
 from ..fitting.scores import Classifier
 from ..statistics import distinct, distinct_targets
@@ -22,16 +23,17 @@ class GenerativeClassifier(Classifier, OnePass):
         """K densities, one a class, that know what to sum."""
         raise NotImplementedError
 
-    def _prior(self) -> Any:
-        """Class probabilities that are given and not estimated, or None."""
+    def _prior(self, K: int) -> Any:
+        """Probabilities of the K classes that are given and not estimated, or None."""
         return None
 
     def _start(self, data: Partitions, classes: Any = None) -> Labelled:
         if classes is None:
             classes = data.fold(distinct_targets).values[0]
         classes = distinct(np.asarray(classes))
-        prior, K = self._prior(), len(classes)
+        K = len(classes)
         must_have_rows(K)
+        prior = self._prior(K)
         if prior is not None:
             prior = np.asarray(prior, dtype=np.float64)
             if len(prior) != K:
@@ -67,21 +69,32 @@ class GenerativeClassifier(Classifier, OnePass):
         """
         return self._add(X, y, sample_weight, classes)
 
+    def _scores(self, X: Any) -> np.ndarray:
+        """log p(x, c) of checked rows, up to a term of the row."""
+        return self.model_.scores(X)
+
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class."""
+        """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
         X = read_rows(self, X)
-        return self.model_.log_joint(X)
+        return map_rows(self._scores, X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log p(c given x) of each row and class."""
-        joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        X = read_rows(self, X)
+        return map_rows(lambda rows: log_softmax(_possible(self._scores(rows)), axis=1), X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """p(c given x) of each row and class."""
-        return np.exp(self.predict_log_proba(X))
+        X = read_rows(self, X)
+        return map_rows(lambda rows: softmax(_possible(self._scores(rows)), axis=1), X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        best = self.predict_joint_log_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        X = read_rows(self, X)
+        return self.classes_[map_rows(lambda rows: self._scores(rows).argmax(axis=1), X)]
+
+
+def _possible(scores: np.ndarray) -> np.ndarray:
+    """Scores of which every row has one that is finite: what no class can produce is shared evenly."""
+    scores[scores.max(axis=1) == -np.inf] = 0.0
+    return scores

@@ -57,7 +57,7 @@ class GaussianNB(GenerativeClassifier):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _prior(self) -> Any:
+    def _prior(self, K: int) -> Any:
         return self.priors
 
     def _family(self, data: Partitions, K: int) -> DiagonalGaussian:

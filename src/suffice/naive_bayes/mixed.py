@@ -88,7 +88,7 @@ class MixedNB(GenerativeClassifier):
         tags.input_tags.string = True
         return tags
 
-    def _prior(self) -> Any:
+    def _prior(self, K: int) -> Any:
         return self.class_prior
 
     def _start(self, data: Partitions, classes: Any = None) -> Labelled:

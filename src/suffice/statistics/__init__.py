@@ -14,10 +14,12 @@ from .sums import (
     class_weights,
     classes_of,
     count_categories,
+    count_categories_by_label,
     distinct,
     distinct_targets,
     extremes,
     totals,
+    totals_by_label,
 )
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "class_weights",
     "classes_of",
     "count_categories",
+    "count_categories_by_label",
     "describe",
     "distinct",
     "distinct_targets",
@@ -43,4 +46,5 @@ __all__ = [
     "grouped_moments",
     "moments",
     "totals",
+    "totals_by_label",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.statistics import Statistics
 
@@ -15,7 +16,7 @@ from ..core.statistics import Statistics
 class Totals(Statistics):
     """Of K groups, for each feature: the weight of what was observed, and the weighted total of it."""
 
-    weight: np.ndarray  # (K, D)
+    weight: np.ndarray  # (K, D); where nothing is missing, (K, 1)
     total: np.ndarray  # (K, D)
 
 
@@ -24,8 +25,27 @@ def totals(X: Any, R: np.ndarray) -> Totals:
     if isinstance(X, np.ndarray) and np.isnan(X.sum()):
         seen = ~np.isnan(X)
         return Totals(R.T.dot(seen.astype(np.float64)), R.T.dot(np.where(seen, X, 0.0)))
-    weight = np.repeat(R.sum(axis=0)[:, None], X.shape[1], axis=1)
-    return Totals(weight, np.asarray(X.T.dot(R).T))
+    return Totals(R.sum(axis=0)[:, None], np.asarray(X.T.dot(R).T))
+
+
+def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: float | None = None) -> Totals:
+    """Totals of rows each of which is of one group, k[n]; of dense X, of how much is above a number."""
+    from ..loops.counts import add_above_by_label, add_by_label, add_sparse_by_label
+
+    total = np.zeros((K, X.shape[1]))
+    if sp.issparse(X):
+        add_sparse_by_label(X.data, X.indices, X.indptr, weight, k, total)
+        return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
+    holes = np.isnan(X.sum())
+    if above is not None:
+        add_above_by_label(X, above, weight, k, total)
+    else:
+        add_by_label(np.nan_to_num(X, nan=0.0) if holes else X, weight, k, total)
+    if not holes:
+        return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
+    seen = np.zeros_like(total)
+    add_by_label((~np.isnan(X)).astype(np.float64), weight, k, seen)
+    return Totals(seen, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +104,34 @@ def count_categories(values: np.ndarray, x: np.ndarray, R: np.ndarray) -> tuple[
         return values, np.zeros(shape)
     count = [np.bincount(code[known], r[known], minlength=len(values)) for r in R.T]
     return values, np.stack(count)
+
+
+# Beyond so many numbers in all columns, categories are sorted and not counted.
+MOST_COUNTED = 1 << 20
+
+
+def count_categories_by_label(
+    values: tuple[np.ndarray, ...], X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int
+) -> CategoryCounts | None:
+    """The categories of all columns, at least those given, of rows each of which is of one group, k[n]; None
+    if they are not small whole numbers."""
+    from ..loops.counts import add_categories_by_label, largest
+
+    if X.dtype != np.float64:
+        return None
+    most, whole = largest(X)
+    if not whole or most.sum() > MOST_COUNTED:
+        return None
+    start = np.concatenate([[0], np.cumsum(most + 1.0)]).astype(np.int64)
+    out = np.zeros((K, start[-1]))
+    add_categories_by_label(X, weight, k, start, out)
+    seen = out.any(axis=0)
+    found = []
+    for first, end, known in zip(start[:-1], start[1:], values, strict=True):
+        here = np.flatnonzero(seen[first:end])
+        found.append((known, here.astype(np.float64), out[:, first + here]))
+    zero = CategoryCounts(tuple(v for v, _, _ in found), tuple(np.zeros((K, len(v))) for v, _, _ in found))
+    return zero + CategoryCounts(tuple(v for _, v, _ in found), tuple(c for _, _, c in found))
 
 
 @dataclass(frozen=True, eq=False)

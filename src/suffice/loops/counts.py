@@ -1,0 +1,80 @@
+"""Sums by label in one reading of the rows, and sums of what is looked up for categories."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+jit = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+
+
+@jit
+def add_by_label(X, weight, labels, out):
+    """out[label of i] += weight[i] X[i]"""
+    D = X.shape[1]
+    for i in range(len(X)):
+        k, w = labels[i], weight[i]
+        for d in range(D):
+            out[k, d] += w * X[i, d]
+
+
+@jit
+def add_above_by_label(X, threshold, weight, labels, out):
+    """out[label of i, d] += weight[i] where X[i, d] is above the threshold"""
+    D = X.shape[1]
+    for i in range(len(X)):
+        k, w = labels[i], weight[i]
+        for d in range(D):
+            out[k, d] += w if X[i, d] > threshold else 0.0
+
+
+@jit
+def add_sparse_by_label(data, indices, indptr, weight, labels, out):
+    """out[label of i] += weight[i] X[i], for CSR rows"""
+    for i in range(len(indptr) - 1):
+        k, w = labels[i], weight[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            out[k, indices[p]] += w * data[p]
+
+
+@jit
+def largest(X):
+    """The largest entry of each column, -1 if all are NaN; and whether all are whole and not negative."""
+    D = X.shape[1]
+    out, small = np.full(D, -1.0), True
+    for i in range(len(X)):
+        for d in range(D):
+            x = X[i, d]
+            out[d] = x if x > out[d] else out[d]
+            small = small and not (x < 0.0 or x != np.floor(x)) if x == x else small
+    return out, small
+
+
+@jit
+def add_categories_by_label(X, weight, labels, start, out):
+    """out[label of i, start[d] + X[i, d]] += weight[i], for whole numbers; NaN counts nowhere"""
+    D = X.shape[1]
+    for i in range(len(X)):
+        k, w = labels[i], weight[i]
+        for d in range(D):
+            x = X[i, d]
+            if x == x:
+                out[k, start[d] + np.int64(x)] += w
+
+
+@jit
+def look_up(X, start, table):
+    """out[i] = the sum over d of table[start[d] + X[i, d]]; what is no whole number from 0 to
+    start[d + 1] - start[d] - 1 adds nothing."""
+    N, D = X.shape
+    K = table.shape[1]
+    out = np.zeros((N, K))
+    for i in range(N):
+        for d in range(D):
+            x = X[i, d]
+            if x >= 0.0 and x < start[d + 1] - start[d]:
+                code = np.int64(x)
+                if code == x:
+                    for k in range(K):
+                        out[i, k] += table[start[d] + code, k]
+    return out

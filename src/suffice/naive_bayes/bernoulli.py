@@ -1,0 +1,88 @@
+"""Naive Bayes on flags: whether a word is in a document, and not how often.
+
+McCallum and Nigam, "A comparison of event models for naive Bayes text classification", 1998.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..families import Bernoulli, Labelled
+from .discrete import DiscreteNB
+
+
+class BernoulliNB(DiscreteNB):
+    """Naive Bayes for columns of zeros and ones; rows may be sparse. NaN is not observed, in dense rows.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default=1.0
+        Smoothing: each value of a feature was seen this often before, in every class. Zero is maximum
+        likelihood.
+    force_alpha : bool, default=True
+        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+    binarize : float or None, default=0.0
+        What is above this number is a one, and all else a zero. None if X holds zeros and ones.
+    fit_prior : bool, default=True
+        Whether class probabilities are estimated; if not, they are equal.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities, if they are known.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Log-probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        Weight of the ones of each feature by class.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        log p(one given class) of each feature.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The sums, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import BernoulliNB
+    >>> model = BernoulliNB().fit([[1, 1, 0], [1, 0, 0], [0, 1, 1]], ["a", "a", "b"])
+    >>> model.predict([[1, 1, 0], [0, 0, 1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    bounds = {"alpha": 0, "binarize": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _family(self, data: Partitions, K: int) -> Bernoulli:
+        return Bernoulli.start(K, self.n_features_in_, alpha=self._smoothing(), above=self.binarize)
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        family: Any = model.component
+        with np.errstate(divide="ignore"):
+            log_p = np.log(family.probability)
+        return {**super()._fitted(model, s), "feature_count_": s.component.total, "feature_log_prob_": log_p}

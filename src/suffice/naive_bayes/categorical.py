@@ -1,0 +1,130 @@
+"""Naive Bayes on categories, each column with probabilities of its own. Li ch. 4."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..families import Categorical, Labelled
+from ..statistics import CategoryCounts
+from .discrete import DiscreteNB
+
+
+class CategoricalNB(DiscreteNB):
+    """Naive Bayes for columns of categories, numbered from zero. NaN is not observed.
+
+    A number that no row had in `fit` tells nothing in `predict`. Fractions are dropped. For categories that
+    are strings see `MixedNB`.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Smoothing: each category was seen this often before, in every class. Zero is maximum likelihood
+        (Li, algorithm 4.1), one is Laplace's rule.
+    force_alpha : bool, default=True
+        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+    fit_prior : bool, default=True
+        Whether class probabilities are estimated; if not, they are equal.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities, if they are known.
+    min_categories : int or array of shape (n_features,), default=None
+        How many categories columns have, if there may be more than the largest number says.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Log-probability of each class.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        Of each column: weight of each category by class.
+    feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        Of each column: log p(category given class).
+    n_categories_ : ndarray of shape (n_features,)
+        Number of categories of each column.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The sums, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import CategoricalNB
+    >>> model = CategoricalNB().fit([[0, 2], [0, 1], [1, 0]], ["a", "a", "b"])
+    >>> model.predict([[0, 0], [1, 2]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _family(self, data: Partitions, K: int) -> Categorical:
+        return Categorical.start(K, self.n_features_in_, alpha=self._smoothing())
+
+    def _smoothing(self) -> Any:
+        if np.ndim(self.alpha):
+            raise ValueError(f"The alpha of CategoricalNB is one number, and an array came: {self.alpha!r}.")
+        return super()._smoothing()
+
+    def _block_rows(self, block: Any) -> float | None:
+        return None
+
+    def _publish(self, start: Labelled, s: Any) -> Self:
+        counts = s.component
+        least = np.zeros(self.n_features_in_, np.int64)
+        if self.min_categories is not None:
+            given = np.asarray(self.min_categories)
+            if given.dtype.kind not in "iu":
+                raise ValueError(f"'min_categories' should have integral type. Got {given.dtype} instead.")
+            if given.ndim and given.shape != least.shape:
+                raise ValueError(
+                    f"'min_categories' should have shape {least.shape} when an array-like is provided. Got "
+                    f"{given.shape} instead."
+                )
+            least = least + given
+        every, count = [], []
+        for values, of_values, size in zip(counts.values, counts.count, least, strict=True):
+            places = values.astype(np.int64)
+            V = max(int(size), 1 + int(places.max(initial=-1)))
+            every.append(np.arange(V, dtype=np.float64))
+            count.append(np.stack([np.bincount(places, row, minlength=V) for row in of_values]))
+        counts = CategoryCounts(tuple(every), tuple(count))
+        return super()._publish(start, s.replace(component=counts))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return super()._scores(np.floor(X))
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        family: Any = model.component
+        with np.errstate(divide="ignore"):
+            log_p = [np.log(p) for p in family.probability]
+        return {
+            **super()._fitted(model, s),
+            "category_count_": list(s.component.count),
+            "feature_log_prob_": log_p,
+            "n_categories_": np.array([len(v) for v in family.values]),
+        }

@@ -1,0 +1,90 @@
+"""Complement naive Bayes: a class is judged by the words of all others, of which there are more.
+
+Rennie, Shih, Teevan and Karger, "Tackling the poor assumptions of naive Bayes text classifiers", 2003.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..families import Labelled
+from ..families.discrete import dot
+from .multinomial import CountsNB
+
+
+class ComplementNB(CountsNB):
+    """Naive Bayes for counts of classes of very different sizes; rows may be sparse.
+
+    The score of a class is how badly the row fits the rows of all other classes. It is no density, and
+    `predict_proba` says how scores compare, not how probable classes are.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default=1.0
+        Smoothing: each feature was counted this often before, in every class.
+    force_alpha : bool, default=True
+        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+    fit_prior : bool, default=True
+        Used only where there is one class.
+    class_prior : array of shape (n_classes,), default=None
+        Used only where there is one class.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        Log-probability of each class.
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        Sum of the counts of each feature by class.
+    feature_all_ : ndarray of shape (n_features,)
+        Sum of the counts of each feature.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        Weight of each feature for each class: less the log-probability of the feature in other classes.
+    model_ : Labelled
+        The fitted model.
+    statistics_ : GroupStatistics
+        The sums, to which `partial_fit` adds.
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import ComplementNB
+    >>> model = ComplementNB().fit([[2, 1, 0], [3, 0, 0], [0, 1, 4]], ["a", "a", "b"])
+    >>> model.predict([[1, 1, 0], [0, 0, 1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        family: Any = model.component
+        total = s.component.total.sum(axis=0)
+        others = total - s.component.total + family.alpha
+        share = others.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.divide(others, share, out=np.ones_like(others), where=share > 0))
+        weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
+        return {**super()._fitted(model, s), "feature_all_": total, "feature_log_prob_": weights}
+
+    def _scores(self, X: Any) -> np.ndarray:
+        scores = dot(X, self.feature_log_prob_.T)
+        return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores

@@ -1,0 +1,67 @@
+"""What naive Bayes on counts, flags and categories shares: smoothing, and the probabilities of classes."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..core.blocks import rows_beside
+from ..families import Labelled
+from ..statistics import distinct
+from .class_conditional import GenerativeClassifier
+
+LEAST_ALPHA = 1e-10
+
+
+class DiscreteNB(GenerativeClassifier):
+    """Naive Bayes by counting, with `alpha` added to every count."""
+
+    bounds = {"alpha": 0}  # noqa: RUF012
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # of rows that are no counts
+        return tags
+
+    def _prior(self, K: int) -> Any:
+        return np.full(K, 1.0 / K) if self.class_prior is None and not self.fit_prior else self.class_prior
+
+    def _smoothing(self) -> Any:
+        """`alpha` as it is used: a number, or one for each feature."""
+        alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
+        if np.ndim(alpha) and np.shape(alpha) != (self.n_features_in_,):
+            raise ValueError(
+                f"alpha has shape {np.shape(alpha)}, and X has {self.n_features_in_} features: pass a number "
+                "or an array with one for each feature."
+            )
+        if np.min(alpha) < 0:
+            raise ValueError(f"All values in alpha must be greater than 0, and one is {np.min(alpha)}.")
+        if np.min(alpha) < LEAST_ALPHA and not self.force_alpha:
+            warnings.warn(
+                f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
+                "`force_alpha=True` to keep alpha unchanged.",
+                UserWarning,
+                stacklevel=2,
+            )
+            alpha = np.maximum(alpha, LEAST_ALPHA)
+        return alpha
+
+    def _block_rows(self, block: Any) -> float | None:
+        # An entry takes one addition here, so a block should be some times larger than the sums.
+        if block.y is None or block.y.ndim > 1:
+            return None
+        return rows_beside(block, 8.0 * 8.0 * len(distinct(block.y)) * block.X.shape[1])
+
+    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+        with np.errstate(divide="ignore"):  # a class that was named, and not seen yet
+            log_prior = np.log(model.prior)
+        return {"classes_": model.classes, "class_count_": s.weight, "class_log_prior_": log_prior}
