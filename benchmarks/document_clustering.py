@@ -30,10 +30,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import confusion_matrix, normalized_mutual_info_score
 from sklearn.preprocessing import normalize
 
-import suffice
 from suffice.cluster import KMeans
+from suffice.decomposition import NMF, BilinearNMF
 from suffice.feature_extraction.text import CountVectorizer
-from suffice.topics import ProbabilisticLatentSemanticAnalysis, TermWeighting
+from suffice.topics import (
+    LatentDirichletAllocation,
+    LatentSemanticAnalysis,
+    ProbabilisticLatentSemanticAnalysis,
+    TermWeighting,
+)
 
 STARTS = 3
 Method = Callable[[sp.csr_array, int, int], np.ndarray]  # counts, classes, seed -> clusters
@@ -155,8 +160,6 @@ def factors(balanced: bool, loss: str = "frobenius") -> Method:
     """Non-negative factors of the weighed documents; a document is of the topic that it has most of."""
 
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
-        from suffice.decomposition import NMF
-
         Y = weighed(X)
         if balanced:
             Y = sp.csr_array(sp.diags_array(np.sqrt(balance(X))) @ Y)
@@ -173,8 +176,6 @@ def factors(balanced: bool, loss: str = "frobenius") -> Method:
 
 
 def semantic(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
-    from suffice.topics import LatentSemanticAnalysis
-
     return k_means(normalize(LatentSemanticAnalysis(K, random_state=seed).fit_transform(weighed(X))), K, seed)
 
 
@@ -190,10 +191,23 @@ def aspects(beta: float) -> Method:
 
 def dirichlet(solver: str, iterations: int) -> Method:
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
-        from suffice.topics import LatentDirichletAllocation
+        def fit(start: int) -> tuple[float, np.ndarray]:
+            model = LatentDirichletAllocation(K, solver=solver, random_state=start, max_iter=iterations)
+            topics = model.fit(X).transform(X)
+            return -model.trace_[-1], topics.argmax(axis=1)
 
-        model = LatentDirichletAllocation(K, solver=solver, random_state=seed, max_iter=iterations)
-        return np.asarray(model.fit(X).transform(X)).argmax(axis=1)
+        return best_of(fit)(seed)
+
+    return run
+
+
+def concepts(balanced: bool) -> Method:
+    """Bilinear factors of similarities, as they are or scaled as for the normalised cut."""
+
+    def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
+        A, scale = affinity(X), np.sqrt(balance(X)) if balanced else np.ones(X.shape[0])
+        model = BilinearNMF(K, kernel="precomputed", n_init=STARTS, random_state=seed, max_iter=150)
+        return model.fit(scale[:, None] * A * scale).labels_
 
     return run
 
@@ -208,23 +222,13 @@ METHODS: dict[str, Method] = {
     "NMF": factors(False),
     "NMF, balanced": factors(True),
     "NMF, divergence": factors(False, "kullback-leibler"),
+    "bilinear NMF": concepts(False),
+    "bilinear NMF, balanced": concepts(True),
     "PLSA": aspects(1.0),
     "PLSA, beta 0.8": aspects(0.8),
     "LDA, variational": dirichlet("variational", 60),
     "LDA, Gibbs": dirichlet("gibbs", 200),
 }
-
-
-def available() -> dict[str, Method]:
-    """The methods whose estimators this version has."""
-    needs = {"NMF": (suffice.decomposition, "NMF"), "LDA": (suffice.topics, "LatentDirichletAllocation")}
-    needs["latent"] = (suffice.topics, "LatentSemanticAnalysis")
-    found = {}
-    for name, method in METHODS.items():
-        module, needed = needs.get(re.split(r"[ ,]", name)[0], (suffice, "load"))
-        if hasattr(module, needed):
-            found[name] = method
-    return found
 
 
 # --- the comparison ------------------------------------------------------------------------------------
@@ -248,7 +252,7 @@ def compare(
             part = X[at]
             part = sp.csr_array(part[:, np.flatnonzero(part.sum(axis=0))])
             truth = np.searchsorted(np.sort(chosen), labels[at])
-            for name, method in available().items():
+            for name, method in METHODS.items():
                 start = time.perf_counter()
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -280,7 +284,7 @@ def table(scores: dict[str, dict[int, list[tuple[float, float]]]]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", type=int, nargs="+", default=[3, 6, 10])
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--corpora", nargs="+", default=["drawn", "packages"])
     parser.add_argument("--write", type=Path)
     given = parser.parse_args()

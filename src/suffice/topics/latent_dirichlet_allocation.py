@@ -416,7 +416,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         >>> lda.transform([[4, 0, 0]]).round(2)
         array([[0.9, 0.1]])
         """
-        word = np.array(topics, dtype=np.float64).T
+        word = np.array(np.transpose(topics), dtype=np.float64, order="C")
         self = cls(word.shape[1], **params)
         check_bounds(self)
         self.n_features_in_ = len(word)
