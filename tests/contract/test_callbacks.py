@@ -137,7 +137,7 @@ def test_what_every_fit_says(variant):
 
 @pytest.mark.parametrize(
     "variant",
-    [v for v in ITERATIVE if not v.by_order and v.takes not in ("edges", "kernel")],
+    [v for v in ITERATIVE if not v.by_order and v.takes not in ("edges", "kernel") and "Perc" not in v.name],
     ids=lambda v: v.name,
 )
 def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypatch):

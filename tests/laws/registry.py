@@ -275,8 +275,10 @@ class Variant:
     @property
     def by_order(self) -> bool:
         """Whether it takes examples one after the other, so that their order is part of what it learns."""
-        one_by_one = self.estimator.get_params().get("solver") in ("sgd", "bcfw", "smo")
-        return one_by_one or type(self.estimator).__name__ == "StructuredPerceptron"
+        params, name = self.estimator.get_params(), type(self.estimator).__name__
+        if name == "Perceptron":  # whose order is made of the rows; but some keep the places of rows
+            return params["algorithm"] == "dual" or params["variant"] == "voted"
+        return params.get("solver") in ("sgd", "bcfw", "smo") or name == "StructuredPerceptron"
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)
@@ -346,6 +348,7 @@ VARIANTS = _variants()
 RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
 )
+    r"|variant=(averaged|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
 
 
 def each_variant(wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences")) -> Any:

@@ -41,6 +41,8 @@ NOT_OURS = {
     ("ElasticNetCV", "path"): "is the function enet_path",
     ("Lasso", "path"): "is the function enet_path",
     ("LassoCV", "path"): "is the function enet_path",
+    ("Perceptron", "densify"): "coefficients without a penalty are not sparse",
+    ("Perceptron", "sparsify"): "coefficients without a penalty are not sparse",
 }
 
 

@@ -7,6 +7,8 @@ from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .maximum_entropy import MaximumEntropy
 
+from .perceptron import Perceptron
+from .ridge_classifier import RidgeClassifier
 __all__ = [
     "BasisFunctions",
     "BayesianLinearRegression",
@@ -19,4 +21,5 @@ __all__ = [
     "MaximumEntropy",
     "Ridge",
     "enet_path",
+    "Perceptron",
 ]

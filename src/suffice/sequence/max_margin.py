@@ -22,7 +22,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..core.blocks import Sequences
 from ..core.cost import afford
@@ -31,8 +30,8 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..core.values import Value
 from ..fitting import cutting_planes
+from ..fitting.kernel import Kernel
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..statistics import class_codes, classes_of
 from .base import StepClassifier, gathered, seed_of
@@ -54,20 +53,6 @@ class Hinge(Statistics):
     @property
     def gradient(self) -> np.ndarray:
         return np.concatenate([self.coef.ravel(), self.transitions.ravel()])
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel(Value):
-    """Rows as the kernel sees them: their products with rows that are kept."""
-
-    rows: Any  # (M, D)
-    kernel: Any
-    gamma: float | None = None
-
-    def __call__(self, X: Any) -> np.ndarray:
-        if callable(self.kernel):
-            return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
-        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, gamma=self.gamma)
 
 
 @dataclass(frozen=True, eq=False)

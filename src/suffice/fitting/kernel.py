@@ -1,0 +1,32 @@
+"""Kernels: rows as their products, in some space, with rows that are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from ..core.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel(Value):
+    """Rows as the kernel sees them: their products with rows that are kept."""
+
+    rows: Any  # (M, D); of a precomputed kernel, the places (M,) of the rows among its columns
+    kernel: Any
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+
+    def __call__(self, X: Any) -> np.ndarray:
+        if not X.shape[0] or not len(self.rows):
+            return np.zeros((X.shape[0], len(self.rows)))
+        if callable(self.kernel):
+            return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.rows], dtype=np.float64)
+        how = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, **how)

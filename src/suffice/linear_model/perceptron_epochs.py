@@ -1,0 +1,200 @@
+"""Epochs of learning from mistakes: weights of features in primal form, of rows in dual form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.cost import afford
+from ..core.hashing import example_hashes
+from ..core.loop import Progress
+from ..fitting.kernel import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Epochs(Progress):
+    """The model to predict with, the weights that learn, and what its variant needs of the past.
+
+    There are P problems: one for two classes, else one for each class against the rest.
+    """
+
+    W: Any = None  # (D + 1, P); in dual form (P, N)
+    late: Any = None  # changes of W, each times the visits before it
+    pocket: Any = None  # the best W so far
+    F: Any = None  # (P, N): scores of the rows, in dual form
+    log: Any = None  # (M, 4): the steps of those that vote: problem, row, size, visits before
+    visits: Any = None  # (P,)
+    steps: Any = None  # (P,)
+    run: Any = None  # (P,): visits since the last step
+    tried: Any = None  # (P,): the longest run that was tried for the pocket
+    best: Any = None  # (P,): weight of the rows for which the pocket is right
+    active: Any = None  # (P,)
+    least: Any = None  # (P,): the best loss of an epoch
+    stuck: Any = None  # (P,): epochs in a row that were not better
+    seed: int = 0
+    from_zero: bool = True
+
+
+CHANGED = ("W", "late", "pocket", "F", "visits", "steps", "run", "tried", "best")
+
+
+def signs(codes: np.ndarray, P: int) -> np.ndarray:
+    """1 where a row is of the class of the problem, else -1: (N, P)."""
+    return np.where(codes[:, None] == (np.ones(1) if P == 1 else np.arange(P)), 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Form(ABC):
+    """Labelled rows in memory, and what an epoch over them does."""
+
+    block: Any
+    codes: np.ndarray  # (N,)
+    weight: np.ndarray  # (N,)
+    bias: bool  # whether there is a constant
+    P: int
+    margin: np.ndarray  # (2,): that negative and positive rows must have
+    step: float
+
+    @abstractmethod
+    def first(self, theta: np.ndarray | None) -> dict[str, Any]:
+        """Weights to start with, from those of hyperplanes (P, D + 1), or zero; in dual form, with scores."""
+
+    @abstractmethod
+    def learn(
+        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+    ) -> np.ndarray:
+        """One epoch, which changes what `here` holds, and the loss (P,). Returns the log."""
+
+    @abstractmethod
+    def mean(self, here: Epochs) -> np.ndarray:
+        """The mean of the weights over all visits."""
+
+    @abstractmethod
+    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """By the last weights: scores of the rows (P, N), squared norms (P,), and those of the rows (N,)."""
+
+    @cached_property
+    def _hashes(self) -> np.ndarray:
+        return example_hashes(self.block, 0)
+
+    def order(self, seed: int | None, epoch: int) -> np.ndarray:
+        """Rows of some weight, as they came; or with a seed, by numbers made of them: equal ones together."""
+        (rows,) = (self.weight > 0).nonzero()
+        if seed is None:
+            return rows
+        odd = 2 * np.random.default_rng([seed, epoch]).integers(1 << 62, dtype=np.uint64) + np.uint64(1)
+        return rows[np.argsort(self._hashes[rows] * odd, kind="stable")]
+
+    def epoch(
+        self, here: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
+    ) -> Epochs:
+        """Visit all rows once, and see which problems go on: those with mistakes, whose loss still falls."""
+        after = here.replace(**{name: np.array(getattr(here, name)) for name in CHANGED})
+        loss, total = np.zeros(self.P), self.weight.sum()
+        order = self.order(here.seed if shuffle else None, here.n_iter)
+        log = self.learn(order, after, loss, pocket, vote)
+        new = after.steps - here.steps
+        worse = np.full(self.P, False) if tol is None else loss > here.least - tol * total
+        stuck = np.where(worse, here.stuck + 1, 0)
+        active = here.active & (new > 0) & (stuck < patience)
+        share = float(new.sum() / (self.P * total)) if np.isfinite(loss).all() else np.nan
+        return after.replace(
+            trace=(*here.trace, share),
+            stopped_because="" if active.any() else "tolerance",
+            log=np.concatenate([here.log, log]),
+            active=active,
+            least=np.minimum(here.least, loss),
+            stuck=stuck,
+        )
+
+    def novikoff(self, here: Epochs) -> tuple[np.ndarray, np.ndarray]:
+        """Whether the last weights separate the rows, and the bound on steps that follows from them, (P,).
+
+        From zero, k steps at margins of at most m make w u >= k eta gamma for a separator u of norm one, and
+        |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.
+        """
+        scores, norms, squares = self.geometry(here)
+        rows = self.weight > 0
+        least = (signs(self.codes, self.P).T * scores)[:, rows].min(axis=1)
+        reach = squares[rows].max() + 2.0 * max(0.0, self.margin.max()) / self.step
+        separated = least > 0
+        bound = np.full(self.P, np.inf)
+        if here.from_zero:
+            bound[separated] = reach * norms[separated] / least[separated] ** 2
+        return separated, bound
+
+
+@dataclass(frozen=True, eq=False)
+class Primal(Form):
+    """A weight for each feature, and for one that is one."""
+
+    @cached_property
+    def X(self) -> Any:
+        """(N, D + 1), in CSR."""
+        ones = np.full((len(self.block), 1), float(self.bias))
+        X = self.block.X
+        return (
+            sp.hstack([X, sp.csr_array(ones)], "csr")
+            if sp.issparse(X)
+            else sp.csr_array(np.hstack([X, ones]))
+        )
+
+    def first(self, theta: np.ndarray | None) -> dict[str, Any]:
+        W = np.zeros((self.X.shape[1], self.P)) if theta is None else np.ascontiguousarray(theta.T)
+        return {"W": W}
+
+    def learn(
+        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+    ) -> np.ndarray:
+        from ..loops.perceptron import primal
+
+        return primal(
+            self.X.data, self.X.indices, self.X.indptr, self.codes, self.weight, order, self.margin,
+            self.step, here.active, here.W, here.late, here.visits, here.steps, loss, pocket, here.run,
+            here.tried, here.best, here.pocket, vote,
+        )  # fmt: skip
+
+    def mean(self, here: Epochs) -> np.ndarray:
+        return here.W - here.late / here.visits
+
+    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+        return (self.X @ here.W).T, (here.W**2).sum(axis=0), squares
+
+
+@dataclass(frozen=True, eq=False)
+class Dual(Form):
+    """A weight for each row, from the products of all rows."""
+
+    kernel: Kernel
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        N = len(self.block)
+        afford(N**2, f"the products of {N} rows", "use algorithm='primal', or map the features first.")
+        return np.ascontiguousarray(self.kernel(self.block.X)) + float(self.bias)
+
+    def first(self, theta: np.ndarray | None) -> dict[str, Any]:
+        zero = np.zeros((self.P, len(self.gram)))
+        return {"W": zero, "F": zero}
+
+    def learn(
+        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+    ) -> np.ndarray:
+        from ..loops.perceptron import dual
+
+        return dual(
+            self.gram, self.codes, self.weight, order, self.margin, self.step, here.active, here.W, here.late,
+            here.F, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket, vote,
+        )  # fmt: skip
+
+    def mean(self, here: Epochs) -> np.ndarray:
+        return here.W - here.late / here.visits[:, None]
+
+    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return here.F, (here.W * here.F).sum(axis=1), self.gram.diagonal()
