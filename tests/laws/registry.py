@@ -243,6 +243,8 @@ class Variant:
         if self.takes == "documents":
             return texts(n, seed), None
         X, group = table(self.support, n, seed=seed, shift=shift)
+        if self.takes == "curve":
+            return X[:, :1], np.sin(X[:, 0] - shift) + 0.1 * X[:, 1] - 0.1 * shift
         if self.kind == "classifier":
             return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
         if self.kind == "regressor":
@@ -319,6 +321,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"reg_param": 0.1, "store_covariance": True}, None),
     ],
     "Ridge": [({"positive": True}, None)],
+    "SmoothingSpline": [({"n_knots": 12}, None)],
 }
 
 

@@ -384,6 +384,7 @@ TRIED_IN = {
     "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
     "sparse": "sequence/test_loops.py",
+    "splines": "linear_model/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
     "vectors": "sequence/test_loops.py",
 }

@@ -106,6 +106,7 @@ PLACES = (
     "theta_",
     "xbar_",
     "cluster_centers_",
+    "knots",
     "center",
     "intercept_",
     "intercept",

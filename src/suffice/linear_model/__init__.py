@@ -8,7 +8,8 @@ from .logistic import LogisticRegression
 from .maximum_entropy import MaximumEntropy
 
 from .perceptron import Perceptron
-from .ridge_classifier import RidgeClassifier
+from .ridge_classifier import RidgeClassifierfrom .smoothing_spline import SmoothingSpline
+
 __all__ = [
     "BasisFunctions",
     "BayesianLinearRegression",
@@ -20,6 +21,7 @@ __all__ = [
     "LogisticRegression",
     "MaximumEntropy",
     "Ridge",
+    "SmoothingSpline",
     "enet_path",
     "Perceptron",
 ]

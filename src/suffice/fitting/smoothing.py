@@ -1,0 +1,291 @@
+"""How smooth: penalised least squares from moments, and the penalties chosen from the same moments.
+
+min |y - Z coef|^2 + sum_d alpha_d |bent coefficients of feature d|^2. Craven and Wahba, "Smoothing noisy data
+with spline functions", 1979 (generalised cross-validation); Wood, "Fast stable restricted maximum likelihood
+and marginal likelihood estimation of semiparametric generalized linear models", 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh
+from scipy.optimize import brentq
+
+from .linear_algebra import roots
+
+Derivatives = tuple[float, np.ndarray, np.ndarray]
+CRITERIA = ("reml", "gcv")
+# In the log of a penalty: as good as none, and so strong that a smooth is a line.
+WEAKEST, STRONGEST = -30.0, 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The solution for given penalties."""
+
+    coef: np.ndarray  # (p,)
+    inverse: np.ndarray  # (p, p), of Z'Z + penalty
+    log_determinant: float  # of that
+    freedom: np.ndarray  # (p,), effective degrees of freedom of each coefficient
+    freedom_of_tests: np.ndarray  # (p,), a larger count that tests of smooths use
+    squares: float  # of the residuals
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothing:
+    """Penalised least squares, in centred moments; all that has to be known of the rows."""
+
+    A: np.ndarray  # (p, p), Z'Z
+    b: np.ndarray  # (p,), Z'y
+    square: float  # y'y
+    weight: float  # number of rows
+    feature: np.ndarray  # (p,), the feature of each column, from 0 on
+    penalized: np.ndarray  # (p,), whether a column bends
+    known_scale: bool = False  # whether the variance of y is one
+
+    @cached_property
+    def bent(self) -> np.ndarray:
+        """Features that have a penalty, (S,)."""
+        return np.unique(self.feature[self.penalized])
+
+    @cached_property
+    def balance(self) -> np.ndarray:
+        """Logs of penalties as large as the squares that they stand beside, (S,)."""
+        size = np.bincount(self.feature[self.penalized], np.diag(self.A)[self.penalized])[self.bent]
+        return np.log(np.where(size > 0, size, 1.0))
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """A trace of a penalty, (p,), where columns tell what others do: of all solutions a short one."""
+        M = self.A + np.diag(self._by_column(np.exp(self.balance)))
+        size = np.sqrt(np.diag(M))
+        flat = size <= 1e-150
+        size = np.where(flat, 1.0, size)
+        try:
+            root = cholesky(M / np.outer(size, size) + np.diag(flat.astype(float)), lower=True)
+            lost = bool(np.diag(root).min(initial=1.0) < 1e-5)
+        except LinAlgError:
+            lost = True
+        out = np.where(flat, 1.0, 0.0)
+        return np.where(flat | self.penalized | (not lost), out, 1e-8 * size**2)
+
+    def _by_column(self, alpha: np.ndarray) -> np.ndarray:
+        """The penalty of each column, (p,), of those of the bent features."""
+        every = np.zeros(self.feature.max(initial=0) + 1)
+        every[self.bent] = alpha
+        return np.where(self.penalized, every[self.feature], 0.0)
+
+    def penalty(self, alpha: np.ndarray) -> np.ndarray:
+        """The same of penalties of all features, infinite ones included; (p,)."""
+        most = 1e15 * max(np.diag(self.A).max(initial=0.0), 1e-100)
+        return np.where(self.penalized, np.minimum(alpha, most)[self.feature], 0.0)
+
+    def fit(self, alpha: np.ndarray) -> Fit:
+        """The solution with these penalties of all features."""
+        inverse, log_determinant = inverse_of(self.A + np.diag(self.penalty(alpha) + self.held))
+        coef = inverse.dot(self.b)
+        share = inverse.dot(self.A)
+        twice = 2.0 * np.diag(share) - np.einsum("ij,ji->i", share, share)
+        squares = self.square - 2.0 * self.b.dot(coef) + coef.dot(self.A.dot(coef))
+        return Fit(coef, inverse, log_determinant, np.diag(share).copy(), twice, max(float(squares), 0.0))
+
+    def scale(self, fit: Fit) -> float:
+        """The variance of what the fit leaves."""
+        rest = self.weight - 1.0 - fit.freedom.sum()
+        return 1.0 if self.known_scale else fit.squares / rest if rest > 0 else 0.0
+
+    def choose(self, criterion: str, start: np.ndarray | None = None) -> np.ndarray:
+        """The penalties of all features that the criterion likes best; infinite where nothing bends."""
+        out = np.full(self.feature.max(initial=0) + 1, np.inf)
+        low, high = self.balance + WEAKEST, self.balance + STRONGEST
+        of_lines = 1 + int((~self.penalized).sum())
+        if not len(self.bent):
+            return out
+        if not self.square > 0 or self.weight <= of_lines:
+            out[self.bent] = np.exp(high)
+            return out
+        unit = 1.0 if self.known_scale else self.square
+        units = Smoothing(
+            self.A, self.b / np.sqrt(unit), self.square / unit, self.weight, *self._columns, self.known_scale
+        )
+        fun = units._restricted if criterion == "reml" else units._cross_validated
+        if start is None:  # there may be several minima: from the best of all penalties weaker or stronger
+            tried = [self.balance + shift for shift in np.linspace(WEAKEST, STRONGEST, 15)]
+            at = min(tried, key=lambda x: fun(x)[0])
+        else:
+            at = np.clip(np.log(start[self.bent]), low, high)
+        out[self.bent] = np.exp(_minimum(fun, at, low, high))
+        return out
+
+    @property
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.feature, self.penalized
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the bent columns of each feature, along all axes of `values`."""
+        starts = np.flatnonzero(np.diff(self.feature[self.penalized], prepend=-1))
+        for axis in range(values.ndim):
+            values = np.add.reduceat(values, starts, axis=axis)
+        return values
+
+    def _parts(self, log_alpha: np.ndarray) -> tuple[Any, ...]:
+        alpha = np.exp(log_alpha)
+        inverse, log_determinant = inverse_of(self.A + np.diag(self._by_column(alpha) + self.held))
+        return alpha, inverse, log_determinant, inverse.dot(self.b)
+
+    def _restricted(self, log_alpha: np.ndarray) -> Derivatives:
+        """Twice the restricted negative log-likelihood, by the logs of the penalties, and its derivatives."""
+        alpha, inverse, log_determinant, coef = self._parts(log_alpha)
+        bent = self.penalized
+        strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
+        pull = strength * coef[bent]  # the gradient of the penalty
+        V = inverse[np.ix_(bent, bent)]
+        squares = self._sums(coef[bent] * pull)
+        trace = self._sums(strength * np.diag(V))
+        between = self._sums(np.outer(strength, strength) * V**2)
+        fall = self._sums(np.outer(pull, pull) * V)
+        loss = max(self.square - self.b.dot(coef), 1e-14 * self.square)
+        count = self._sums(np.ones(len(strength)))
+        value = log_determinant - count.dot(log_alpha)
+        gradient = trace - count
+        hessian = np.diag(trace) - between
+        loss_hessian = np.diag(squares) - 2.0 * fall
+        if self.known_scale:
+            return value + loss, gradient + squares, hessian + loss_hessian
+        rest = self.weight - 1.0 - (~bent).sum()
+        return (
+            value + rest * np.log(loss),
+            gradient + rest * squares / loss,
+            hessian + rest * (loss_hessian / loss - np.outer(squares, squares) / loss**2),
+        )
+
+    def _cross_validated(self, log_alpha: np.ndarray) -> Derivatives:
+        """The log of the generalised cross-validation score; with a known scale, Mallows' C_p. Likewise."""
+        alpha, inverse, _, coef = self._parts(log_alpha)
+        bent = self.penalized
+        strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
+        V = inverse[np.ix_(bent, bent)]
+        pull = strength * coef[bent]
+        S = len(alpha)
+        of = np.searchsorted(self.bent, self.feature[bent])[:, None] == np.arange(S)
+        pulls = np.where(of, pull[:, None], 0.0)  # (bent, S): of each feature alone
+        moves = V.dot(pulls)  # the coefficients move by minus this
+        u = V.dot(pull)
+        W = (V * strength).dot(V)
+        between = self._sums(np.outer(strength, strength) * V**2)
+        third = self._sums(np.outer(strength, strength) * V * W)
+        trace = self._sums(strength * np.diag(V))
+        loss = self.square - 2.0 * self.b.dot(coef) + coef.dot(self.A.dot(coef))
+        loss = max(float(loss), 1e-14 * self.square)
+        crossed = self._sums_rows((strength * u)[:, None] * moves)  # (S, S)
+        loss_gradient = 2.0 * u.dot(pulls)
+        loss_hessian = 2.0 * (
+            pulls.T.dot(moves)
+            - moves.T.dot(strength[:, None] * moves)
+            - crossed
+            - crossed.T
+            + np.diag(u.dot(pulls))
+        )
+        freedom = 1.0 + len(self.b) - trace.sum() - (self.held > 0).sum()
+        freedom_gradient = between.sum(axis=0) - trace
+        freedom_hessian = -np.diag(trace) + 2.0 * between + np.diag(between.sum(axis=0)) - 2.0 * third
+        if self.known_scale:
+            return (
+                loss + 2.0 * freedom,
+                loss_gradient + 2.0 * freedom_gradient,
+                loss_hessian + 2.0 * freedom_hessian,
+            )
+        rest = max(self.weight - freedom, 1e-8 * self.weight)
+        return (
+            np.log(loss) - 2.0 * np.log(rest),
+            loss_gradient / loss + 2.0 * freedom_gradient / rest,
+            loss_hessian / loss
+            - np.outer(loss_gradient, loss_gradient) / loss**2
+            + 2.0 * freedom_hessian / rest
+            + 2.0 * np.outer(freedom_gradient, freedom_gradient) / rest**2,
+        )
+
+    def _sums_rows(self, values: np.ndarray) -> np.ndarray:
+        starts = np.flatnonzero(np.diff(self.feature[self.penalized], prepend=-1))
+        return np.add.reduceat(values, starts, axis=0)
+
+    def with_freedom(self, freedom: float) -> np.ndarray:
+        """One penalty for which the fit has so many effective degrees of freedom, with the constant."""
+        if not len(self.bent):
+            return np.full(self.feature.max(initial=0) + 1, np.inf)
+        low, high = float(self.balance.min()) + WEAKEST, float(self.balance.max()) + 2.0 * STRONGEST
+        found = with_freedom(self._freedom, freedom, low, high)
+        return np.full(self.feature.max() + 1, found)
+
+    def _freedom(self, log_alpha: float) -> float:
+        return 1.0 + float(self.fit(np.full(self.feature.max() + 1, np.exp(log_alpha))).freedom.sum())
+
+
+def with_freedom(count: Callable[[float], float], freedom: float, low: float, high: float) -> float:
+    """The penalty with so many degrees of freedom: they fall as its log goes from low to high."""
+    least, most = count(high), count(low)
+    if not least <= freedom <= most:
+        raise ValueError(f"df={freedom} is out of reach: expected between {least:.6g} and {most:.6g}.")
+    return float(np.exp(brentq(lambda x: count(x) - freedom, low, high, xtol=1e-12, rtol=1e-14)))
+
+
+def inverse_of(M: np.ndarray) -> tuple[np.ndarray, float]:
+    """The inverse of a positive matrix, and the log of its determinant."""
+    size = np.sqrt(np.diag(M))
+    try:
+        root = cholesky(M / np.outer(size, size), lower=True)
+    except LinAlgError:
+        _, inverse = roots(M)
+        values = eigh(M, eigvals_only=True)
+        return inverse @ inverse.T, float(np.log(np.maximum(values, 1e-300)).sum())
+    inverse = cho_solve((root, True), np.eye(len(M)))
+    log_determinant = 2.0 * float(np.log(np.diag(root)).sum() + np.log(size).sum())
+    return inverse / np.outer(size, size), log_determinant
+
+
+def _minimum(
+    fun: Callable[[np.ndarray], Derivatives], x: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """A minimum in a box, by Newton's method to the last digits: rounding shall not choose the penalties."""
+    value, gradient, hessian = fun(x)
+    for _ in range(200):
+        stuck = ((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0))
+        free = np.flatnonzero(~stuck)
+        if not len(free):
+            break
+        curve, axes = eigh(hessian[np.ix_(free, free)])
+        curve = np.maximum(np.abs(curve), 1e-14 * max(np.abs(curve).max(), 1e-300))
+        step = np.zeros_like(x)
+        step[free] = -axes.dot(axes.T.dot(gradient[free]) / curve)
+        step /= max(1.0, np.abs(step).max() / 4.0)
+        while True:
+            new = np.clip(x + step, low, high)
+            found = fun(new)
+            if found[0] <= value + 1e-13 * abs(value) or np.abs(step).max() < 1e-9:
+                break
+            step /= 2.0
+        moved = np.abs(new - x).max()
+        if found[0] <= value + 1e-13 * abs(value):
+            x, (value, gradient, hessian) = new, found
+        if moved < 1e-9:
+            break
+    return x
+
+
+def backfitting_cycle(
+    A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray, coef: np.ndarray
+) -> np.ndarray:
+    """Each smooth in turn fitted to what the others leave of y: one cycle, in moments."""
+    coef = coef.copy()
+    for start, stop in pairwise(columns):
+        own = slice(start, stop)
+        partial = b[own] - A[own].dot(coef) + A[own, own].dot(coef[own])
+        inverse, _ = inverse_of(A[own, own] + np.diag(penalty[own]))
+        coef[own] = inverse.dot(partial)
+    return coef

@@ -1,0 +1,134 @@
+"""Natural cubic splines of several features: a line for each, and functions that bend.
+
+The functions that bend have a squared second derivative that integrates to one, and to zero with each other:
+the penalty of a smooth is so the sum of its squared coefficients. Green and Silverman, "Nonparametric
+regression and generalized linear models", 1994, ch. 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from ..core.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class NaturalSplines(Value):
+    """Functions of D features, those of a feature side by side: x itself, then those that bend."""
+
+    knots: np.ndarray  # of all features, one after the other
+    first: np.ndarray  # (D + 1,), where the knots of each begin
+    scale: np.ndarray  # (D,), from the first knot to the last
+    pieces: np.ndarray  # the cubics, as the loop reads them
+    place: np.ndarray  # (D + 1,), where those of each feature begin
+    columns: np.ndarray  # (D + 1,), where its functions begin
+
+    @classmethod
+    def at(cls, knots: Sequence[np.ndarray], bends: Any = None) -> Self:
+        """With these knots, in order, for each feature; those that do not bend are lines."""
+        bends = np.ones(len(knots), bool) if bends is None else bends
+        scale = np.array([k[-1] - k[0] if k[-1] > k[0] else 1.0 for k in knots])
+        parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, bends, strict=True)]
+        return cls(
+            np.concatenate(knots),
+            _starts([len(k) for k in knots]),
+            scale,
+            np.concatenate([part.ravel() for part in parts]),
+            _starts([part.size for part in parts]),
+            _starts([part.shape[2] for part in parts]),
+        )
+
+    @classmethod
+    def through(cls, knots: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Self:
+        """The one spline of one feature with these values and slopes at its knots."""
+        scale = float(knots[-1] - knots[0]) or 1.0
+        h = np.diff(knots) / scale
+        slope = slope * scale
+        chord = np.diff(value) / h
+        pieces = np.zeros((len(knots) + 1, 4))
+        pieces[0, :2], pieces[1:, 0], pieces[1:, 1] = (value[0], slope[0]), value, slope
+        pieces[1:-1, 2] = (3.0 * chord - 2.0 * slope[:-1] - slope[1:]) / h
+        pieces[1:-1, 3] = (slope[:-1] + slope[1:] - 2.0 * chord) / h**2
+        first, place, columns = (_starts([n]) for n in (len(knots), pieces.size, 1))
+        return cls(knots, first, np.array([scale]), pieces.ravel(), place, columns)
+
+    def combined(self, coef: np.ndarray, constant: float = 0.0) -> Self:
+        """The one function that the functions of one feature add up to, each so many times."""
+        pieces = self.pieces.reshape(-1, 4, len(self)) @ coef
+        pieces[:, 0] += constant
+        return self.replace(pieces=pieces.ravel(), place=_starts([pieces.size]), columns=_starts([1]))
+
+    def __len__(self) -> int:
+        """The number of functions."""
+        return int(self.columns[-1])
+
+    def __call__(self, X: np.ndarray, derivative: int = 0) -> np.ndarray:
+        """The functions at each row, (N, p), or a derivative of them."""
+        from ..loops.splines import design
+
+        out = np.empty((len(X), len(self)))
+        given = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
+        design(np.ascontiguousarray(X, dtype=np.float64), *given, derivative, out)
+        if derivative:
+            out /= np.repeat(self.scale, np.diff(self.columns)) ** derivative
+        return out
+
+    @property
+    def feature(self) -> np.ndarray:
+        """The feature of each function, (p,)."""
+        return np.repeat(np.arange(len(self.scale)), np.diff(self.columns))
+
+    @property
+    def penalized(self) -> np.ndarray:
+        """Whether a function bends, (p,)."""
+        out = np.ones(len(self), bool)
+        out[self.columns[:-1]] = False
+        return out
+
+
+def _starts(lengths: Any) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _pieces(u: np.ndarray, bends: bool) -> np.ndarray:
+    """Coefficients (K + 1, 4, q) of the functions before, between and after knots from 0 to 1."""
+    value, curve = u[:, None], np.zeros((len(u), 1))
+    if bends and len(u) > 2:
+        bent, curvature = natural_basis(u)
+        value, curve = np.hstack([value, bent]), np.hstack([curve, curvature])
+    out = np.zeros((len(u) + 1, 4, value.shape[1]))
+    out[0, 0], out[1:, 0] = value[0], value
+    if len(u) == 1:
+        out[:, 1] = 1.0
+        return out
+    h = np.diff(u)[:, None]
+    slope = np.diff(value, axis=0) / h
+    out[1:-1, 1] = slope - h * (2.0 * curve[:-1] + curve[1:]) / 6.0
+    out[1:-1, 2] = curve[:-1] / 2.0
+    out[1:-1, 3] = np.diff(curve, axis=0) / (6.0 * h)
+    out[0, 1] = out[1, 1]
+    out[-1, 1] = slope[-1] + h[-1] * (curve[-2] + 2.0 * curve[-1]) / 6.0
+    return out
+
+
+def natural_basis(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """K - 2 natural splines that are zero at both ends: at the knots, their values and second derivatives.
+
+    With gamma the second derivatives at the inner knots, R gamma = Q' f and the integral of f''^2 is
+    gamma' R gamma. By the root of R the coefficients theta = L' gamma have the penalty theta' theta.
+    """
+    h, K = np.diff(u), len(u)
+    R = np.diag((h[:-1] + h[1:]) / 3.0) + np.diag(h[1:-1] / 6.0, 1) + np.diag(h[1:-1] / 6.0, -1)
+    Q = np.diag(-1.0 / h[:-1] - 1.0 / h[1:]) + np.diag(1.0 / h[1:-1], 1) + np.diag(1.0 / h[1:-1], -1)
+    # Knots may be close together: in units of their size, rows and columns are of one order.
+    size = np.sqrt(np.diag(R))
+    L = size[:, None] * cholesky(R / np.outer(size, size), lower=True)
+    value, curve = np.zeros((K, K - 2)), np.zeros((K, K - 2))
+    curve[1:-1] = solve_triangular(L, np.eye(K - 2), lower=True, trans="T")
+    value[1:-1] = np.linalg.solve(Q, L)
+    return value, curve
