@@ -350,8 +350,8 @@ VARIANTS = _variants()
 # Variants that start elsewhere, or do the same sums by another name: they are tried in the slow suite.
 RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
-)
     r"|variant=(averaged|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
+)
 
 
 def each_variant(wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences")) -> Any:

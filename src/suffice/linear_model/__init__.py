@@ -6,9 +6,8 @@ from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_p
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .maximum_entropy import MaximumEntropy
-
 from .perceptron import Perceptron
-from .ridge_classifier import RidgeClassifierfrom .smoothing_spline import SmoothingSpline
+from .smoothing_spline import SmoothingSpline
 
 __all__ = [
     "BasisFunctions",
@@ -20,8 +19,8 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "MaximumEntropy",
+    "Perceptron",
     "Ridge",
     "SmoothingSpline",
     "enet_path",
-    "Perceptron",
 ]
