@@ -377,6 +377,7 @@ TWINS = {
 TRIED_IN = {
     "chains": "sequence/test_chains.py",
     "coordinates": "linear_model/test_coordinate_descent.py",
+    "counts": "naive_bayes/test_loops.py",
     "factors": "decomposition/test_loops.py",
     "graph": "ranking/test_loops.py",
     "labels": "sequence/test_loops.py",

@@ -22,8 +22,8 @@ class Kernel(Value):
     coef0: float = 1
 
     def __call__(self, X: Any) -> np.ndarray:
-        if not X.shape[0] or not len(self.rows):
-            return np.zeros((X.shape[0], len(self.rows)))
+        if not X.shape[0] or not self.rows.shape[0]:
+            return np.zeros((X.shape[0], self.rows.shape[0]))
         if callable(self.kernel):
             return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
         if self.kernel == "precomputed":
