@@ -137,7 +137,14 @@ def test_what_every_fit_says(variant):
 
 @pytest.mark.parametrize(
     "variant",
-    [v for v in ITERATIVE if not v.by_order and v.takes not in ("edges", "kernel") and "Perc" not in v.name],
+    [
+        v
+        for v in ITERATIVE
+        if not v.by_order
+        and v.takes not in ("edges", "kernel")
+        and "Perc" not in v.name
+        and not v.name.endswith("solver=iis)")
+    ],  # which sums by size instead
     ids=lambda v: v.name,
 )
 def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypatch):

@@ -14,7 +14,7 @@ from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import MixedNB
 
-from ..laws.registry import ESTIMATORS, VARIANTS, answers, fit
+from ..laws.registry import ESTIMATORS, VARIANTS, answers, each_variant, fit
 
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
@@ -100,10 +100,7 @@ def test_answers_for_sequences_return_in_the_shape_that_came(variant):
         np.testing.assert_array_equal(flat, np.concatenate(answer))
 
 
-OF_ROWS_ONLY = [v for v in VARIANTS if v.takes == "rows"]
-
-
-@pytest.mark.parametrize("variant", OF_ROWS_ONLY, ids=lambda v: v.name)
+@each_variant(takes=("rows",))
 def test_answers_return_in_the_shape_that_came(variant):
     X, y = variant.data()
     model = fit(variant.make(), X, y)
@@ -120,10 +117,7 @@ def test_answers_return_in_the_shape_that_came(variant):
             assert one[name][0] == answer[0]
 
 
-CLASSIFIERS = [v for v in OF_ROWS_ONLY if v.kind == "classifier"]
-
-
-@pytest.mark.parametrize("variant", CLASSIFIERS, ids=lambda v: v.name)
+@each_variant(lambda v: v.kind == "classifier", takes=("rows",))
 def test_labels_return_as_they_came(variant):
     """Strings, whole numbers, flags, and what is neither in order nor starts at zero."""
     X, y = variant.data()
@@ -136,7 +130,7 @@ def test_labels_return_as_they_came(variant):
         assert (model.classes_ == np.unique(labels)).all()
         found = model.predict(X)
         assert found.dtype == labels.dtype
-        assert (found == given).mean() > 0.6
+        assert (found == given).mean() > (0.5 if variant.support == "binary" else 0.6)  # three bits say less
     flags = y == names[0]
     assert fit(variant.make(priors=None), X, flags).predict(X).dtype == bool
 

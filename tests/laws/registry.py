@@ -204,6 +204,8 @@ def support_of(estimator: Any) -> str:
     params = estimator.get_params()
     if params.get("emission") == "bernoulli":
         return "binary"
+    if params.get("solver") in ("gis", "iis"):  # scaling takes long where features add up to much
+        return "binary"
     if str(params.get("solver")).startswith("iis"):  # scaling needs features that are not negative
         return "count"
     given = get_tags(estimator).input_tags
@@ -351,6 +353,7 @@ VARIANTS = _variants()
 RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
     r"|variant=(averaged|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
+    r"|MaximumEntropy.solver="
 )
 
 

@@ -91,7 +91,7 @@ def scaling_step(
     # Not below the root: zero; or if it is, where one term alone reaches the target.
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.log(np.maximum(target, 0.0) / expected) / totals[:, None]
-    high = np.where(expected > 0, alone, np.inf).min(axis=0, initial=np.inf)
+    high = np.where((expected > 0) & (totals[:, None] > 0), alone, np.inf).min(axis=0, initial=np.inf)
     high = np.where(penalty > 0, np.minimum(high, target / np.where(penalty > 0, penalty, 1.0)), high)
     live = np.isfinite(high) | (expected > 0).any(axis=0)
     d = np.where(live & (expected.sum(axis=0) < target), high, 0.0)

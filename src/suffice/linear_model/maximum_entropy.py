@@ -423,12 +423,8 @@ class MaximumEntropy(Classifier, Iterative):
         else:
             from ..engines.cache import staying
 
-            size = self._n_listed(classes)
-            data, layout, classes = (
-                staying(data.map(listed, self.features, classes)),
-                Alternatives(K),
-                np.arange(K),
-            )
+            layout, size = Alternatives(K), self._n_listed(classes)
+            data, classes = staying(data.map(listed, self.features, classes)), np.arange(K)
         afford(8.0 * size, f"the weights of {size} features, with their history,", "use fewer features.")
         theta = np.zeros(size)
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
@@ -479,11 +475,9 @@ class MaximumEntropy(Classifier, Iterative):
             s = data.fold(FeatureWeights.summarize, start.replace(theta=theta, curvature=curvature))
             value = (s.loss + 0.5 * float(strength.dot(theta**2))) / s.weight
             gradient = (s.gradient + strength * theta) / s.weight
-            return (
-                (value, gradient, (s.hessian + np.diag(strength)) / s.weight)
-                if curvature
-                else (value, gradient)
-            )
+            if not curvature:
+                return value, gradient
+            return value, gradient, (s.hessian + np.diag(strength)) / s.weight
 
         return minimise(objective, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
@@ -499,11 +493,12 @@ class MaximumEntropy(Classifier, Iterative):
         observed = data.fold(FeatureWeights.observed, start) - low * at_start.weight
 
         def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            loss, expected, mass = data.fold(
-                FeatureWeights.expected, start.replace(theta=theta), levels
-            ).parts
-            value = (loss + 0.5 * float(strength.dot(theta**2))) / at_start.weight
-            return value, expected - low * mass[:, None]
+            at, penalty = start.replace(theta=theta), 0.5 * float(strength.dot(theta**2))
+            if len(levels) == 1:
+                s = data.fold(FeatureWeights.summarize, at)
+                return (s.loss + penalty) / s.weight, np.maximum(s.gradient + observed, 0.0)[None]
+            loss, expected, mass = data.fold(FeatureWeights.expected, at, levels).parts
+            return (loss + penalty) / at_start.weight, np.maximum(expected - low * mass[:, None], 0.0)
 
         return iterative_scaling(
             counts,
@@ -542,7 +537,8 @@ class MaximumEntropy(Classifier, Iterative):
         return rows if self.features is None else listed(self.features, self.classes_, rows)
 
     def _scores(self, X: Any) -> np.ndarray:
-        return self.model_.features.scores(self._block(X), self.model_.theta)
+        block = self._block(X)
+        return self.model_.features.scores(block, self.model_.theta)
 
     def feature_expectations(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Mean of each feature over rows in memory: with the classes `y`; without, as the model expects.
