@@ -5,6 +5,7 @@ from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
+from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
 from .maximum_entropy import MaximumEntropy
 from .perceptron import Perceptron
 from .smoothing_spline import SmoothingSpline
@@ -23,4 +24,9 @@ __all__ = [
     "Ridge",
     "SmoothingSpline",
     "enet_path",
+    "hyperplane_distance",
+    "hyperplane_projection",
+    "is_linearly_separable",
+    "margin",
+    "novikoff_bound",
 ]

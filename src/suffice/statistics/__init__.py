@@ -1,6 +1,7 @@
 """What many methods add up."""
 
 from .factor import Factor, factor
+from .margin_loss import best_score, margin_loss
 from .moments import Description, Moments, describe, grouped_moments, moments
 from .objective import Objective
 from .sums import (
@@ -31,6 +32,7 @@ __all__ = [
     "Moments",
     "Objective",
     "Totals",
+    "best_score",
     "category_codes",
     "check_kinds",
     "class_codes",
@@ -44,6 +46,7 @@ __all__ = [
     "extremes",
     "factor",
     "grouped_moments",
+    "margin_loss",
     "moments",
     "totals",
     "totals_by_label",

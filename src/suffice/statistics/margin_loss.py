@@ -1,0 +1,113 @@
+"""Losses of scores by their margins y f(x): what classifiers add up in the place of mistakes. Li 12.3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+
+def _logistic(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.logaddexp(0.0, -m), -expit(-m)
+
+
+def _exponential(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    loss = np.exp(-m)
+    return loss, -loss
+
+
+# Of each kind, the loss and its derivative by the margin; at a kink, that to its left.
+KINDS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
+    "zero-one": lambda m: (np.where(m < 0, 1.0, 0.0), np.zeros_like(m)),
+    "perceptron": lambda m: (np.maximum(-m, 0.0), np.where(m <= 0, -1.0, 0.0)),
+    "hinge": lambda m: (np.maximum(1.0 - m, 0.0), np.where(m <= 1, -1.0, 0.0)),
+    "exponential": _exponential,
+    "logistic": _logistic,
+}
+# The score f of which the mean loss is least, where the positive class has the probability p.
+BEST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "zero-one": lambda p: np.sign(2.0 * p - 1.0),
+    "perceptron": np.zeros_like,
+    "hinge": lambda p: np.sign(2.0 * p - 1.0),
+    "exponential": lambda p: 0.5 * logit(p),
+    "logistic": logit,
+}
+
+
+def margin_loss(
+    margin: Any, kind: str = "hinge", *, smoothing: float = 1.0, base: float = np.e, derivative: bool = False
+) -> Any:
+    """Loss of scores f(x) for labels y of -1 and 1, by their margin y f(x).
+
+    Parameters
+    ----------
+    margin : array
+        y f(x): positive where the sign of the score is right.
+    kind : {'zero-one', 'perceptron', 'hinge', 'smoothed-hinge', 'logistic', 'exponential'}, default='hinge'
+        1 where m < 0; max(-m, 0); max(1 - m, 0); g log(1 + exp((1 - m) / g)); log(1 + exp(-m)); exp(-m).
+    smoothing : float, default=1.0
+        g of the smoothed hinge, which is at most g log 2 above the hinge.
+    base : float, default=np.e
+        Of the logarithm of the logistic loss. With 2 it is one where the margin is zero, and nowhere below
+        the loss of mistakes; hinge and exponential are so as they are, and that of the perceptron is not.
+    derivative : bool, default=False
+        Whether to return the derivative by the margin too; at a kink, that to its left.
+
+    Returns
+    -------
+    loss : ndarray, as the margins
+    slope : ndarray
+        With `derivative`.
+
+    Examples
+    --------
+    >>> from suffice.statistics import margin_loss
+    >>> margin_loss([-1.0, 0.0, 0.5, 2.0], "hinge")
+    array([2. , 1. , 0.5, 0. ])
+    >>> margin_loss([-1.0, 0.0, 0.5, 2.0], "logistic", base=2).round(3)
+    array([1.895, 1.   , 0.684, 0.183])
+    """
+    m = np.asarray(margin, dtype=np.float64)
+    if kind == "smoothed-hinge":
+        if not smoothing > 0:
+            raise ValueError(f"smoothing={smoothing} must be positive: without it, kind='hinge'.")
+        loss, slope = _logistic((m - 1.0) / smoothing)
+        loss = smoothing * loss
+    elif kind in KINDS:
+        loss, slope = KINDS[kind](m)
+    else:
+        raise ValueError(f"kind={kind!r} is unknown: use one of {[*KINDS, 'smoothed-hinge']}.")
+    if kind == "logistic" and base != np.e:
+        loss, slope = loss / np.log(base), slope / np.log(base)
+    return (loss, slope) if derivative else loss
+
+
+def best_score(probability: Any, kind: str = "logistic") -> np.ndarray:
+    """The score of which a margin loss is least in the mean, where the positive class has some probability.
+
+    Parameters
+    ----------
+    probability : array
+        That the label is 1 and not -1.
+    kind : {'zero-one', 'perceptron', 'hinge', 'logistic', 'exponential'}, default='logistic'
+        The loss. Logistic scores are log-odds, and exponential ones half of that; of the hinge only their
+        sign is left, and the perceptron is content with zero.
+
+    Returns
+    -------
+    score : ndarray
+
+    Examples
+    --------
+    >>> from suffice.statistics import best_score
+    >>> best_score([0.2, 0.9], "hinge")
+    array([-1.,  1.])
+    """
+    p = np.asarray(probability, dtype=np.float64)
+    if kind not in BEST:
+        raise ValueError(f"kind={kind!r} is unknown: use one of {list(BEST)}.")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("A probability is from 0 to 1.")
+    return BEST[kind](p)
