@@ -25,6 +25,7 @@ _HOMES = {
 _MODULES = (
     "cluster",
     "core",
+    "decision",
     "decomposition",
     "discriminant_analysis",
     "families",

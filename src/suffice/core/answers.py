@@ -24,6 +24,7 @@ ANSWERS = {
     "predict_proba": "probability",
     "predict_log_proba": "log_probability",
     "decision_function": "decision",
+    "conditional_risk": "risk",
     "score_samples": "log_density",
     "transform": "",  # as `get_feature_names_out` says
 }
@@ -136,7 +137,7 @@ class Asked:
         name = ANSWERS[self.method]
         if answer.ndim == 1:
             return [name]
-        classes = getattr(self.estimator, "classes_", ())
+        classes = getattr(self.estimator, "actions_" if self.method == "conditional_risk" else "classes_", ())
         K = answer.shape[1]
         return [f"{name}_{c}" for c in (classes if len(classes) == K else range(K))]
 

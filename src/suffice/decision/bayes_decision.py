@@ -1,0 +1,371 @@
+"""Bayes decisions: of some actions, the one of least mean loss under the probabilities of the classes.
+
+Li 4.1.2. A loss of one for each mistake asks for the most probable class. To reject, at a cost, is one action
+more: Chow, "On optimum recognition error and reject tradeoff", 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.answers import anywhere, nameless
+from ..core.door import open_rows
+
+
+def conditional_risk(probability: Any, loss: Any = None) -> np.ndarray:
+    """The mean loss of each action, given the probabilities of the classes.
+
+    Parameters
+    ----------
+    probability : array of shape (n_samples, n_classes)
+        p(class given x).
+    loss : array of shape (n_classes, n_actions), optional
+        Loss of the action of the column where the class of the row is true; if not given, one for each
+        mistake.
+
+    Returns
+    -------
+    risk : ndarray of shape (n_samples, n_actions)
+
+    Examples
+    --------
+    >>> from suffice.decision import conditional_risk
+    >>> conditional_risk([[0.6, 0.4]], [[0.0, 1.0], [2.0, 0.0]])
+    array([[0.8, 0.6]])
+    """
+    P = np.atleast_2d(np.asarray(probability, dtype=np.float64))
+    return P.dot(_losses(loss, P.shape[1]))
+
+
+def expected_risk(decision: Any, joint: Any, loss: Any = None) -> float:
+    """The mean loss of decisions, where the probabilities of all cases are known; or over examples.
+
+    Parameters
+    ----------
+    decision : array of shape (n_cases,)
+        Number of the action in each case.
+    joint : array of shape (n_cases, n_classes) or (n_cases,)
+        p(case, class), up to a factor; or the number of the true class of each case, as of examples.
+    loss : array of shape (n_classes, n_actions), optional
+        Loss of the action of the column where the class of the row is true; if not given, one for each
+        mistake.
+
+    Returns
+    -------
+    risk : float
+
+    Examples
+    --------
+    >>> from suffice.decision import expected_risk
+    >>> round(expected_risk([1, 0], [[0.05, 0.45], [0.3, 0.2]]), 9)
+    0.25
+    >>> expected_risk([1, 0, 0, 0], [1, 1, 0, 0])
+    0.25
+    """
+    action, joint = np.asarray(decision, dtype=np.int64), np.asarray(joint)
+    if joint.ndim == 1:
+        K = int(joint.max(initial=0)) + 1 if loss is None else len(np.asarray(loss))
+        joint = np.eye(max(K, int(action.max(initial=0)) + 1) if loss is None else K)[joint.astype(np.int64)]
+    if joint.shape[0] != len(action):
+        raise ValueError(
+            f"There are {len(action)} decisions and {joint.shape[0]} cases: expected one for each."
+        )
+    cost = _losses(loss, joint.shape[1])[:, action].T
+    return float((joint * cost).sum() / joint.sum())
+
+
+def excess_risk_bound(probability: Any, estimate: Any, weight: Any = None, loss: Any = None) -> float:
+    """The most that decisions by estimated probabilities can lose in the mean against those by the true ones.
+
+    It is the mean of sum_c r_c |p_c - q_c|, with r_c the greatest difference of losses where c is true. For
+    two classes and a loss of one for each mistake, it is twice the mean of |p - q|.
+
+    Parameters
+    ----------
+    probability : array of shape (n_cases, n_classes)
+        True p(class given case).
+    estimate : array of shape (n_cases, n_classes)
+        Its estimate.
+    weight : array of shape (n_cases,), optional
+        p(case), up to a factor; equal if not given.
+    loss : array of shape (n_classes, n_actions), optional
+        Loss of the action of the column where the class of the row is true; if not given, one for each
+        mistake.
+
+    Returns
+    -------
+    bound : float
+
+    Examples
+    --------
+    >>> from suffice.decision import excess_risk_bound
+    >>> round(excess_risk_bound([[0.1, 0.9], [0.6, 0.4]], [[0.3, 0.7], [0.4, 0.6]]), 9)
+    0.4
+    """
+    P, Q = (np.atleast_2d(np.asarray(part, dtype=np.float64)) for part in (probability, estimate))
+    if P.shape != Q.shape:
+        raise ValueError(
+            f"The probabilities have shape {P.shape} and their estimate {Q.shape}: expected the same."
+        )
+    cost = _losses(loss, P.shape[1])
+    return float(np.average(np.abs(P - Q).dot(np.ptp(cost, axis=1)), weights=weight))
+
+
+def _losses(loss: Any, K: int) -> np.ndarray:
+    if loss is None:
+        return 1.0 - np.eye(K)
+    cost = np.asarray(loss, dtype=np.float64)
+    if cost.ndim != 2 or len(cost) != K or not np.isfinite(cost).all():
+        raise ValueError(
+            f"loss has the shape {cost.shape}, expected ({K}, n_actions) and finite: a row for each class, a "
+            "column for each action."
+        )
+    return cost
+
+
+def _answers(name: str) -> Callable[[Any], bool]:
+    """Whether the classifier has the method: an `available_if` of scikit-learn."""
+
+    def has(decision: BayesDecision) -> bool:
+        getattr(getattr(decision, "estimator_", decision.estimator), name)  # or the error says what has not
+        return True
+
+    return has
+
+
+class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Decisions of least mean loss, by the probabilities that any classifier gives.
+
+    It takes whatever the classifier takes: arrays, tables, scans, data on a cluster, sequences.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `predict_proba`; of suffice, or another. One that is fitted already goes into scikit-learn's
+        `FrozenEstimator`.
+    loss : array of shape (n_classes, n_actions), default=None
+        Loss of the action of the column where the class of the row is true, the classes in order; one for
+        each mistake if not given.
+    actions : array of shape (n_actions,), default=None
+        What `predict` returns for each column of `loss`; the classes if not given.
+    reject_cost : float, default=None
+        Loss of making no decision, whatever the class is: one action more. With a loss of one for each
+        mistake, rows are rejected whose most probable class has a probability below ``1 - reject_cost``.
+    reject_label : label, default=None
+        What `predict` returns for them; -1 if not given, or 'reject' where classes are strings.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    actions_ : ndarray of shape (n_actions,)
+        What `predict` can return, that of the rejected ones last.
+    loss_ : ndarray of shape (n_classes, n_actions)
+        The loss of each action where each class is true.
+
+    Examples
+    --------
+    It is worse to miss a case than to raise an alarm in vain; and a second look costs little.
+
+    >>> import numpy as np
+    >>> from suffice.decision import BayesDecision
+    >>> from suffice.naive_bayes import GaussianNB
+    >>> X = np.array([[-2.0], [-1.0], [0.0], [0.0], [1.0], [2.0]])
+    >>> y = ["ill", "ill", "ill", "well", "well", "well"]
+    >>> new = [[-2.0], [0.3], [0.6], [2.0]]
+    >>> GaussianNB().fit(X, y).predict(new)
+    array(['ill', 'well', 'well', 'well'], dtype='<U4')
+    >>> BayesDecision(GaussianNB(), loss=[[0, 10], [1, 0]]).fit(X, y).predict(new)
+    array(['ill', 'ill', 'ill', 'well'], dtype='<U4')
+    >>> BayesDecision(GaussianNB(), reject_cost=0.1).fit(X, y).predict(new)
+    array(['ill', 'reject', 'reject', 'well'], dtype='<U6')
+    """
+
+    bounds: ClassVar[dict[str, float]] = {}
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        loss: Any = None,
+        actions: Any = None,
+        reject_cost: float | None = None,
+        reject_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.actions = actions
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        of = get_tags(self.estimator)
+        tags.input_tags, tags.target_tags = of.input_tags, of.target_tags
+        if of.classifier_tags is not None:
+            tags.classifier_tags = of.classifier_tags
+        return tags
+
+    @property
+    def takes(self) -> str:
+        """What an example is, rows or sequences."""
+        return getattr(self.estimator, "takes", "rows")
+
+    @property
+    def labels(self) -> str:
+        """What has a label: rows, or whole sequences."""
+        return getattr(self.estimator, "labels", "rows")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **how: Any) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array, table, scan, distributed data set; or sequences
+            What the classifier takes.
+        y : array, optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the examples.
+        **how : dict
+            More arguments of the `fit` of the classifier, e.g. ``groups``.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"{type(self.estimator).__name__} has no predict_proba, and decisions need probabilities: "
+                "wrap it in sklearn.calibration.CalibratedClassifierCV."
+            )
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        fitted = clone(self.estimator).fit(X, y, **weighted, **how)
+        self.loss_, self.actions_ = self._losses(fitted.classes_)
+        self.estimator_, self.classes_ = fitted, fitted.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    def _losses(self, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The losses of all actions, that of rejecting included; and what they are called."""
+        K = len(classes)
+        cost = _losses(self.loss, K)
+        actions = classes if self.actions is None else np.asarray(self.actions)
+        if cost.shape[1] != len(actions):
+            raise ValueError(
+                f"loss has {cost.shape[1]} columns for the {len(actions)} actions {actions.tolist()}: name "
+                "the actions, actions=[...], if they are not the classes."
+            )
+        if self.reject_cost is None:
+            return cost, actions
+        if not np.isfinite(self.reject_cost):
+            raise ValueError(f"reject_cost={self.reject_cost} must be finite, or None.")
+        label = self.reject_label
+        if label is None:
+            label = "reject" if actions.dtype.kind in "OUS" else -1
+        if label in actions.tolist():
+            raise ValueError(f"{label!r} is an action already: name another, reject_label=....")
+        named = np.append(actions, np.array([label], object if actions.dtype == object else None))
+        return np.column_stack([cost, np.full(K, float(self.reject_cost))]), named
+
+    def _decide(self, P: np.ndarray) -> np.ndarray:
+        """Numbers of the actions; of two that are as good, the first."""
+        if self.loss is None and self.reject_cost is None:
+            return P.argmax(axis=1)
+        return P.dot(self.loss_).argmin(axis=1)
+
+    @anywhere
+    def predict(self, X: Any, **how: Any) -> Any:
+        """The action of least mean loss for each row."""
+        check_is_fitted(self)
+        return _each(self.estimator_.predict_proba(X, **how), lambda P: self.actions_[self._decide(P)])
+
+    @anywhere
+    def conditional_risk(self, X: Any, **how: Any) -> Any:
+        """The mean loss of each action for each row."""
+        check_is_fitted(self)
+        return _each(self.estimator_.predict_proba(X, **how), lambda P: P.dot(self.loss_))
+
+    @available_if(_answers("predict_proba"))
+    def predict_proba(self, X: Any, **how: Any) -> Any:
+        """p(class given x), as the classifier says."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X, **how)
+
+    @available_if(_answers("predict_log_proba"))
+    def predict_log_proba(self, X: Any, **how: Any) -> Any:
+        """log p(class given x), as the classifier says."""
+        check_is_fitted(self)
+        return self.estimator_.predict_log_proba(X, **how)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of the rows for which the action is their class: rejected ones are not.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Their classes, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        right, _, total = self._judged(X, y, sample_weight)
+        return float(right / total)
+
+    def mean_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean loss of the actions for labelled rows.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Their classes, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        _, loss, total = self._judged(X, y, sample_weight)
+        return float(loss / total)
+
+    def _judged(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+        check_is_fitted(self)
+        if self.takes != "rows":
+            raise TypeError(
+                f"{type(self.estimator).__name__} takes {self.takes}: compare its predictions with labels, "
+                "e.g. by expected_risk."
+            )
+        bare = nameless(self)
+        bare.estimator_ = nameless(self.estimator_)
+        return open_rows(self, X, y, sample_weight, reset=False).fold(_judged, bare)
+
+
+def _each(answer: Any, f: Callable[[np.ndarray], np.ndarray]) -> Any:
+    """f of an answer for rows, or of each in a list of sequences."""
+    return [f(part) for part in answer] if isinstance(answer, list) else f(answer)
+
+
+def _judged(decision: BayesDecision, rows: Any) -> np.ndarray:
+    """The weight of the rows whose action is their class, their loss, and their weight."""
+    if not len(rows):
+        return np.zeros(3)
+    action = decision._decide(decision.estimator_.predict_proba(rows.X))
+    right = decision.actions_[action] == rows.y
+    place = np.minimum(np.searchsorted(decision.classes_, rows.y), len(decision.classes_) - 1)
+    known = decision.classes_[place] == rows.y
+    if not known.all():
+        raise ValueError(f"The label {rows.y[~known].tolist()[0]!r} is none of {decision.classes_.tolist()}.")
+    loss = decision.loss_[place, action]
+    return np.array([rows.weight[right].sum(), rows.weight.dot(loss), rows.weight.sum()])
