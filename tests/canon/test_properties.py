@@ -29,7 +29,7 @@ from suffice.families import (
     TiedGaussian,
 )
 from suffice.fitting import em, quasi_newton
-from suffice.linear_model import LinearRegression
+from suffice.linear_model import LinearRegression, MaximumEntropy
 from suffice.naive_bayes import MixedNB
 
 from ._numeric import column, gradient, stopped
@@ -259,6 +259,21 @@ def test_naive_bayes_factorises(rng):
     prior, cells = joint.sum(axis=0), joint.reshape(3, 3, 2)
     product = cells.sum(axis=1)[:, None] * cells.sum(axis=0)[None] / prior
     assert_allclose(cells, product, rtol=1e-12)
+
+
+def test_maxent_dual_is_likelihood(rng):
+    """Of any weights; and where it is largest, it is the entropy, with its sign turned."""
+    X, y = rng.random((30, 2)), rng.integers(3, size=30)
+    features = [lambda x, c: x[0] * (c == 0), lambda x, c: x[1] * (c == 1), lambda x, c: float(c == 2)]
+    F = np.array([[[f(x, c) for f in features] for c in range(3)] for x in X])
+    for max_iter in (1, 2, 3, 100):
+        model = stopped(MaximumEntropy(features, C=np.inf, tol=1e-9, max_iter=max_iter), X, y)
+        scores = F @ model.coef_
+        dual = model.observed_ @ model.coef_ - np.log(np.exp(scores).sum(axis=1)).mean()
+        assert_allclose(dual, -log_loss(y, model.predict_proba(X)))
+        assert_allclose(dual, -model.trace_[-1])
+    P = model.predict_proba(X)
+    assert_allclose(dual, (P * np.log(P)).sum() / 30, rtol=1e-7)
 
 
 # Mixtures and clusters -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +16,12 @@ from sklearn.linear_model import LogisticRegression
 import suffice
 from suffice.core.blocks import Rows
 from suffice.fitting import scaling_step
-from suffice.linear_model import MaximumEntropy
+from suffice.linear_model import (
+    MaximumEntropy,
+    maximum_entropy_distribution,
+    minimum_norm_distribution,
+    select_features,
+)
 from suffice.linear_model.maximum_entropy import Alternatives, FeatureWeights, Products, listed
 
 from ..laws.registry import bits, cut_at, options
@@ -137,10 +142,10 @@ def test_many_totals_are_few_levels(monkeypatch):
     from suffice.linear_model import maximum_entropy
 
     X, y = problem()
-    fine = MaximumEntropy(FEATURES, solver="iis", tol=1e-5).fit(X, y)
+    fine = MaximumEntropy(FEATURES, solver="iis", tol=1e-4).fit(X, y)
     monkeypatch.setattr(maximum_entropy, "LEVELS", 3)
-    rough = MaximumEntropy(FEATURES, solver="iis", tol=1e-5).fit(X, y)
-    np.testing.assert_allclose(rough.coef_, fine.coef_, atol=1e-3)
+    rough = MaximumEntropy(FEATURES, solver="iis", tol=1e-4).fit(X, y)
+    np.testing.assert_allclose(rough.coef_, fine.coef_, atol=1e-2)
     assert rough.n_iter_ >= fine.n_iter_
 
 
@@ -215,9 +220,9 @@ def test_a_feature_that_was_never_seen_is_not_expected(solver):
     never = lambda x, c: x[0] == 1 and c == "c"  # noqa: E731
     keep = ~((X[:, 0] == 1) & (y == "c"))
     assert (X[keep, 0] == 1).any()
-    model = MaximumEntropy([*FEATURES, never], C=np.inf, solver=solver).fit(X[keep], y[keep])
+    model = MaximumEntropy([*FEATURES, never], C=np.inf, solver=solver, tol=1e-3).fit(X[keep], y[keep])
     assert model.observed_[-1] == 0
-    assert 0 <= model.expected_[-1] < 1e-4
+    assert 0 <= model.expected_[-1] < 1e-3
     assert np.isfinite(model.coef_).all()
 
 
@@ -298,11 +303,16 @@ def test_derivatives_match_differences(layout):
 def test_blocks_weights_and_repeated_rows(solver):
     X, y = problem()
     times = np.random.default_rng(3).integers(4, size=len(X))
-    how = {"solver": solver, "tol": 1e-4}
-    whole = MaximumEntropy(FEATURES, **how).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    weighted = MaximumEntropy(FEATURES, **how).fit(X, y, times)
+
+    def after_some(*data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return MaximumEntropy(FEATURES, solver=solver, tol=1e-8, max_iter=20).fit(*data)
+
+    whole = after_some(np.repeat(X, times, axis=0), np.repeat(y, times))
+    weighted = after_some(X, y, times)
     with cut_at(7, 1, 20):
-        cut = MaximumEntropy(FEATURES, **how).fit(X, y, times)
+        cut = after_some(X, y, times)
     for other in (weighted, cut):
         np.testing.assert_allclose(other.coef_, whole.coef_, atol=1e-7)
         np.testing.assert_allclose(other.trace_[-1], whole.trace_[-1], rtol=1e-12)
@@ -366,3 +376,178 @@ def test_refused_in_words(how, said):
     X, y = problem()
     with pytest.raises(ValueError, match=said):
         MaximumEntropy(**how).fit(X, y)
+
+
+# --- distributions from means --------------------------------------------------------------------------
+
+OF_MEANS = ["newton", "lbfgs", "bfgs", "gradient", "conjugate-gradient", "gis", "iis"]
+
+
+@pytest.mark.parametrize("solver", OF_MEANS)
+def test_a_distribution_of_largest_entropy(solver):
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(7, 2))
+    means = rng.dirichlet(np.ones(7)) @ F
+    tol = 1e-7 if solver in SCALING else 1e-10
+    found = maximum_entropy_distribution(F, means, solver=solver, tol=tol, max_iter=3000)
+    p = found.probability
+    np.testing.assert_allclose(p @ F, means, atol=1e-7)
+    np.testing.assert_allclose(p, np.exp(found.constant + F @ found.weights), rtol=1e-12)
+    np.testing.assert_allclose(found.trace[-1], found.entropy, atol=1e-6)
+    assert (np.diff(found.trace) <= 1e-12).all()
+    # By a general method, over the probabilities themselves.
+    constraints = {"type": "eq", "fun": lambda q: np.append(q @ F - means, q.sum() - 1.0)}
+    start, bounds = np.full(7, 1 / 7), [(1e-9, 1.0)] * 7
+    other = minimize(lambda q: q @ np.log(q), start, bounds=bounds, constraints=constraints, tol=1e-12)
+    np.testing.assert_allclose(p, other.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["ipf", "newton", "lbfgs"])
+def test_marginals_of_a_table(solver):
+    rng = np.random.default_rng(1)
+    q = rng.dirichlet(np.ones(12)).reshape(2, 3, 2)
+    pairs = {(0, 1): q.sum(axis=2), (2, 1): q.sum(axis=0).T, (0, 2): q.sum(axis=1)}
+    found = maximum_entropy_distribution(pairs, solver=solver, tol=1e-9)
+    p = found.probability
+    assert p.shape == q.shape
+    for axis in range(3):
+        np.testing.assert_allclose(p.sum(axis=axis), q.sum(axis=axis), atol=1e-8)
+    assert found.entropy > -(q * np.log(q)).sum()
+    # No interaction of all three: the ratio of odds ratios is one.
+    odds = p[:, :2, 0] / p[:, :2, 1]
+    np.testing.assert_allclose(odds[0, 0] * odds[1, 1] / (odds[0, 1] * odds[1, 0]), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(found.trace[-1], found.entropy, atol=1e-7)
+
+
+def test_a_chain_of_marginals_has_the_markov_property():
+    q = np.random.default_rng(2).dirichlet(np.ones(12)).reshape(2, 3, 2)
+    first_, last = q.sum(axis=2), q.sum(axis=0)
+    p = maximum_entropy_distribution({(0, 1): first_, (1, 2): last}, solver="ipf").probability
+    np.testing.assert_allclose(p, first_[:, :, None] * last[None] / last.sum(axis=1)[:, None], atol=1e-9)
+    first_ = first_ * np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
+    first_ /= first_.sum()
+    last = last / last.sum(axis=1)[:, None] * first_.sum(axis=0)[:, None]
+    p = maximum_entropy_distribution({(0, 1): first_, (1, 2): last}, solver="ipf").probability
+    np.testing.assert_allclose(p.sum(axis=2), first_, atol=1e-9)
+    assert (p[0, 2] == 0).all()
+
+
+def test_proportional_fitting_of_single_features():
+    F = np.array([[1, 1, 0, 0, 0], [1, 0, 1, 0, 0]]).T
+    ipf, newton = (maximum_entropy_distribution(F, [0.3, 0.5], solver=s) for s in ("ipf", "newton"))
+    np.testing.assert_allclose(ipf.probability, newton.probability, atol=1e-9)
+    certain = maximum_entropy_distribution(F[:, 0], 1.0, solver="ipf")
+    np.testing.assert_allclose(certain.probability, [0.5, 0.5, 0, 0, 0], atol=1e-12)
+
+
+def test_no_constraint_is_uniform_and_the_edge_is_reached():
+    np.testing.assert_allclose(maximum_entropy_distribution(np.zeros((4, 0)), []).probability, 0.25)
+    np.testing.assert_allclose(maximum_entropy_distribution(np.zeros((4, 1)), [0.0]).probability, 0.25)
+    edge = maximum_entropy_distribution(np.arange(1, 7), 6.0, tol=1e-8).probability
+    np.testing.assert_allclose(edge, [0, 0, 0, 0, 0, 1], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "said"),
+    [
+        ((np.arange(6), 7.0), {}, "No distribution"),
+        ((np.eye(3)[:, :2], [0.7, 0.7]), {"solver": "ipf", "max_iter": 20}, "No distribution"),
+        ((np.arange(6), 7.0), {"solver": "iis", "max_iter": 20}, "No distribution"),
+        ((np.arange(6), [1.0, 2.0]), {}, r"expected \(V, P\)"),
+        ((np.arange(6),), {}, r"expected \(V, P\)|NaN"),
+        (([1.0, np.nan], 1.0), {}, "NaN"),
+        ((np.arange(6), 2.0), {"solver": "magic"}, "unknown"),
+        ((np.arange(6), 2.0), {"solver": "ipf"}, "zero or one"),
+        (({(0, 1): np.full((2, 2), 0.25)}, 1.0), {}, "leave means out"),
+        (({(0, 1): np.full((2, 2), 0.25), (1,): [0.2, 0.3, 0.5]},), {}, "as long as"),
+        (({(0, 2): np.full((2, 2), 0.25)},), {}, "each in one at least"),
+        (({(0,): [0.2, 0.9]},), {}, "add up to 1"),
+    ],
+)
+def test_distributions_refused_in_words(given, how, said):
+    with pytest.raises(ValueError, match=said):
+        maximum_entropy_distribution(*given, **how)
+
+
+def test_a_distribution_that_is_cut_short_says_so():
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        found = maximum_entropy_distribution(np.arange(1, 7), 4.0, solver="gis", max_iter=3)
+    assert not found.converged
+
+
+def test_the_least_norm_is_linear():
+    F = np.random.default_rng(0).random((6, 2))
+    means = np.full(6, 1 / 6) @ F + 0.01
+    found = minimum_norm_distribution(F, means)
+    np.testing.assert_allclose(found.probability @ F, means, rtol=1e-10)
+    np.testing.assert_allclose(found.probability.sum(), 1.0)
+    np.testing.assert_allclose(found.probability, found.constant + F @ found.weights)
+    A = np.column_stack([np.ones(6), F]).T
+    np.testing.assert_allclose(found.probability, np.linalg.lstsq(A, np.append(1.0, means))[0], atol=1e-10)
+    assert minimum_norm_distribution(np.arange(1, 7), 6.0).probability.min() < 0
+    with pytest.raises(ValueError, match="contradict"):
+        minimum_norm_distribution(np.ones((3, 2)), [0.5, 0.7])
+
+
+# --- features chosen one by one ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_gains_are_what_fits_and_lines_say(C):
+    X, y = problem()
+    features = [first, second, either, both]
+    how = {"C": C, "tol": 1e-9}
+    exact, near = (
+        select_features(MaximumEntropy(features, **how), X, y, n_features=3, gain=gain)
+        for gain in ("exact", "approximate")
+    )
+    assert exact.chosen.tolist() == near.chosen.tolist()
+    np.testing.assert_allclose(exact.candidates[0], near.candidates[0], atol=1e-8)  # nothing else could move
+    np.testing.assert_allclose(exact.weights[0], near.weights[0], atol=1e-5)
+    rest = ~np.isnan(exact.candidates[1:])
+    assert (near.candidates[1:][rest] <= exact.candidates[1:][rest] + 1e-9).all()
+    # The gains of exact steps are the differences of fits.
+    kept = [features[p] for p in exact.chosen]
+    values = [np.log(3.0), *(MaximumEntropy(kept[: n + 1], **how).fit(X, y).trace_[-1] for n in range(3))]
+    np.testing.assert_allclose(exact.gains, -np.diff(values), atol=1e-8)
+    np.testing.assert_allclose(exact.estimator.trace_[-1], values[-1], atol=1e-8)
+    # An approximate gain is at the top of its line.
+    F, codes = tensor(features, X, "abc"), np.searchsorted(["a", "b", "c"], y)
+    one = near.chosen[0]
+    theta = np.zeros(4)
+    theta[one] = near.weights[0][one]
+    for p in sorted({0, 1, 2, 3} - {one}):
+
+        def loss(alpha, p=p):
+            w = theta + alpha * np.eye(4)[p]
+            log_p = log_softmax(F @ w, axis=1)[np.arange(len(F)), codes]
+            return -log_p.mean() + 0.5 / C * w @ w / len(F)
+
+        best = minimize_scalar(loss, bounds=(-9, 9), method="bounded", options={"xatol": 1e-9})
+        np.testing.assert_allclose(near.candidates[1][p], loss(0.0) - best.fun, atol=1e-8)
+
+
+def test_selection_from_products_and_matrices():
+    X, y = problem(100)
+    weight = np.random.default_rng(0).integers(1, 3, size=100)
+    one = select_features(MaximumEntropy(), X, y, weight, n_features=3)
+    with cut_at(13):
+        two = select_features(
+            MaximumEntropy(), np.repeat(X, weight, axis=0), np.repeat(y, weight), n_features=3
+        )
+    assert one.chosen.tolist() == two.chosen.tolist()
+    np.testing.assert_allclose(one.gains, two.gains, rtol=1e-8)
+    assert one.estimator.coef_.shape == (3,)
+    assert one.estimator.predict_proba(X).shape == (100, 3)
+
+
+def test_selection_ends_where_nothing_is_gained():
+    X, y = problem()
+    none = lambda x, c: 1.0  # noqa: E731
+    found = select_features(MaximumEntropy([none, first]), X, y, n_features=5, min_gain=1e-6)
+    assert found.chosen.tolist() == [1]
+    with pytest.raises(ValueError, match="min_gain"):
+        select_features(MaximumEntropy([none]), X, y, n_features=1)
+    for how, said in (({"gain": "magic"}, "unknown"), ({"n_features": 0}, "at least 1")):
+        with pytest.raises(ValueError, match=said):
+            select_features(MaximumEntropy([first]), X, y, **({"n_features": 1} | how))

@@ -3,6 +3,8 @@
 from .basis_functions import BasisFunctions
 from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
+from .entropy_distribution import maximum_entropy_distribution, minimum_norm_distribution
+from .feature_selection import select_features
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
@@ -28,5 +30,8 @@ __all__ = [
     "hyperplane_projection",
     "is_linearly_separable",
     "margin",
+    "maximum_entropy_distribution",
+    "minimum_norm_distribution",
     "novikoff_bound",
+    "select_features",
 ]
