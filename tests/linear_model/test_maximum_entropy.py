@@ -289,7 +289,7 @@ def test_derivatives_match_differences(layout):
         np.testing.assert_allclose(s.hessian[p], (up.gradient - down.gradient) / 2e-6, rtol=1e-5, atol=1e-6)
     loss, counts, mass = model.expected(np.array([1.0, 2.0, 9.0]), block).parts
     np.testing.assert_allclose(loss, s.loss)
-    np.testing.assert_allclose(counts.sum(axis=0), s.gradient + model.observed(block))
+    np.testing.assert_allclose(counts.sum(axis=0), s.gradient + model.observed(block).parts[1])
     np.testing.assert_allclose(mass.sum(), weight.sum())
     assert (counts > 0).sum() > len(model.theta)  # at several levels
     better = model.estimate(s)

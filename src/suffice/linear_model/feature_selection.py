@@ -207,10 +207,10 @@ def _one_more(model: FeatureWeights, alpha: np.ndarray, block: Sequences) -> Par
     z = of_pairs(p * np.expm1(score))
     mean = of_pairs(raised * X.data) / (1.0 + z)
     square = of_pairs(raised * X.data**2) / (1.0 + z)
-    observed = model.observed(block)
+    total, observed = model.observed(block).parts
     return Parts(
         (
-            float(block.weight.sum()),
+            total,
             alpha * observed - of_features(np.log1p(z)),
             observed - of_features(mean),
             of_features(square - mean**2),

@@ -154,12 +154,12 @@ class FeatureWeights(Model):
             float(weight.sum()), float(weight.dot(loss)), self.features.sums(block.X, P), hessian
         )
 
-    def observed(self, block: Any) -> np.ndarray:
-        """Counts of the features in the data, (P,)."""
+    def observed(self, block: Any) -> Parts:
+        """The weight of the examples, and the counts of the features in them, (P,)."""
         codes = class_codes(self.classes, self.features.labels(block))
         G = np.zeros((len(codes), len(self.classes)))
         G[np.arange(len(codes)), codes] = block.weight
-        return self.features.sums(block.X, G)
+        return Parts((float(block.weight.sum()), self.features.sums(block.X, G)))
 
     def expected(self, levels: np.ndarray, block: Any) -> Parts:
         """Loss, and expected counts of the features where they add up to each level (M, P), with its weight.
@@ -385,7 +385,7 @@ class MaximumEntropy(Classifier, Iterative):
         watch = Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta.copy()))
         progress = solve(data, start, watch)
         s = data.fold(FeatureWeights.summarize, start.replace(theta=progress.model))
-        self.observed_ = data.fold(FeatureWeights.observed, start) / s.weight
+        self.observed_ = data.fold(FeatureWeights.observed, start).parts[1] / s.weight
         self.expected_ = self.observed_ + s.gradient / s.weight
         solution = model.replace(theta=progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
@@ -489,8 +489,8 @@ class MaximumEntropy(Classifier, Iterative):
         low, bottom, top = found.low[:-1], found.low[-1], found.high[-1]
         levels = self._levels(data, start, bottom, top)
         afford(len(levels) * len(low), f"the counts of {len(low)} features by size", "use solver='gis'.")
-        at_start = data.fold(FeatureWeights.summarize, start)
-        observed = data.fold(FeatureWeights.observed, start) - low * at_start.weight
+        weight, observed = data.fold(FeatureWeights.observed, start).parts
+        observed = observed - low * weight
 
         def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
             at, penalty = start.replace(theta=theta), 0.5 * float(strength.dot(theta**2))
@@ -498,7 +498,7 @@ class MaximumEntropy(Classifier, Iterative):
                 s = data.fold(FeatureWeights.summarize, at)
                 return (s.loss + penalty) / s.weight, np.maximum(s.gradient + observed, 0.0)[None]
             loss, expected, mass = data.fold(FeatureWeights.expected, at, levels).parts
-            return (loss + penalty) / at_start.weight, np.maximum(expected - low * mass[:, None], 0.0)
+            return (loss + penalty) / weight, np.maximum(expected - low * mass[:, None], 0.0)
 
         return iterative_scaling(
             counts,
@@ -506,7 +506,7 @@ class MaximumEntropy(Classifier, Iterative):
             levels - low.sum(),
             start.theta,
             penalty=strength,
-            tol=self.tol * at_start.weight,
+            tol=self.tol * weight,
             max_iter=self.max_iter,
             watch=watch,
         )
