@@ -5,8 +5,17 @@ from itertools import pairwise
 import numpy as np
 
 import suffice
-from suffice.fitting import coordinate_descent, gradient_descent, newton, quasi_newton, stochastic_descent
-from suffice.linear_model import LinearRegression
+from suffice.fitting import (
+    Decreasing,
+    coordinate_descent,
+    gradient_descent,
+    newton,
+    quasi_newton,
+    stochastic_descent,
+)
+from suffice.linear_model import LinearRegression, LogisticRegression, MaximumEntropy
+from suffice.linear_model.logistic import LogLinear
+from suffice.linear_model.proportional_odds import CumulativeLogits
 
 from ._canon import example, given
 from ._numeric import column, gradient
@@ -138,3 +147,64 @@ def _(_given):
     found = stochastic_descent(fun, of_example, np.zeros(2), n=N, length=0.01, tol=1e-8, max_iter=2000)
     assert np.allclose(found.model, LinearRegression(fit_intercept=False).fit(X, y).coef_)
     return {"X,y of ols-four-points at w=(0,0)": fun(np.zeros(2))[1]}
+
+
+# Logistic regression by each solver, and of classes with an order ------------------------------
+
+
+def negative_log_likelihood(x, y):
+    """Of intercept and slope, with its gradient, as a fold."""
+    data = suffice.partition(column(x), np.array(y))
+    model = LogLinear(np.zeros((1, 2)), np.array([0, 1]), np.ones(2))
+
+    def fun(w):
+        s = data.fold(LogLinear.summarize, model.replace(theta=np.array([[w[1], w[0]]])))
+        return s.loss, s.gradient[::-1]
+
+    return fun
+
+
+@example("stats601-and-slides/logistic-gradient-one-step")
+def _(given):
+    fun = negative_log_likelihood(given["x"], given["y"])
+    one = gradient_descent(fun, given["theta_0"], step=given["rho"], max_iter=1)
+    limit = gradient_descent(fun, given["theta_0"], step=0.05, tol=1e-9, max_iter=20_000).model
+    best = LogisticRegression(C=np.inf, solver="gradient", tol=1e-10, max_iter=5000)
+    best.fit(column(given["x"]), given["y"])
+    assert np.allclose(limit, [*best.intercept_, *best.coef_[0]], atol=1e-6)
+    return {"theta_1": one.model}
+
+
+@example("stats601-and-slides/robbins-monro-steps")
+def _(_given):
+    powers = {"1/(t+1)": 1.0, "(t+1)^-0.75": 0.75, "(t+1)^-0.5": 0.5, "constant": 0.0}
+    return {name: Decreasing(power=power).settles for name, power in powers.items()}
+
+
+@example("stats601-and-slides/proportional-odds-threshold")
+def _(given):
+    theta, X = np.array([given["theta_x"], *given["a"]]), np.ones((1, 1))
+    model = CumulativeLogits(theta, np.arange(3), np.ones(3))
+    return {"P(Y<=k)": model.cumulative(X)[0], "class_probabilities": np.exp(model.log_proba(X)[0])}
+
+
+@example("li-supervised/li-6-logistic")
+def _(given):
+    x, y = column(given["x"]), np.array(given["y"])
+    how = {"C": np.inf, "tol": 1e-9, "max_iter": 10_000, "random_state": 0}
+    model, *others = (
+        LogisticRegression(solver=solver, **how).fit(x, y)
+        for solver in ("bfgs", "dfp", "newton", "gradient", "sgd")
+    )
+    for other in others:
+        assert np.allclose(other.predict_proba(x), model.predict_proba(x), atol=1e-7)
+    features = [lambda row, c: row[0] * (c == 1), lambda row, c: c == 1]
+    entropy = MaximumEntropy(features, C=np.inf, tol=1e-9).fit(x, y)
+    assert np.allclose(entropy.coef_, [model.coef_.item(), model.intercept_.item()], atol=1e-6)
+    p = model.predict_proba(x)[:, 1]
+    return {
+        "w": model.coef_.item(),
+        "b": model.intercept_.item(),
+        "log_likelihood": float(np.log(np.where(y == 1, p, 1 - p)).sum()),
+        "P1": p,
+    }

@@ -307,6 +307,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "LogisticRegression": [
         ({"class_weight": "balanced"}, None),
         ({"C": np.inf, "fit_intercept": False}, None),
+        ({"l1_ratio": 0.5}, None),
     ],
     "MixedNB": [
         ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),

@@ -71,7 +71,7 @@ def test_fit_twice_gives_the_same_bits(variant):
     assert bits(fit(some(variant), X, y)) == bits(fit(some(variant), X, y))
 
 
-@each_variant()
+@each_variant(lambda v: not v.name.endswith("Regression(solver=sgd)"))  # it walks over each block
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
     whole = fit(some(variant), X, y)

@@ -35,11 +35,15 @@ def newton(
     start: np.ndarray,
     *,
     solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = solve_positive,
+    l1: float | np.ndarray = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
     """Minimise a convex function by Newton's method, halving steps that do not descend.
+
+    With absolute values, ``fun(x) + l1 * sum(abs(x))``, each step goes to the minimum of the quadratic with
+    them.
 
     Parameters
     ----------
@@ -49,6 +53,8 @@ def newton(
         Where to start.
     solve : callable
         Of the Hessian and the gradient, the step to the bottom of the quadratic they make, or towards it.
+    l1 : float or ndarray
+        Strength of the absolute values, of all parameters or of each.
     tol : float
         Converged when no component of the gradient is larger, or the value falls no more.
     max_iter : int
@@ -63,20 +69,30 @@ def newton(
     >>> fun = lambda x: ((x - 3.0) @ (x - 3.0), 2 * (x - 3.0), 2 * np.eye(2))
     >>> newton(fun, np.zeros(2)).model
     array([3., 3.])
+    >>> newton(fun, np.zeros(2), l1=2.0).model
+    array([2., 2.])
     """
+    kinks = bool(np.any(l1))
 
     def step(here: Descent) -> Descent:
+        x = here.model
         if here.gradient is None:
-            value, gradient, hessian = fun(here.model)
+            value, gradient, hessian = fun(x)
+            value += absolute(l1, x)
         else:
             value, gradient, hessian = here.value, here.gradient, here.hessian
         if not np.isfinite(value):
             return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
-        direction = -solve(hessian, gradient)
-        slope, length = float(gradient @ direction), 1.0
+        if kinks:
+            direction = _proximal(hessian, hessian.dot(x) - gradient, x, np.broadcast_to(l1, x.shape)) - x
+        else:
+            direction = -solve(hessian, gradient)
+        length = 1.0
+        slope = float(gradient @ direction) + absolute(l1, x + direction) - absolute(l1, x)
         while True:
-            new = here.model + length * direction
+            new = x + length * direction
             new_value, new_gradient, new_hessian = fun(new)
+            new_value += absolute(l1, new)
             if new_value <= value + 1e-4 * length * slope + ROUNDING * abs(value):
                 break
             length /= 2.0
@@ -85,13 +101,48 @@ def newton(
         return Descent(
             new,
             (*here.trace, new_value),
-            stopped_because=finished(value, new_value, new_gradient, tol),
+            stopped_because=finished(value, new_value, steepest(new, new_gradient, l1), tol),
             value=new_value,
             gradient=new_gradient,
             hessian=new_hessian,
         )
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+
+
+def absolute(l1: float | np.ndarray, x: np.ndarray) -> float:
+    """The sum of absolute values, each as strong as `l1` says: one number for all, or one for each."""
+    if isinstance(l1, np.ndarray):
+        return float(l1.dot(np.abs(x)))
+    return l1 * float(np.abs(x).sum()) if l1 else 0.0
+
+
+def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.ndarray:
+    """The gradient; where a parameter is zero, of the two slopes the one that descends, or zero."""
+    if not np.any(l1):
+        return gradient
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
+    return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
+
+
+def _proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
+    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinates from x on; those without an absolute value
+    follow from the others."""
+    from ..loops.coordinates import descend
+
+    bent, z = l1 > 0, x.copy()
+    unit = l1[bent].max() / l1[bent]  # one strength for all
+    free = np.column_stack([A[~bent][:, bent], b[~bent]])
+    if len(free):
+        free = solve_positive(A[~bent][:, ~bent], free)
+    cross = A[bent][:, ~bent].dot(free)
+    inner, right = (A[bent][:, bent] - cross[:, :-1]) * np.outer(unit, unit), (b[bent] - cross[:, -1]) * unit
+    w, top = x[bent] / unit, float(l1[bent].max())
+    most = float(right.dot(solve_positive(inner, right)))
+    descend(np.ascontiguousarray(inner), right, most, top, 0.0, False, 1e-15, 10_000, w, np.empty_like(w))
+    z[bent] = w * unit
+    z[~bent] = free[:, -1] - free[:, :-1].dot(z[bent])
+    return z
 
 
 def minimum_along(
@@ -110,7 +161,7 @@ def minimum_along(
     """
     x, value, start = here.model, here.value, float(here.gradient.dot(direction))
     low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
-    best = None
+    best, flattest = None, 0.5 * abs(start)
     for trial in range(1, 61):
         new = x + length * direction
         new_value, new_gradient = fun(new)
@@ -119,8 +170,8 @@ def minimum_along(
         falls = new_value <= enough + ROUNDING * abs(value)
         if falls and abs(slope) <= accuracy * abs(start):
             return new, new_value, new_gradient
-        if new_value <= (enough if best is None else best[1]):
-            best = new, new_value, new_gradient
+        if new_value <= (enough if best is None else best[1]) or (falls and abs(slope) < flattest):
+            best, flattest = (new, new_value, new_gradient), min(flattest, abs(slope))
         if falls and slope < 0:
             further = length - slope * (length - low) / (slope - slope_low) if slope > slope_low else np.inf
             low, slope_low = length, slope

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Watch
+from ..core.statistics import Statistics
 from ..core.values import Value
 from .descent import ROUNDING, Descent, at_rest, minimum_along
 
@@ -78,8 +79,7 @@ def gradient_descent(
             here = here.replace(value=value, gradient=gradient)
         found = found_from(here)
         if found is None:
-            reach = _two_point_length(here) * float(here.gradient.dot(here.gradient))
-            why = "tolerance" if reach <= ROUNDING * max(1.0, abs(here.value)) else "line search"
+            why = "tolerance" if _reach(here) <= ROUNDING * max(1.0, abs(here.value)) else "line search"
             return here.replace(trace=(*here.trace, here.value), stopped_because=why)
         new, value, gradient = found
         if step == "line-search":
@@ -105,6 +105,11 @@ def _two_point_length(here: Descent) -> float:
         return 1.0 / max(1.0, float(np.linalg.norm(here.gradient)))
     s, y = here.steps[-1], here.changes[-1]
     return float(s.dot(s) / max(s.dot(y), 1e-300))
+
+
+def _reach(here: Descent) -> float:
+    """About how much lower the function may be one step further."""
+    return _two_point_length(here) * float(here.gradient.dot(here.gradient))
 
 
 def _halved(
@@ -273,5 +278,64 @@ def stochastic_descent(
         small = np.abs(gradient).max(initial=0.0) <= tol
         why = "tolerance" if small else ""
         return Descent(x, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
+
+    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+
+
+@dataclass(frozen=True, eq=False)
+class Walk(Statistics):
+    """Where walks over the examples of each block ended, by the weights of the blocks."""
+
+    weight: float
+    point: np.ndarray  # the sum, each times its weight
+
+
+def descent_by_walks(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    walk: Callable[[np.ndarray, np.ndarray, int], Walk],
+    start: np.ndarray,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    watch: Watch | None = None,
+) -> Descent:
+    """Minimise a mean over examples that stay in their blocks, by stochastic steps within each.
+
+    An iteration is a walk over each block, from one point and by its examples one after the other, and a
+    search along the line from there to the mean of where the walks ended. The result depends on the blocks
+    and on the order in them, as far as it is from the minimum.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x)`` gives the value and the gradient over all examples: a fold.
+    walk : callable
+        ``walk(x, gradient, n)`` gives where the walks of iteration n from x end: a fold. Steps without noise,
+        as those of `stochastic_descent`, come to rest at the minimum.
+    start : ndarray
+        Where to start.
+    tol : float
+        Converged when no component of the gradient is larger, or the value falls no more.
+    max_iter : int
+        Iterations at most.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+    """
+
+    def iteration(here: Descent) -> Descent:
+        if here.gradient is None:
+            value, gradient = fun(here.model)
+            here = here.replace(value=value, gradient=gradient)
+        ended = walk(here.model, here.gradient, here.n_iter)
+        direction = ended.point / ended.weight - here.model
+        if not here.gradient.dot(direction) < 0:
+            direction = -here.gradient
+        found = minimum_along(fun, here, direction, accuracy=0.5)
+        if found is None:
+            why = "tolerance" if _reach(here) <= ROUNDING * max(1.0, abs(here.value)) else "line search"
+            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        new, value, gradient = found
+        why = at_rest(here, value, gradient, tol)
+        return Descent(new, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

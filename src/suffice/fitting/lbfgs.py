@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent
+from .descent import ROUNDING, Descent, absolute, steepest
 
 MANY = 1 << 21  # parameters from which each vector of the history counts
 
 
 def limited_memory(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start: np.ndarray,
+    start: np.ndarray | Descent,
     *,
-    l1: float = 0.0,
+    l1: float | np.ndarray = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
@@ -32,15 +32,18 @@ def limited_memory(
     """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
     from ..loops.vectors import dot
 
+    kinks = bool(np.any(l1))
+
     def step(here: Descent) -> Descent:
         x = here.model
         if here.gradient is None:
             value, gradient = fun(x)
-            here = here.replace(value=value + l1 * float(np.abs(x).sum()), gradient=gradient)
-        slope_at = _steepest(x, here.gradient, l1)
-        direction = _towards(slope_at, here.steps, here.changes)
-        if l1:
-            direction[direction * slope_at >= 0] = 0.0
+            here = here.replace(value=value + absolute(l1, x), gradient=gradient)
+        slope_at = steepest(x, here.gradient, l1)
+        fixed = (x == 0) & (slope_at == 0) if kinks else None
+        direction = _towards(slope_at, here.steps, here.changes, fixed)
+        if kinks and not dot(slope_at, direction) < 0:
+            direction = np.negative(slope_at)
         promised = -dot(slope_at, direction)
         found = _line_search(fun, here, slope_at, direction, l1)
         if found is None:  # where no step could gain more than rounding, that is the optimum
@@ -49,27 +52,20 @@ def limited_memory(
             return here.replace(trace=(*here.trace, here.value), stopped_because=why)
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
-        small = _largest(_steepest(new, gradient, l1)) <= tol
-        still = here.value - value <= ROUNDING * max(abs(value), 1.0)
+        largest = _largest(steepest(new, gradient, l1))
+        still = here.value - value <= ROUNDING * max(abs(value), 1.0) and largest >= _largest(slope_at)
         return Descent(
             new,
             (*here.trace, value),
-            stopped_because="tolerance" if small or still else "",
+            stopped_because="tolerance" if largest <= tol or still else "",
             value=value,
             gradient=gradient,
             steps=steps,
             changes=changes,
         )
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
-
-
-def _steepest(x: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
-    """The gradient; where a parameter is zero, of the two slopes the one that descends, or zero."""
-    if not l1:
-        return gradient
-    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
-    return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
+    first = start if isinstance(start, Descent) else Descent(np.array(start, dtype=np.float64))
+    return (watch or Watch()).limited(max_iter).loop(step, first)
 
 
 def _largest(x: np.ndarray) -> float:
@@ -81,23 +77,22 @@ def _line_search(
     here: Descent,
     slope_at: np.ndarray,
     direction: np.ndarray,
-    l1: float,
+    l1: float | np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
     """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant."""
     from ..loops.vectors import dot
 
     x, length = here.model, 1.0
-    orthant = np.where(x == 0, -np.sign(slope_at), np.sign(x)) if l1 else None
+    orthant = np.where(x == 0, -np.sign(slope_at), np.sign(x)) if np.any(l1) else None
     slope = dot(slope_at, direction)
     new = direction if orthant is None else direction.copy()
     new += x
     while length > 1e-12:
         if orthant is not None:
-            new[new * orthant <= 0] = 0.0
+            new[(new * orthant <= 0) & (l1 > 0)] = 0.0
             slope = dot(slope_at, new - x) / length
         value, gradient = fun(new)
-        if l1:
-            value += l1 * float(np.abs(new).sum())
+        value += absolute(l1, new)
         if value <= here.value + 1e-4 * length * slope:
             return new, value, gradient
         length /= 2.0
@@ -111,9 +106,13 @@ def _line_search(
 
 
 def _towards(
-    gradient: np.ndarray, steps: tuple[np.ndarray, ...], changes: tuple[np.ndarray, ...]
+    gradient: np.ndarray,
+    steps: tuple[np.ndarray, ...],
+    changes: tuple[np.ndarray, ...],
+    fixed: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4."""
+    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Parameters that
+    are fixed stay where they are, and the others move as if there were none."""
     from ..loops.vectors import add_scaled, dot
 
     q = np.negative(gradient)
@@ -126,10 +125,14 @@ def _towards(
     for s, y, sy in reversed(pairs):
         shares.append(dot(s, q) / sy)
         add_scaled(q, -shares[-1], y)
+        if fixed is not None:
+            q[fixed] = 0.0
     _, y, sy = pairs[-1]
     q *= sy / dot(y, y)
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
         add_scaled(q, share - dot(y, q) / sy, s)
+        if fixed is not None:
+            q[fixed] = 0.0
     return q
 
 

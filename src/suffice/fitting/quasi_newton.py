@@ -21,12 +21,12 @@ from .linear_algebra import solve_positive
 
 def quasi_newton(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start: np.ndarray,
+    start: np.ndarray | Descent,
     *,
     update: str = "lbfgs",
     alpha: float = 0.5,
     accuracy: float = 0.3,
-    l1: float = 0.0,
+    l1: float | np.ndarray = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
@@ -38,8 +38,9 @@ def quasi_newton(
     fun : callable
         ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
         penalty added at home. The gradient is kept: it must be a new array in each call.
-    start : ndarray
-        Where to start.
+    start : ndarray or Descent
+        Where to start; for 'lbfgs', also with the steps of another descent and the changes of the gradient
+        over them.
     update : {'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp', 'broyden'}
         Limited-memory BFGS, which keeps the last steps; or a matrix, from the identity on: BFGS of the
         Hessian (`hessian` of the result), BFGS of its inverse (`inverse`), the method of Davidon, Fletcher
@@ -49,8 +50,8 @@ def quasi_newton(
     accuracy : float
         Of the search along a line, where a matrix is kept: the slope at the end of a step is at most so much
         of that at its start. DFP needs it below one half; the textbook's exact search is 1e-10.
-    l1 : float
-        Strength of the absolute values, for 'lbfgs'.
+    l1 : float or ndarray
+        Strength of the absolute values, of all parameters or of each, for 'lbfgs'.
     tol : float
         Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or the
         value falls no more.
@@ -76,8 +77,9 @@ def quasi_newton(
         raise ValueError(
             f"update={update!r} is unknown: use 'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp' or 'broyden'."
         )
-    if l1:
+    if np.any(l1):
         raise ValueError(f"update={update!r} takes no absolute values: use update='lbfgs' with l1={l1}.")
+    start = start.model if isinstance(start, Descent) else np.array(start, dtype=np.float64)
     D = len(start)
     afford(3 * D * D, f"the matrix of {D} parameters by {update}", "use update='lbfgs'.")
     kept = "hessian" if update == "bfgs" else "inverse"
@@ -111,7 +113,7 @@ def quasi_newton(
             **{kept: matrix},
         )
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
+    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
 
 
 def _updated(matrix: np.ndarray, d: np.ndarray, y: np.ndarray, update: str, alpha: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from .logistic import LogisticRegression
 from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
 from .maximum_entropy import MaximumEntropy
 from .perceptron import Perceptron
+from .proportional_odds import ProportionalOdds
 from .smoothing_spline import SmoothingSpline
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LogisticRegression",
     "MaximumEntropy",
     "Perceptron",
+    "ProportionalOdds",
     "Ridge",
     "SmoothingSpline",
     "enet_path",

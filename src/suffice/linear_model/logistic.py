@@ -1,26 +1,32 @@
 """Logistic regression, binomial and multinomial: a log-linear score of one node. Li ch. 6.
 
-Each pass sums the loss with its derivatives; the penalty is added at home.
+Each pass sums the loss with its derivatives; the penalty is added at home. All solvers seek one optimum.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import log_softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms
 
+from ..core.blocks import BLOCK_BYTES, Rows, cut
 from ..core.cost import afford
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..fitting import newton, quasi_newton
-from ..fitting.linear_algebra import solve_positive
+from ..engines.local import LocalPartitions
+from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
+from ..fitting.descent import Descent
+from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.scores import Classifier
 from ..statistics import Objective, class_codes, class_weights, classes_of
 
@@ -35,16 +41,22 @@ class LogLinear(Model):
     fit_intercept: bool = True
     curvature: bool = False  # whether to sum the Hessian
 
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The coefficients of a feature side by side, (D, K)."""
+        return np.ascontiguousarray(self.theta[:, :-1].T)
+
     def scores(self, X: Any) -> np.ndarray:
         """(N, K), or (N, 1) for two classes."""
-        scores = np.asarray(X.dot(np.ascontiguousarray(self.theta[:, :-1].T)))
-        return scores + self.theta[:, -1]
+        return times(X, self.columns) + self.theta[:, -1]
 
     def summarize(self, block: Any) -> Objective:
         X, codes = block.X, class_codes(self.classes, block.y)
         weight = block.weight * self.class_weight[codes] if (self.class_weight != 1).any() else block.weight
         if len(self.theta) == 1 and not self.curvature and not sp.issparse(X):
             return self._binomial(X, codes, weight)
+        if len(self.theta) > 1 and not self.curvature:
+            return self._multinomial(X, codes, weight)
         scores = self.scores(X)
         loss, P = (_binomial if len(self.theta) == 1 else _multinomial)(scores, codes)
         error = P.copy()
@@ -53,11 +65,22 @@ class LogLinear(Model):
         else:
             error[np.arange(len(codes)), codes] -= 1.0
         error *= weight[:, None]
-        gradient = np.empty_like(self.theta)
-        gradient[:, :-1] = X.T.dot(error).T
-        gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
         hessian = self._hessian(X, P, weight) if self.curvature else 0.0
-        return Objective(float(weight.sum()), float(weight.dot(loss)), gradient.ravel(), hessian)
+        return Objective(float(weight.sum()), float(weight.dot(loss)), self._gradient(X, error), hessian)
+
+    def _gradient(self, X: Any, error: np.ndarray) -> np.ndarray:
+        gradient = np.empty_like(self.theta)
+        gradient[:, :-1] = transposed_times(X, error).T
+        gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
+        return gradient.ravel()
+
+    def _multinomial(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Objective:
+        """The same for more classes, without the Hessian: the scores become the errors in their place."""
+        from ..loops.log_linear import errors
+
+        error = times(X, self.columns)
+        loss = errors(error, np.ascontiguousarray(self.theta[:, -1]), codes, weight)
+        return Objective(float(weight.sum()), loss, self._gradient(X, error))
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
         """The same for two classes and dense rows, in one reading of them."""
@@ -81,6 +104,33 @@ class LogLinear(Model):
                 out[j, :, k] = square.toarray() if sp.issparse(square) else square
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
+
+    def walk(self, gradient: np.ndarray, strength: float, seed: int, n_iter: int, block: Any) -> Walk:
+        """Steps by the rows of a block one after the other, each twice, from these parameters: see `walks`.
+
+        The curvature of a row is at most a quarter of its square for two classes, half of it for more.
+        """
+        from ..loops.log_linear import walk
+
+        N, D = block.X.shape
+        weight = block.weight * self.class_weight[class_codes(self.classes, block.y)]
+        total = float(weight.sum())
+        if not total:
+            return Walk(0.0, np.zeros(self.theta.size))
+        X, share = sp.csr_array(block.X), weight * (N / total)  # the mean of the steps is that of the loss
+        scores = self.scores(X)
+        before = expit(scores) if len(self.theta) == 1 else softmax(scores, axis=1)
+        bend = (0.25 if len(self.theta) == 1 else 0.5) * (share * (row_norms(X, squared=True) + 1.0)).max()
+        rng = np.random.default_rng([seed, n_iter, *block.index])
+        order = np.concatenate([rng.permutation(N), rng.permutation(N)])
+        every = max(1, D * N // max(1, X.nnz))  # as much work as a row: most of it is zeros
+        start, drift = (np.ascontiguousarray(a.reshape(self.theta.shape).T) for a in (self.theta, gradient))
+        length = 1.0 / (bend + every * strength)
+        end = walk(
+            *(X.data, X.indices, X.indptr, order, share, before, start, drift),
+            *(strength, length, every, self.fit_intercept),
+        )
+        return Walk(total, total * end.T.ravel())
 
     def estimate(self, s: Objective) -> Self:
         """One Newton step, without penalty: for the study of a single step."""
@@ -115,17 +165,63 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     return np.log(total) - own, P
 
 
+def _total_weight(model: LogLinear, block: Any) -> float:
+    return float((block.weight * model.class_weight[class_codes(model.classes, block.y)]).sum())
+
+
+def _length(block: Any) -> int:
+    return len(block)
+
+
+def _every(n: int, block: Any) -> list[Any]:
+    """Each n-th row of a block; what is added is a list."""
+    return [block[::n]] if len(block) else []
+
+
+def _together(blocks: list[Any]) -> Rows:
+    X = [block.X for block in blocks]
+    return Rows(
+        sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
+        np.concatenate([block.y for block in blocks]),
+        np.concatenate([block.weight for block in blocks]),
+    )
+
+
+def _block_rows(block: Any) -> float | None:
+    """Rows whose summary takes long beside adding it up, where it is large: a number of it for each
+    feature."""
+    rows = 10.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
+    return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
+
+
+SAMPLE = 32  # rows for each coefficient, of which the optimum is near that of all rows
+
+SOLVERS: dict[str, Any] = {
+    "lbfgs": quasi_newton,
+    "bfgs": partial(quasi_newton, update="bfgs-inverse"),
+    "dfp": partial(quasi_newton, update="dfp"),
+    "newton": newton,
+    "newton-cholesky": newton,
+    "newton-cg": newton,
+    "gradient": gradient_descent,
+    "sgd": descent_by_walks,
+    "sag": descent_by_walks,
+    "saga": descent_by_walks,
+}
+
+
 class LogisticRegression(Classifier, Iterative):
-    """Logistic regression with a squared penalty.
+    """Logistic regression with a squared or absolute penalty, or both.
 
     Parameters
     ----------
-    penalty : {'l2', None}, default='deprecated'
-        As in scikit-learn, deprecated: None is ``C=np.inf``.
+    penalty : {'l2', 'l1', None}, default='deprecated'
+        As in scikit-learn, deprecated: 'l1' is ``l1_ratio=1``, None is ``C=np.inf``.
     C : float, default=1.0
         Inverse strength of the penalty; ``np.inf`` is none.
     l1_ratio : float, default=0.0
-        Only 0, the squared penalty, so far.
+        Share of the absolute values in the penalty, which set coefficients to zero: 0 is the squared penalty
+        alone, 1 the absolute values alone, between is the elastic net. For solvers 'lbfgs' and 'newton'.
     dual : bool, default=False
         Ignored.
     tol : float, default=1e-4
@@ -137,9 +233,15 @@ class LogisticRegression(Classifier, Iterative):
     class_weight : dict or 'balanced', default=None
         Weights of the classes; 'balanced' gives all the same total.
     random_state : int, default=None
-        Ignored: nothing is random.
-    solver : {'lbfgs', 'newton', 'newton-cholesky', 'newton-cg'}, default='lbfgs'
-        Limited-memory BFGS, or Newton's method (iteratively reweighted least squares), by any of its names.
+        Seed of the order in which 'sgd' takes the rows.
+    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'sgd'}, \
+            default='lbfgs'
+        All seek the same optimum. 'lbfgs': limited-memory BFGS, for any number of coefficients; 'bfgs',
+        'dfp': the same with a matrix of all coefficients, for few of them. 'newton' (also by the names of
+        scikit-learn): Newton's method, that is iteratively reweighted least squares, which takes the fewest
+        passes, each with the square of all coefficients. 'gradient': descent by the gradient, for study.
+        'sgd' (also 'sag' and 'saga'): steps by single rows, without their noise, within each block, and the
+        mean over the blocks; its way, and how far from the optimum it stops, depend on the order of the rows.
     max_iter : int, default=100
         Iterations at most.
     verbose : int, default=0
@@ -239,21 +341,27 @@ class LogisticRegression(Classifier, Iterative):
         -------
         self
         """
-        minimise, curvature = self._minimiser()
-        data = open_rows(self, X, y, sample_weight)
-        model = self._start(data).replace(curvature=curvature)
+        ratio = self._ratio()
+        data = open_rows(self, X, y, sample_weight, block_rows=_block_rows)
+        model = self._start(data).replace(curvature=SOLVERS[self.solver] is newton)
         shape = model.theta.shape
         last: tuple[Any, Any] = (None, None)  # a point, and the sums there
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
             nonlocal last
             at = model.replace(theta=theta.reshape(shape))
-            last = at.theta, data.fold(LogLinear.summarize, at)
-            return self._penalised(*last)
+            if last[0] is None or not np.array_equal(last[0], at.theta):
+                last = at.theta.copy(), data.fold(LogLinear.summarize, at)  # the point may move in its place
+            s = last[1]
+            return self._penalised(at.theta, s, (1.0 - ratio) * self._strength(s.weight))
 
+        minimise, start = self._minimiser(data, model, ratio), Descent(model.theta.ravel())
+        if SOLVERS[self.solver] is quasi_newton and not model.theta.any():
+            objective(start.model)
+            start = self._begun(data, model, ratio, last[1].weight, minimise) or start
         progress = minimise(
             objective,
-            model.theta.ravel(),
+            start=start if SOLVERS[self.solver] is quasi_newton else start.model,
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(
@@ -264,41 +372,81 @@ class LogisticRegression(Classifier, Iterative):
             ),
         )
         solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
-        if not np.array_equal(last[0], solution.theta):  # the last step was tried, and not taken
-            objective(progress.model)
+        objective(progress.model)  # unless it was the last: a step may have been tried, and not taken
         self._publish(progress.replace(model=solution, statistics=last[1]))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
         return self
 
-    def _minimiser(self) -> tuple[Any, bool]:
-        if self.penalty not in ("deprecated", "l2", None) or self.dual:
+    def _minimiser(self, data: Partitions, model: LogLinear, ratio: float) -> Any:
+        """The solver, with what it needs beside the objective."""
+        minimise, shape = SOLVERS[self.solver], model.theta.shape
+        if not ratio and minimise is not descent_by_walks:
+            return minimise
+        strength = self._strength(data.fold(_total_weight, model))
+        if ratio:
+            kinks = np.full(shape, ratio * strength)
+            kinks[:, -1] = 0.0
+            return partial(minimise, l1=kinks.ravel())
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+        def walk(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> Walk:
+            at = model.replace(theta=theta.reshape(shape))
+            return data.fold(LogLinear.walk, at, gradient, strength, seed, n_iter)
+
+        return partial(minimise, walk=walk)
+
+    def _begun(self, data: Partitions, model: LogLinear, ratio: float, weight: float, minimise: Any) -> Any:
+        """Where many rows start: at the optimum of some of them, with the curvature seen on the way there."""
+        size = model.theta.size
+        sample = max(1 << 14, SAMPLE * size)
+        if weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
+            return None
+        rows = data.fold(_every, n // sample)
+        some = LocalPartitions(cut(_together(rows)))
+        strength = (1.0 - ratio) * self._strength(weight)
+
+        def objective(theta: np.ndarray) -> tuple[Any, ...]:
+            at = model.replace(theta=theta.reshape(model.theta.shape))
+            return self._penalised(at.theta, some.fold(LogLinear.summarize, at), strength)
+
+        found = minimise(objective, start=model.theta.ravel(), tol=10.0 * self.tol, max_iter=self.max_iter)
+        return Descent(found.model, steps=found.steps, changes=found.changes)
+
+    def _ratio(self) -> float:
+        """The share of absolute values in the penalty; refuses what does not go together."""
+        if self.penalty not in ("deprecated", "l2", "l1", "elasticnet", None) or self.dual:
             raise ValueError(
-                f"penalty={self.penalty!r} with dual={self.dual} is not supported: only 'l2' or None, primal."
+                f"penalty={self.penalty!r} with dual={self.dual} is not supported: use 'l2', 'l1', "
+                "'elasticnet' or None, primal."
             )
-        if self.l1_ratio not in (0, 0.0, None):
-            raise ValueError(f"l1_ratio={self.l1_ratio} is not supported: only 0, the squared penalty.")
         if not self.C > 0:
             raise ValueError(f"C={self.C} must be positive.")
-        if self.solver == "lbfgs":
-            return quasi_newton, False
-        if self.solver in ("newton", "newton-cholesky", "newton-cg"):
-            return newton, True
-        raise ValueError(f"solver={self.solver!r} is unknown: use 'lbfgs' or 'newton'.")
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver={self.solver!r} is unknown: use one of {', '.join(SOLVERS)}.")
+        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
+        if not 0 <= ratio <= 1:
+            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
+        if self.penalty is None or np.isinf(self.C):
+            return 0.0
+        if ratio and SOLVERS[self.solver] not in (quasi_newton, newton):
+            raise ValueError(
+                f"solver={self.solver!r} does not go with l1_ratio={ratio}: use 'lbfgs' or 'newton'."
+            )
+        return ratio
 
     def _start(self, data: Partitions) -> LogLinear:
         classes = classes_of(data)
         K, D = len(classes), self.n_features_in_
         theta = np.zeros((1 if K == 2 else K, D + 1))
-        if self.solver != "lbfgs":
+        if SOLVERS[self.solver] is newton:
             afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         weights = class_weights(self.class_weight, data, classes)
         return LogLinear(theta, classes, weights, self.fit_intercept)
 
-    def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        """Mean loss plus penalty, with its derivatives."""
-        strength = 0.0 if self.penalty is None else 1.0 / (self.C * s.weight)
+    def _penalised(self, theta: np.ndarray, s: Objective, strength: float) -> tuple[Any, ...]:
+        """Mean loss plus the squared part of the penalty, with its derivatives."""
         shrunk = theta.copy()
         shrunk[:, -1] = 0.0
         value = s.loss / s.weight + 0.5 * strength * float((shrunk**2).sum())
@@ -308,6 +456,10 @@ class LogisticRegression(Classifier, Iterative):
         ridge = np.ones_like(theta)
         ridge[:, -1] = 0.0
         return value, gradient, s.hessian / s.weight + strength * np.diag(ridge.ravel())
+
+    def _strength(self, weight: float) -> float:
+        """Of the penalty, beside the mean loss."""
+        return 0.0 if self.penalty is None else 1.0 / (self.C * weight)
 
     def _fitted(self, model: LogLinear) -> dict[str, Any]:
         return {

@@ -1,0 +1,272 @@
+"""Proportional odds: classes that have an order. STATS601 section 5.9.
+
+McCullagh, "Regression models for ordinal data", 1980. The loss is convex in coefficients and thresholds
+together (Pratt, "Concavity of the log likelihood", 1981), so Newton's method needs no other parameters; steps
+that would put the thresholds out of order are halved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, log_expit, logit
+from sklearn.callback import with_callbacks
+
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..fitting import newton, quasi_newton
+from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
+from ..fitting.scores import Classifier
+from ..statistics import Objective, class_codes, class_weights, classes_of
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeLogits(Model):
+    """logit p(y <= k given x) = threshold_k - coef x: with x, the odds of all k change by one factor."""
+
+    theta: np.ndarray  # (D + K - 1,): coefficients, then thresholds, which rise
+    classes: np.ndarray  # (K,)
+    class_weight: np.ndarray  # (K,)
+    curvature: bool = False  # whether to sum the Hessian
+
+    @property
+    def coef(self) -> np.ndarray:
+        return self.theta[: 1 - len(self.classes)]
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        return self.theta[1 - len(self.classes) :]
+
+    def cumulative(self, X: Any) -> np.ndarray:
+        """p(y <= k given x) of all classes but the last, (N, K - 1)."""
+        return expit(self.thresholds - times(X, self.coef[:, None]))
+
+    def log_proba(self, X: Any) -> np.ndarray:
+        """log p(y = k given x), (N, K): log s(u) + log s(-l) + log(1 - exp(l - u)), with s the sigmoid and
+        l, u the logits of the thresholds around the class."""
+        ends = np.full((X.shape[0], 1), np.inf)
+        logits = np.hstack([-ends, self.thresholds - times(X, self.coef[:, None]), ends])
+        return log_expit(logits[:, 1:]) + log_expit(-logits[:, :-1]) + np.log(-np.expm1(-self._gaps))
+
+    @property
+    def _gaps(self) -> np.ndarray:
+        """From each threshold to the next, infinite beyond the first and the last, (K,)."""
+        return np.concatenate([[np.inf], np.diff(self.thresholds), [np.inf]])
+
+    @property
+    def _odds_of_gaps(self) -> np.ndarray:
+        """1 / (exp(gap) - 1), without overflow."""
+        return np.exp(-self._gaps) / -np.expm1(-self._gaps)
+
+    def summarize(self, block: Any) -> Objective:
+        X, c, K = block.X, class_codes(self.classes, block.y), len(self.classes)
+        weight = block.weight * self.class_weight[c]
+        ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
+        score = times(X, self.coef[:, None])[:, 0]
+        u, lower = ends[c + 1] - score, ends[c] - score
+        log_gap = np.log(-np.expm1(-self._gaps))
+        loss = -weight.dot(log_expit(u) + log_expit(-lower) + log_gap[c])
+        up, down = weight * expit(-u), weight * expit(lower)  # minus the slope at u, the slope at l
+        count = np.bincount(c, weight, K)
+        pull = count * self._odds_of_gaps  # of the two thresholds of a class, apart
+        at_upper = np.bincount(c, up, K) + pull
+        at_lower = np.bincount(c, down, K) + pull
+        gradient = np.concatenate(
+            [transposed_times(X, (up - down)[:, None])[:, 0], at_lower[1:] - at_upper[:-1]]
+        )
+        hessian = self._hessian(X, c, up * expit(u), down * expit(-lower), pull) if self.curvature else 0.0
+        return Objective(float(weight.sum()), float(loss), gradient, hessian)
+
+    def _hessian(
+        self, X: Any, c: np.ndarray, up: np.ndarray, down: np.ndarray, pull: np.ndarray
+    ) -> np.ndarray:
+        """From the curvatures of each row at its two thresholds, and of the gap between them."""
+        D, K = X.shape[1], len(self.classes)
+        out = np.zeros((D + K - 1, D + K - 1))
+        out[:D, :D] = gram(X, up + down)
+        by_class = np.zeros((len(c), 2 * K))
+        by_class[np.arange(len(c)), c], by_class[np.arange(len(c)), K + c] = up, down
+        cross = transposed_times(X, by_class)
+        out[:D, D:] = -(cross[:, : K - 1] + cross[:, K + 1 :])
+        out[D:, :D] = out[:D, D:].T
+        apart = pull * (1.0 + self._odds_of_gaps)
+        upper, lower = np.bincount(c, up, K) + apart, np.bincount(c, down, K) + apart
+        out[D:, D:] = np.diag(upper[:-1] + lower[1:]) - np.diag(apart[1:-1], 1) - np.diag(apart[1:-1], -1)
+        return out
+
+    def estimate(self, s: Objective) -> Self:
+        """One Newton step, without penalty: for the study of a single step."""
+        if np.ndim(s.hessian) == 0:
+            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
+        return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
+
+
+class ProportionalOdds(Classifier, Iterative):
+    """Proportional odds: a logistic regression of classes that have an order.
+
+    ``logit p(y <= k given x) = thresholds_[k] - x coef_``: as x changes, the odds of being at most k change
+    by the same factor for all k. The order of the classes is that of sorting: use numbers (see the example).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse strength of the squared penalty on the coefficients; ``np.inf`` is none, the maximum
+        likelihood.
+    solver : {'newton', 'lbfgs'}, default='newton'
+        Newton's method, or limited-memory BFGS for many features. Both seek the same optimum.
+    tol : float, default=1e-6
+        Converged when no component of the gradient of the mean loss is larger.
+    max_iter : int, default=100
+        Iterations at most.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes; 'balanced' gives all the same total.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    coef_ : ndarray of shape (n_features,)
+        Coefficients: a positive one makes higher classes likelier.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Where each class ends.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Penalised mean loss by iteration.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : CumulativeLogits
+        The fitted model; its `summarize` gives the loss and the gradient of a block.
+    statistics_ : Objective
+        The sums at the solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import ProportionalOdds
+    >>> words = np.array(["bad", "fair", "good"])
+    >>> model = ProportionalOdds().fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 1, 2, 2])
+    >>> words[model.predict([[0.0], [2.5], [5.0]])]
+    array(['bad', 'fair', 'good'], dtype='<U4')
+    """
+
+    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        solver: str = "newton",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # of classes that have no order
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        if self.solver not in ("newton", "lbfgs"):
+            raise ValueError(f"solver={self.solver!r} is unknown: use 'newton' or 'lbfgs'.")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive.")
+        data = open_rows(self, X, y, sample_weight)
+        model = self._start(data)
+        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
+
+        def objective(theta: np.ndarray) -> tuple[Any, ...]:
+            nonlocal last
+            at = model.replace(theta=theta)
+            if (np.diff(at.thresholds) <= 0).any():
+                return np.inf, np.zeros_like(theta), np.eye(len(theta) if model.curvature else 0)
+            last = theta, data.fold(CumulativeLogits.summarize, at)
+            return self._penalised(*last)
+
+        how: dict[str, Any] = {
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "watch": Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta)),
+        }
+        if model.curvature:
+            progress = newton(objective, model.theta, **how)
+        else:
+            progress = quasi_newton(lambda theta: objective(theta)[:2], model.theta, **how)
+        if not np.array_equal(last[0], progress.model):  # the last step was tried, and not taken
+            objective(progress.model)
+        solution = model.replace(theta=progress.model, curvature=False)
+        return self._publish(progress.replace(model=solution, statistics=last[1]))
+
+    def _start(self, data: Partitions) -> CumulativeLogits:
+        classes = classes_of(data)
+        K, D, curvature = len(classes), self.n_features_in_, self.solver == "newton"
+        if curvature:
+            afford((D + K) ** 2, f"the Hessian of {D + K - 1} parameters", "use solver='lbfgs'.")
+        theta = np.concatenate([np.zeros(D), logit(np.arange(1, K) / K)])
+        return CumulativeLogits(theta, classes, class_weights(self.class_weight, data, classes), curvature)
+
+    def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
+        """Mean loss plus penalty, with its derivatives."""
+        strength, D = 1.0 / (self.C * s.weight), self.n_features_in_
+        shrunk = np.where(np.arange(len(theta)) < D, theta, 0.0)
+        value = s.loss / s.weight + 0.5 * strength * float(shrunk.dot(shrunk))
+        gradient = s.gradient / s.weight + strength * shrunk
+        if np.ndim(s.hessian) == 0:
+            return value, gradient
+        return value, gradient, s.hessian / s.weight + strength * np.diag(np.arange(len(theta)) < D)
+
+    def _fitted(self, model: CumulativeLogits) -> dict[str, Any]:
+        return {
+            "classes_": model.classes,
+            "coef_": model.coef.copy(),
+            "thresholds_": model.thresholds.copy(),
+        }
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        X = read_rows(self, X)
+        return self.model_.log_proba(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        log_p = self.predict_log_proba(X)
+        return self.classes_[log_p.argmax(axis=1)]

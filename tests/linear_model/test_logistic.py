@@ -1,0 +1,152 @@
+"""Logistic regression: all solvers, all penalties, one optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import expit, log_softmax, softmax
+from sklearn.linear_model import LogisticRegression as Theirs
+
+import suffice
+from suffice.linear_model import LogisticRegression
+from suffice.loops.log_linear import errors, walk
+
+SOLVERS = ("lbfgs", "bfgs", "dfp", "newton", "gradient", "sgd")
+
+
+def table(n=400, classes=3, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * np.geomspace(0.5, 2.0, d) + 0.3
+    scores = X @ rng.normal(size=(d, classes)) + rng.gumbel(size=(n, classes))
+    return X, scores.argmax(axis=1), rng.integers(0, 4, size=n).astype(float)
+
+
+def penalised(model, X, y, weight, C=1.0, ratio=0.0):
+    """Mean loss plus penalty."""
+    loss = -model.predict_log_proba(X)[np.arange(len(y)), y] @ weight
+    coef = model.coef_
+    return (loss + ((1 - ratio) / 2 * (coef**2).sum() + ratio * np.abs(coef).sum()) / C) / weight.sum()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_one_optimum(solver, classes):
+    X, y, weight = table(classes=classes)
+    best = Theirs(C=0.5, tol=1e-10, max_iter=10_000).fit(X, y, weight)
+    model = LogisticRegression(C=0.5, solver=solver, tol=1e-6, max_iter=2000, random_state=0)
+    model.fit(X, y, weight)
+    value = penalised(model, X, y, weight, 0.5)
+    assert model.converged_ and abs(value - penalised(best, X, y, weight, 0.5)) <= 1e-9
+    np.testing.assert_allclose(model.trace_[-1], value, rtol=1e-12)
+    assert (np.diff(model.trace_) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("ratio", [0.4, 1.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_absolute_values_as_scikit_learn(solver, classes, ratio, intercept):
+    X, y, weight = table(classes=classes)
+    C, how = 0.02, {"fit_intercept": intercept}
+    best = Theirs(C=C, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=50_000, random_state=0, **how)
+    best.fit(X, y, weight)
+    model = LogisticRegression(C=C, l1_ratio=ratio, solver=solver, tol=1e-8, max_iter=1000, **how)
+    model.fit(X, y, weight)
+    assert model.converged_
+    value = penalised(model, X, y, weight, C, ratio)
+    assert value - penalised(best, X, y, weight, C, ratio) <= 1e-9
+    np.testing.assert_allclose(model.trace_[-1], value, rtol=1e-12)
+    assert ((model.coef_ == 0) == (best.coef_ == 0)).all() and (model.coef_ == 0).any()
+
+
+def test_penalties_by_their_old_names():
+    X, y, _ = table()
+    how = {"C": 0.05, "tol": 1e-9, "max_iter": 1000}
+    for name, now in (("l1", {"l1_ratio": 1.0}), ("l2", {}), ("elasticnet", {"l1_ratio": 0.3})):
+        old = LogisticRegression(penalty=name, l1_ratio=0.3, **how).fit(X, y)
+        np.testing.assert_array_equal(old.coef_, LogisticRegression(**now, **how).fit(X, y).coef_)
+    free = LogisticRegression(penalty=None, l1_ratio=0.5, tol=1e-9, max_iter=1000).fit(X, y)
+    newton = LogisticRegression(C=np.inf, solver="newton", tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(free.coef_, newton.coef_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["sgd", "lbfgs"])
+def test_sparse_wide_rows(solver):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 2000), density=0.01, rng=rng, format="csr")
+    y = (X @ rng.normal(size=2000) > 0).astype(int)
+    best = LogisticRegression(solver="lbfgs", tol=1e-10, max_iter=1000).fit(X, y)
+    model = LogisticRegression(solver=solver, tol=1e-6, max_iter=1000, random_state=1).fit(X, y)
+    assert abs(model.trace_[-1] - best.trace_[-1]) <= 1e-6
+
+
+def test_sgd_over_blocks(tmp_path):
+    """Walks over many blocks, here and from Parquet: one optimum, the same bits for the same seed."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    X, y, _ = table(n=3000)
+    columns = {f"x{d}": X[:, d] for d in range(X.shape[1])}
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({**columns, "y": y}), path, row_group_size=500)
+    scan = suffice.rows(suffice.scan_parquet(path), features=list(columns), target="y")
+    best = LogisticRegression(tol=1e-10, max_iter=1000).fit(X, y)
+    fits = [LogisticRegression(solver="sgd", tol=1e-7, max_iter=500, random_state=3).fit(scan) for _ in "ab"]
+    assert fits[0].model_.theta.tobytes() == fits[1].model_.theta.tobytes()
+    assert fits[0].trace_[-1] - best.trace_[-1] <= 1e-9
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+@pytest.mark.parametrize("every", [1, 4])
+def test_walk_is_its_steps(classes, every):
+    rng = np.random.default_rng(0)
+    N, D, length, shrink = 20, 4, 0.05, 0.3
+    X = sp.random_array((N, D), density=0.6, rng=rng, format="csr")
+    start, drift = rng.normal(size=(2, D + 1, classes))
+    weight, order = rng.random(N), rng.permutation(N)
+
+    def probabilities(W):
+        scores = X.toarray() @ W[:-1] + W[-1]
+        return expit(scores) if classes == 1 else softmax(scores, axis=1)
+
+    W, before, since = start.copy(), probabilities(start), 0
+    for t, n in enumerate(order):
+        error = weight[n] * (probabilities(W)[n] - before[n])
+        W -= length * np.outer(np.append(X.toarray()[n], 1.0), error)
+        since += 1
+        if since == every or t == N - 1:
+            pull = shrink * (W - start)
+            pull[-1] = 0.0
+            W -= since * length * (drift + pull)
+            since = 0
+    args = (X.data, X.indices, X.indptr, order, weight, before, start, drift, shrink, length, every, True)
+    np.testing.assert_allclose(walk(*args), W, rtol=1e-12)
+
+
+def test_errors_are_probabilities_less_what_was_seen():
+    rng = np.random.default_rng(0)
+    scores, intercept, weight = rng.normal(size=(30, 4)) * 300, rng.normal(size=4), rng.random(30)
+    codes = rng.integers(4, size=30)
+    P = softmax(scores + intercept, axis=1)
+    want = weight[:, None] * (P - np.eye(4)[codes])
+    loss = weight @ -log_softmax(scores + intercept, axis=1)[np.arange(30), codes]
+    np.testing.assert_allclose(errors(scores, intercept, codes, weight), loss, rtol=1e-13)
+    np.testing.assert_allclose(scores, want, atol=1e-14)
+    assert errors(scores[:0], intercept, codes[:0], weight[:0]) == 0.0
+
+
+def test_what_does_not_go_together():
+    X, y, _ = table(n=50)
+    for options, message in (
+        ({"solver": "bfgs", "l1_ratio": 0.5}, "use 'lbfgs' or 'newton'"),
+        ({"l1_ratio": 1.5}, "between 0 and 1"),
+        ({"penalty": "l0"}, "is not supported"),
+        ({"solver": "adam"}, "is unknown"),
+        ({"C": -1.0}, "must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LogisticRegression(**options).fit(X, y)
+    wide = sp.csr_array((3, 10**6))
+    with pytest.raises(MemoryError, match="lbfgs"):
+        LogisticRegression(solver="dfp").fit(wide, [0, 1, 1])
