@@ -1,10 +1,16 @@
 """Discriminant analysis and naive Bayes."""
 
+import re
+from itertools import product
+
 import numpy as np
+import yaml
+from scipy.special import softmax
+from sklearn.preprocessing import OrdinalEncoder
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.families import Dirichlet, TiedGaussian
-from suffice.naive_bayes import MixedNB
+from suffice.families import Dirichlet, Multinomial, TiedGaussian
+from suffice.naive_bayes import CategoricalNB, ClassConditional, MixedNB, MultinomialNB
 
 from ._canon import example, given
 from ._numeric import rows_with
@@ -162,6 +168,29 @@ def by_class(model, values):
     return dict(zip(model.classes_, values, strict=True))
 
 
+@example("li-supervised/li-4.1")
+def _(given):
+    encoder = OrdinalEncoder(categories=[given["values_X1"], given["values_X2"]], dtype=float)
+    X = encoder.fit_transform(np.array([given["X1"], given["X2"]], dtype=object).T)
+    model = CategoricalNB(alpha=0).fit(X, given["Y"])
+    x = encoder.transform(np.array([given["x"]], dtype=object))
+
+    def table(column):
+        return {
+            c: dict(zip(encoder.categories_[column], np.exp(row), strict=True))
+            for c, row in zip(model.classes_, model.feature_log_prob_[column], strict=True)
+        }
+
+    return {
+        "prior": by_class(model, np.exp(model.class_log_prior_)),
+        "P_X1": table(0),
+        "P_X2": table(1),
+        "scores": by_class(model, np.exp(model.predict_joint_log_proba(x)[0])),
+        "posterior": by_class(model, model.predict_proba(x)[0]),
+        "label": model.predict(x)[0],
+    }
+
+
 @example("li-supervised/li-4.2")
 def _(given):
     X = np.array([given["X1"], given["X2"]], dtype=object).T
@@ -191,6 +220,98 @@ def _(given):
         "prior": by_class(model, np.exp(model.class_log_prior_)),
         "face_probabilities": by_class(model, np.exp(model.feature_log_prob_[0])),
     }
+
+
+@example("cs181/naive-bayes-dice")
+def _(given):
+    dice, counts = np.array([given["die1"], given["die2"]]), np.array([given["counts"]], dtype=float)
+    names = np.array(["Die 1", "Die 2"])
+    model = MultinomialNB(alpha=0, class_prior=given["prior"]).fit(
+        dice, names
+    )  # a row of each has its shares
+    family = Multinomial(dice)
+    log_p, scores = family.log_density(counts)[0], family.scores(counts)[0]
+    return {
+        "scores": np.exp(model.predict_joint_log_proba(counts)[0]),
+        "class": model.predict(counts)[0],
+        "posterior": model.predict_proba(counts)[0],
+        "multinomial_coefficient": np.exp(log_p - scores)[0],
+        "pmf_of_counts": np.exp(log_p),
+    }
+
+
+@example("stats601-and-slides/naive-bayes-softmax")
+def _(given):
+    p = [np.array(yaml.safe_load(text)) for text in re.findall(r"\[\[.*?\]\]", given["p_l_j_k"])]
+    every = list(product(range(len(p[0])), range(len(p[1])), range(2)))  # levels of both features, and class
+    X, y = np.array([row[:2] for row in every]), np.array([row[2] for row in every])
+    weight = [p[0][a, k] * p[1][b, k] for a, b, k in every]
+    x = np.array([given["x"]]) - 1.0
+    model = CategoricalNB(alpha=0, class_prior=given["pi"]).fit(X, y, sample_weight=weight)
+    linear = ClassConditional("categorical", alpha=0, class_prior=given["pi"]).fit(X, y, weight)
+    posterior = softmax(linear.sufficient_statistics(x) @ linear.coef_.T + linear.intercept_)[0]
+    np.testing.assert_allclose(posterior, model.predict_proba(x)[0], rtol=1e-12)
+    return {
+        "joint": np.exp(model.predict_joint_log_proba(x)[0]),
+        "posterior": posterior,
+        "beta_length": 1 + linear.coef_.shape[1],
+    }
+
+
+@example("stats601-and-slides/naive-bayes-mle-small")
+def _(given):
+    model = CategoricalNB(alpha=0).fit(np.array(given["X"]) - 1, given["y"])
+    found = {"pi": np.exp(model.class_log_prior_)}
+    for j, log_p in enumerate(model.feature_log_prob_):
+        found |= {f"p_feature{j + 1}_class{c}": np.exp(log_p[k]) for k, c in enumerate(model.classes_)}
+    return found
+
+
+@example("stats601-and-slides/exponential-family-sigmoid")
+def _(given):
+    one, zero = map(float, re.findall(r"Poisson\((\d+)\)", given["x|y"]))
+    p = given["P(y=1)"]
+    model = ClassConditional("poisson", alpha=0, class_prior=[1 - p, p]).fit([[zero], [one]], [0, 1])
+    return {
+        "P(y=1|x=3)": model.predict_proba([[3.0]])[0, 1],
+        "slope": np.diff(model.coef_, axis=0).item(),
+        "intercept": np.diff(model.intercept_).item(),
+    }
+
+
+@example("stats601-and-slides/normal-discriminant-boundary-point", x0_as_printed="the misprinted formula")
+def _(given):
+    means = np.array([given["mu_i"], given["mu_j"]])
+    rows = classes_with(means, [given["sigma2"] * np.eye(2)] * 2)
+    model = ClassConditional("spherical", reg_covar=0, class_prior=[given["P_i"], given["P_j"]]).fit(*rows)
+    odds = np.diff(model.predict_joint_log_proba(means)).ravel()  # linear between the means
+    x0 = means[0] + odds[0] / (odds[0] - odds[1]) * (means[1] - means[0])
+    constant = np.log(2 * np.pi * given["sigma2"])  # of two features; the discriminants leave it out
+    g = model.predict_joint_log_proba([x0])[0] + constant
+    return {"x0": x0, "g_i_at_x0": g[0], "g_j_at_x0": g[1]}
+
+
+@example("stats601-and-slides/normal-discriminant-cases")
+def _(_given):
+    rng = np.random.default_rng(0)
+    means, root, new = rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), rng.normal(size=(30, 3))
+
+    def fitted(family, covariances):
+        return ClassConditional(family, reg_covar=0).fit(*classes_with(means, covariances))
+
+    def close(a, b):
+        return abs((a - a[:, :1]) - (b - b[:, :1])).max() < 1e-9
+
+    round_, shared = [0.7 * np.eye(3)] * 3, [root @ root.T] * 3
+    holds = []
+    for family, covariances in (("spherical", round_), ("tied", shared), ("full", shared)):
+        model = fitted(family, covariances)
+        g, log_p = model.sufficient_statistics(new) @ model.coef_.T, model.predict_joint_log_proba(new)
+        g = g + model.intercept_
+        holds += [close(g, log_p), (g.argmax(axis=1) == log_p.argmax(axis=1)).all()]
+    for pair, covariances in ((("tied", "spherical"), round_), (("full", "tied"), shared)):
+        holds.append(close(*(fitted(family, covariances).predict_joint_log_proba(new) for family in pair)))
+    return all(holds)
 
 
 @example("cs181/naive-bayes-factorization")

@@ -290,6 +290,10 @@ class Variant:
 
 # Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
+    "ClassConditional": [
+        ({"family": "full", "n_components": 1}, None),
+        ({"family": ["gaussian", "categorical", "bernoulli", "poisson"], "n_components": 1}, "mixed"),
+    ],
     "GaussianMixture": [
         ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "weight_concentration_prior": 2.0}, None),
         ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "covariance_type": "tied"}, None),

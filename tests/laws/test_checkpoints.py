@@ -18,7 +18,7 @@ from suffice.core.storage import StorageError, load_value, save_value
 from suffice.linear_model import LogisticRegression
 from suffice.mixture import GaussianMixture
 
-from .registry import ESTIMATORS, N, bits, each_variant, fit, table, wider, with_holes
+from .registry import ESTIMATORS, N, bits, each_variant, fit, fitted, table, wider, with_holes
 
 
 class Interrupt(Exception):
@@ -55,7 +55,7 @@ def interrupted(variant, path, at, X, y, weight=None, **params):
     assert path.exists()
 
 
-can_stop = each_variant(lambda v: v.has("checkpoint"))
+can_stop = each_variant(lambda v: v.has("checkpoint") and hasattr(fitted(v), "trace_"))
 # A file is written in every iteration: where options make no difference, one variant of each estimator.
 one_each = each_variant(lambda v: v.has("checkpoint") and ("(" not in v.name or "newton)" in v.name))
 

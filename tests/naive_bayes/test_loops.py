@@ -31,6 +31,22 @@ def test_sums_by_label(rows):
         np.testing.assert_allclose(out, 1.0 + R.T @ meant, rtol=1e-13)
 
 
+def test_squares_by_label(rows):
+    X, weight, labels = rows
+    points, out = np.arange(12.0).reshape(K, 4), np.ones((K, 4))
+    counts.add_squares_by_label(X, weight, labels, points, out)
+    R = np.eye(K)[labels] * weight[:, None]
+    meant = np.einsum("nk,nkd->kd", R, (X[:, None] - points) ** 2)
+    np.testing.assert_allclose(out, 1.0 + meant, rtol=1e-12)
+
+
+def test_holes_are_counted():
+    X = np.array([[np.nan, 1.0], [0.0, np.nan], [2.0, 0.0]])
+    out = np.zeros((2, 2))
+    assert counts.add_above_by_label(X, 0.0, np.ones(3), np.array([0, 1, 1]), out) == 2
+    np.testing.assert_array_equal(out, [[0, 1], [1, 0]])
+
+
 def test_categories(rows):
     X, weight, labels = rows
     holes = X.copy()

@@ -13,11 +13,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d, get_tags
+from sklearn import get_config
+from sklearn.utils import (
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    check_X_y,
+    column_or_1d,
+    get_tags,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .blocks import Block, Edges, Rows, Sequences, cut, offsets
+from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets
 from .partitions import Opened, Partitions
 from .tables import (
     MISSING_LABEL,
@@ -32,6 +40,7 @@ from .tables import (
     arrangement,
     as_arrow,
     ids_of,
+    missing,
     named_edges,
     of_sequences,
     rows,
@@ -399,6 +408,7 @@ class Check:
     positive: bool
     strings: bool
     target: str | None  # "label", "number" or None
+    unlabelled: bool = False  # whether labels may be missing: None or NaN
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -412,6 +422,7 @@ class Check:
             given.positive_only,
             given.string,
             target,
+            getattr(estimator, "takes_unlabelled", False),
         )
 
     def array(self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
@@ -420,6 +431,8 @@ class Check:
             "dtype": None if self.strings else [np.float64, np.float32],
             "ensure_all_finite": "allow-nan" if self.nan else True,
         }
+        if many := _are_many(X):  # read by threads below
+            how["ensure_all_finite"] = False
         alone = isinstance(y, str) and y == "no_validation"
         if not alone:
             how["y_numeric"] = self.target == "number"
@@ -430,8 +443,26 @@ class Check:
             checked = check_array(X, **how) if alone else check_X_y(X, y, **how)
         else:
             checked = validate_data(estimator, X, y, reset=reset, **how)
-        self.values(checked if alone else checked[0])
+        X = checked if alone else checked[0]
+        if not many or not self._pass_by_threads(X):
+            if many:
+                how = {"allow_nan": self.nan, "estimator_name": self.name, "input_name": "X"}
+                assert_all_finite(X, **how)
+            self.values(X)
         return checked
+
+    def _pass_by_threads(self, X: np.ndarray) -> bool:
+        """Whether all numbers are finite, and none is negative where that matters, in one reading of them."""
+        local = import_module("suffice.engines.local")
+        size = max(1, PIECE_BYTES // (X.itemsize * max(1, X.shape[1])))
+        parts = tuple(X[start : start + size] for start in range(0, len(X), size))
+
+        def passes(part: np.ndarray) -> bool:
+            with np.errstate(over="ignore", invalid="ignore"):
+                finite = bool(np.isfinite(part.sum()))
+            return finite and not (self.positive and part.min() < 0)
+
+        return all(local.in_order(passes, parts))
 
     def values(self, X: Any) -> None:
         if self.positive and ((X.data if sp.issparse(X) else X) < 0).any():
@@ -461,6 +492,8 @@ class Check:
         return self.kept(block)
 
     def targets(self, y: np.ndarray) -> None:
+        if self.unlabelled:
+            y = y[~missing(y)]
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity.")
         if self.target == "label" and y.dtype.kind == "f" and (y != np.floor(y)).any():
@@ -485,15 +518,41 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
     if check.target is None:
         X, y = check.array(estimator, X, reset=reset), None
     else:
-        if check.target == "label" and _is_object(y) and any(v is None for v in y):
-            raise ValueError("y has missing labels (None): leave those rows out.")
-        X, y = check.array(estimator, X, y, reset=reset)
+        if check.unlabelled and y is not None:
+            X, y = _partly_labelled(estimator, check, X, y, reset)
+        else:
+            if check.target == "label" and _is_object(y) and any(v is None for v in y):
+                raise ValueError("y has missing labels (None): leave those rows out.")
+            X, y = check.array(estimator, X, y, reset=reset)
         if check.target == "label":
-            check_classification_targets(y)
+            check_classification_targets(y[~missing(y)] if check.unlabelled else y)
     weight = _weights(sample_weight, X.shape[0])
     if weight is not None and weight.shape != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
     return Rows(sp.csr_array(X) if sp.issparse(X) else X, y, weight)
+
+
+# From so many numbers on, threads check them faster than one does.
+MANY = 1 << 22
+
+
+def _are_many(X: Any) -> bool:
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size < MANY or get_config()["assume_finite"]:
+        return False
+    return X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
+
+
+def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
+    """Rows and labels of which some are missing."""
+    X, y = check.array(estimator, X, reset=reset), column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if y.dtype == object:
+        y = _objects(y)
+        if not all(isinstance(label, numbers.Real) for label in y[~missing(y)]):
+            return X, y
+        y = y.astype(np.float64)  # None becomes NaN
+    assert_all_finite(y, allow_nan=True, input_name="y")
+    return X, y
 
 
 def _is_object(y: Any) -> bool:
@@ -633,7 +692,7 @@ def _from_table(estimator: Any, check: Check, table: Table, reset: bool) -> Any:
             "pyarrow.Table.from_pandas(table), or a CSR matrix to fit(X, y)."
         )
     target = columns.target if isinstance(columns.target, str) else list(columns.target or ())
-    if check.target == "label" and isinstance(target, str):
+    if check.target == "label" and not check.unlabelled and isinstance(target, str):
         part = source[target]
         if (part.is_null() if hasattr(part, "is_null") else part.isnull()).any():
             raise ValueError(MISSING_LABEL.format(target))

@@ -187,7 +187,11 @@ class OnePass(Estimator):
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
         start = self._start(data, classes)
-        self._publish(start, data.fold(type(start).summarize, start))
+        self._publish(start, self._summary(start, data))
+
+    def _summary(self, start: Any, data: Partitions) -> Any:
+        """The sum over the data."""
+        return data.fold(type(start).summarize, start)
 
     def _publish(self, start: Any, s: Any) -> Self:
         must_have_rows(s.weight)
@@ -207,4 +211,4 @@ class OnePass(Estimator):
         if classes is not None and not np.array_equal(np.unique(classes), known):
             raise ValueError(f"classes={classes!r} are not the classes of the first call: {known.tolist()}.")
         start = self._start(data, known)
-        return self._publish(start, self.statistics_ + data.fold(type(start).summarize, start))
+        return self._publish(start, self.statistics_ + self._summary(start, data))

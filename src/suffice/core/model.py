@@ -54,6 +54,14 @@ class Family(Value, ABC):
         R[np.arange(len(k)), k] = weight
         return self.summarize(X, R)
 
+    def sufficient(self, X: Any) -> np.ndarray:
+        """t(x), (N, P), of an exponential family: `scores` are linear in it, but for a term of the row."""
+        raise NotImplementedError(f"{type(self).__name__} is no exponential family.")
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        """The coefficients of t(x) in log p(x given k), (K, P), and the intercepts, (K,)."""
+        raise NotImplementedError(f"{type(self).__name__} is no exponential family.")
+
     @abstractmethod
     def estimate(self, s: Any) -> Self:
         """The densities of this kind that the statistics call for."""

@@ -409,7 +409,7 @@ def ids_of(values: Any, what: str) -> np.ndarray:
         if all(issubclass(kind, str) for kind in kinds):
             return ids
         if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-            if _missing(ids).any():
+            if missing(ids).any():
                 raise ValueError(f"{what} has missing values: it must name a node in every row.")
             names = sorted(kind.__name__ for kind in kinds)
             raise TypeError(MIXED_IDS.format(*names[:2]) if len(names) > 1 else NOT_IDS.format(what, *names))
@@ -461,7 +461,7 @@ class Columns:
             offset = np.append(starts, batch.num_rows)
             if self.order is not None:
                 order = batch.column(self.order).to_numpy(zero_copy_only=False)
-                _must_be_whole(_missing(order), f"The column {self.order!r}", "order every row")
+                _must_be_whole(missing(order), f"The column {self.order!r}", "order every row")
                 number = np.repeat(np.arange(len(starts)), np.diff(offset))
                 if not ((order[1:] >= order[:-1]) | (number[1:] > number[:-1])).all():
                     batch = batch.take(np.lexsort((order, number)))
@@ -469,7 +469,8 @@ class Columns:
         y = None
         if isinstance(self.target, str):
             y = _column(batch, self.target)
-            if check.target is not None and y.dtype == object and batch.column(self.target).null_count:
+            holes = y.dtype == object and batch.column(self.target).null_count
+            if check.target is not None and not check.unlabelled and holes:
                 raise ValueError(MISSING_LABEL.format(self.target))
         elif self.target is not None:
             y = np.column_stack([_column(batch, name) for name in self.target])
@@ -496,7 +497,7 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
             starts = np.flatnonzero(np.append([len(ids) > 0], differ.to_numpy(zero_copy_only=False)))
             return starts, ids.take(starts).to_pylist()
         ids = ids.to_numpy(zero_copy_only=False)
-    _must_be_whole(_missing(ids), what, purpose)
+    _must_be_whole(missing(ids), what, purpose)
     starts = np.flatnonzero(np.append([len(ids) > 0], ids[1:] != ids[:-1]))
     return starts, ids[starts].tolist()
 
@@ -596,7 +597,7 @@ def arrangement(ids: np.ndarray, order: np.ndarray | None, table: Table) -> tupl
     number = np.array([known.setdefault(first, len(known)) for first in firsts], dtype=np.int64)
     number = np.repeat(number, np.diff(np.append(starts, len(ids))))
     if order is not None:
-        _must_be_whole(_missing(order), f"The column {table.order!r}", "order every row")
+        _must_be_whole(missing(order), f"The column {table.order!r}", "order every row")
     keys = (number,) if order is None else (order, number)
     return np.lexsort(keys), offsets(np.bincount(number))
 
@@ -614,7 +615,8 @@ def _must_be_whole(missing: np.ndarray, what: str, purpose: str) -> None:
         raise ValueError(f"{what} has missing values: it must {purpose}.")
 
 
-def _missing(values: np.ndarray) -> np.ndarray:
+def missing(values: np.ndarray) -> np.ndarray:
+    """Where values are None, NaN or NA."""
     if values.dtype != object:
         return values != values
     unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked

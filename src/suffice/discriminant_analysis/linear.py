@@ -20,7 +20,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
 from ..fitting.linear_algebra import signs
-from ..naive_bayes.class_conditional import GenerativeClassifier
+from ..naive_bayes.generative import GenerativeClassifier
 from ..statistics import Moments
 
 

@@ -11,7 +11,7 @@ from .gaussian import (
     SphericalGaussian,
     TiedGaussian,
 )
-from .mixture import Labelled, Mixture, Mixtures
+from .mixture import GroupStatistics, Labelled, Mixture, Mixtures, PartlyLabelled
 from .priors import Beta, Dirichlet, InverseWishart, NormalPrior
 from .product import Product
 
@@ -26,12 +26,14 @@ __all__ = [
     "FullGaussian",
     "Gaussian",
     "GaussianPrior",
+    "GroupStatistics",
     "InverseWishart",
     "Labelled",
     "Mixture",
     "Mixtures",
     "Multinomial",
     "NormalPrior",
+    "PartlyLabelled",
     "Poisson",
     "Product",
     "SphericalGaussian",

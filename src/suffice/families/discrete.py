@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
 from ..core.model import Family
+from ..core.values import Value
 from ..statistics import (
     CategoryCounts,
     Totals,
@@ -20,6 +21,29 @@ from ..statistics import (
     totals,
     totals_by_label,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Logs(Value):
+    """Logarithms by which rows are multiplied, so that 0 * -inf is 0."""
+
+    finite: np.ndarray  # (D, K), zero where the logarithm is infinite
+    infinite: np.ndarray | None  # (D, K), one there; None if none is
+
+    @classmethod
+    def of(cls, log_p: np.ndarray) -> Self:
+        log_p = np.ascontiguousarray(log_p)
+        finite = np.isfinite(log_p)
+        if finite.all():
+            return cls(log_p, None)
+        return cls(np.where(finite, log_p, 0.0), (~finite).astype(np.float64))
+
+    def times(self, X: Any) -> np.ndarray:
+        """X times the logarithms, (N, K)."""
+        out = _times(X, self.finite)
+        if self.infinite is not None:
+            out[_times(X, self.infinite) > 0] = -np.inf
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +61,20 @@ class Bernoulli(Family):
         return cls(np.full((K, D), 0.5), **options)
 
     def log_density(self, X: Any) -> np.ndarray:
-        X = self.ones(X)
-        one, zero = self._logs
-        if isinstance(X, np.ndarray) and np.isnan(X.sum()):
-            seen = ~np.isnan(X)
-            return dot(np.where(seen, X, 0.0), one) + dot(np.where(seen, 1.0 - X, 0.0), zero)
-        if np.isfinite(zero).all():  # the zeros of most rows are many: those of a row of zeros, less its ones
-            return dot(X, one - zero) + zero.sum(axis=0)
-        return dot(X, one) + dot(1.0 - (X.toarray() if sp.issparse(X) else X), zero)
+        X, (one, zero, both) = self.ones(X), self._logs
+        if both is not None:  # the zeros of most rows are many: those of a row of zeros, less its ones
+            out = both.times(X) + zero.finite.sum(axis=0)
+            if not np.isnan(out.sum()):
+                return out
+        X = X.toarray() if sp.issparse(X) else X
+        seen = ~np.isnan(X)
+        return one.times(np.where(seen, X, 0.0)) + zero.times(np.where(seen, 1.0 - X, 0.0))
 
     @cached_property
-    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
-        """log p(x_d = 1 given k) and log p(x_d = 0 given k), (D, K)."""
-        return _log(self.probability.T), _log(1.0 - self.probability.T)
+    def _logs(self) -> tuple[Logs, Logs, Logs | None]:
+        """log p(x_d = 1 given k), log p(x_d = 0 given k), (D, K), and their difference if it is finite."""
+        one, zero = _log(self.probability.T), _log(1.0 - self.probability.T)
+        return Logs.of(one), Logs.of(zero), Logs.of(one - zero) if np.isfinite(zero).all() else None
 
     def ones(self, X: Any) -> Any:
         """X as zeros and ones; NaN stays."""
@@ -69,6 +94,14 @@ class Bernoulli(Family):
         if sp.issparse(X):
             return totals_by_label(self.ones(X), k, weight, K)
         return totals_by_label(X, k, weight, K, self.above)
+
+    def sufficient(self, X: Any) -> np.ndarray:
+        X = self.ones(X)
+        return X.toarray() if sp.issparse(X) else X
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        one, zero = _log(self.probability), _log(1.0 - self.probability)
+        return one - zero, zero.sum(axis=1)
 
     def estimate(self, s: Totals) -> Self:
         total, weight = s.total + self.alpha, s.weight + 2.0 * np.asarray(self.alpha)
@@ -103,21 +136,28 @@ class Poisson(Family):
         return self.scores(X) - gammaln(np.where(np.isnan(X), 0.0, X) + 1.0).sum(axis=1, keepdims=True)
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        if np.isnan(X.sum()):
-            seen = ~np.isnan(X)
-            return dot(np.where(seen, X, 0.0), self._log_rate) - seen.astype(np.float64).dot(self.rate.T)
-        return dot(X, self._log_rate) - self.rate.sum(axis=1)
+        out = self._log_rate.times(X) - self.rate.sum(axis=1)
+        if not np.isnan(out.sum()):
+            return out
+        seen = ~np.isnan(X)
+        return self._log_rate.times(np.where(seen, X, 0.0)) - seen.astype(np.float64).dot(self.rate.T)
 
     @cached_property
-    def _log_rate(self) -> np.ndarray:
+    def _log_rate(self) -> Logs:
         """(D, K)"""
-        return _log(self.rate.T)
+        return Logs.of(_log(self.rate.T))
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Totals:
         return totals(X, R)
 
     def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
         return totals_by_label(X, k, weight, K)
+
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        return X
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        return _log(self.rate), -self.rate.sum(axis=1)
 
     def estimate(self, s: Totals) -> Self:
         return self.replace(rate=_ratio(s.total + self.alpha, s.weight + self.alpha, self.rate))
@@ -155,20 +195,26 @@ class Multinomial(Family):
         return self.scores(X) + (gammaln(X.sum(axis=1) + 1.0) - values.sum(axis=1))[:, None]
 
     def scores(self, X: Any) -> np.ndarray:
-        if isinstance(X, np.ndarray) and np.isnan(X.sum()):
-            X = np.nan_to_num(X, nan=0.0)
-        return dot(X, self._log_probability)
+        out = self._log_probability.times(X)
+        holes = np.isnan(out.sum()) and isinstance(X, np.ndarray)
+        return self._log_probability.times(np.nan_to_num(X, nan=0.0)) if holes else out
 
     @cached_property
-    def _log_probability(self) -> np.ndarray:
+    def _log_probability(self) -> Logs:
         """(V, K)"""
-        return _log(self.probability.T)
+        return Logs.of(_log(self.probability.T))
 
     def summarize(self, X: Any, R: np.ndarray) -> Totals:
         return totals(X, R)
 
     def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
         return totals_by_label(X, k, weight, K)
+
+    def sufficient(self, X: Any) -> np.ndarray:
+        return X.toarray() if sp.issparse(X) else X
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        return _log(self.probability), np.zeros(len(self.probability))
 
     def estimate(self, s: Totals) -> Self:
         total = s.total + self.alpha
@@ -243,6 +289,13 @@ class Categorical(Family):
         counted = [count_categories(values, x, R) for values, x in zip(self.values, X.T, strict=True)]
         return CategoryCounts(tuple(v for v, _ in counted), tuple(c for _, c in counted))
 
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        columns = zip(X.T, self.values, strict=True)
+        return np.hstack([x[:, None] == values for x, values in columns]).astype(np.float64)
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        return _log(np.hstack(self.probability)), np.zeros(len(self.probability[0]))
+
     def estimate(self, s: CategoryCounts) -> Self:
         probability = []
         for count in s.count:
@@ -272,22 +325,12 @@ def _log(p: np.ndarray) -> np.ndarray:
         return np.log(p)
 
 
-def dot(X: Any, log_p: np.ndarray) -> np.ndarray:
-    """X log_p, (N, K), where 0 * -inf is 0."""
-    finite = np.isfinite(log_p)
-    if finite.all():
-        return _times(X, log_p)
-    out = _times(X, np.where(finite, log_p, 0.0))
-    out[_times(X, (~finite).astype(np.float64)) > 0] = -np.inf
-    return out
-
-
 def _times(X: Any, W: np.ndarray) -> np.ndarray:
     if not sp.issparse(X):
         return X.dot(W)
     from ..loops.sparse import times
 
-    return times(X.data, X.indices, X.indptr, np.ascontiguousarray(W))
+    return times(X.data, X.indices, X.indptr, W)
 
 
 # Tables of categories have a row for each number up to the largest: of at most so many rows a column.

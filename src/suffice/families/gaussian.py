@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from ..core.cost import afford
 from ..core.model import Family
 from ..core.values import Value
-from ..statistics import Moments, grouped_moments
+from ..statistics import Moments, grouped_moments, moments_by_label
 from ..statistics.moments import FEW_FEATURES
 
 LOG_2PI = np.log(2.0 * np.pi)
@@ -233,6 +233,19 @@ class FullGaussian(_Dense):
         covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
         return np.where(s.weight[:, None, None] > 0, covariance, self.covariance)
 
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        """x, and the products of its entries."""
+        i, j = np.triu_indices(X.shape[1])
+        return np.hstack([X, X[:, i] * X[:, j]])
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        P = np.linalg.inv(self.covariance)
+        linear = np.einsum("kij,kj->ki", P, self.mean)
+        i, j = np.triu_indices(self.mean.shape[1])
+        square = np.where(i == j, -0.5, -1.0) * P[:, i, j]
+        log_det = np.linalg.slogdet(P)[1]
+        return np.hstack([linear, square]), 0.5 * (log_det - (linear * self.mean).sum(axis=1))
+
     @property
     def covariances(self) -> np.ndarray:
         return self.covariance
@@ -259,6 +272,13 @@ class TiedGaussian(_Dense):
     def _shared(self, s: Moments) -> np.ndarray:
         covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
         return covariance if s.weight.any() else self.covariance
+
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        return X
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        linear = np.linalg.solve(self.covariance, self.mean.T).T
+        return linear, -0.5 * (linear * self.mean).sum(axis=1)
 
     @property
     def covariances(self) -> np.ndarray:
@@ -288,6 +308,10 @@ class _Axes(Gaussian):
     def root_precision(self) -> np.ndarray:
         return 1.0 / np.sqrt(self.covariance)
 
+    def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Any:
+        s = moments_by_label(X, k, weight, K)
+        return super().summarize_known(X, k, weight, K) if s is None else s
+
     @property
     @abstractmethod
     def variances(self) -> np.ndarray:
@@ -296,6 +320,16 @@ class _Axes(Gaussian):
     @property
     def covariances(self) -> np.ndarray:
         return self.variances[:, :, None] * np.eye(self.mean.shape[1])
+
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        """x, and the squares of its entries."""
+        return np.hstack([X, X**2])
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        variance = self.variances
+        linear = self.mean / variance
+        intercept = -0.5 * (np.log(variance) + linear * self.mean).sum(axis=1)
+        return np.hstack([linear, -0.5 / variance]), intercept
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
         from ..loops.distances import weighted_distances

@@ -14,6 +14,7 @@ from scipy.special import logsumexp, xlogy
 
 from ..core.model import Family, Model
 from ..core.statistics import Statistics
+from ..core.tables import missing
 from ..statistics import class_codes
 from .gaussian import DiagonalGaussian
 
@@ -157,6 +158,10 @@ class Labelled(Model):
         with np.errstate(divide="ignore"):
             return np.log(self.prior) + self.component.log_density(X)
 
+    def log_density(self, X: Any) -> np.ndarray:
+        """log p(x), (N,)."""
+        return logsumexp(self.log_joint(X), axis=1)
+
     def scores(self, X: Any) -> np.ndarray:
         """log p(x, c), (N, K), up to a term of the row."""
         with np.errstate(divide="ignore"):
@@ -173,6 +178,46 @@ class Labelled(Model):
 
     def codes(self, y: np.ndarray) -> np.ndarray:
         return class_codes(self.classes, y)
+
+
+@dataclass(frozen=True, eq=False)
+class PartlyLabelled(Labelled):
+    """p(x, c) = prior_c p_c(x), with the class c of some rows hidden.
+
+    The likelihood is of p(x, c) where the class is known, and of p(x) where it is not.
+    """
+
+    unlabelled: Any = None  # the label that means none, as None and NaN do
+
+    def codes(self, y: np.ndarray) -> np.ndarray:
+        """The number of the class of each label; -1 where it is hidden."""
+        hidden = missing(y)
+        if self.unlabelled is not None:
+            hidden = hidden | (y == self.unlabelled)
+        codes = np.full(len(y), -1)
+        codes[~hidden] = class_codes(self.classes, y[~hidden])
+        return codes
+
+    def summarize(self, block: Any) -> GroupStatistics:
+        codes = self.codes(block.y)
+        log_joint = self.log_joint(block.X)
+        log_p, R = _responsibilities(log_joint)
+        known = np.flatnonzero(codes >= 0)
+        log_p[known] = log_joint[known, codes[known]]
+        R[known] = 0.0
+        R[known, codes[known]] = 1.0
+        R *= block.weight[:, None]
+        return GroupStatistics(
+            float(block.weight.dot(log_p)), R.sum(axis=0), self.component.summarize(block.X, R)
+        )
+
+    def summarize_labelled(self, block: Any) -> GroupStatistics:
+        """Of the rows whose class is known: what to start from."""
+        return Labelled.summarize(self, block[self.codes(block.y) >= 0])
+
+    def objective(self, s: GroupStatistics) -> float:
+        """Mean log-likelihood (plus the log prior over the same weight) of what was summarized."""
+        return (s.log_likelihood + self.component.log_prior()) / s.weight.sum()
 
 
 def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -39,6 +39,13 @@ class Product(Family):
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Parts:
         return Parts(tuple(part.summarize(x, R) for part, x in self._each(X)))
 
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        return np.hstack([part.sufficient(x) for part, x in self._each(X)])
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        coef, intercept = zip(*(part.natural() for part in self.parts), strict=True)
+        return np.hstack(coef), np.sum(intercept, axis=0)
+
     def _each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
         """Each part with its columns: as numbers, unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):

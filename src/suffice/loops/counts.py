@@ -20,12 +20,25 @@ def add_by_label(X, weight, labels, out):
 
 @jit
 def add_above_by_label(X, threshold, weight, labels, out):
-    """out[label of i, d] += weight[i] where X[i, d] is above the threshold"""
-    D = X.shape[1]
+    """out[label of i, d] += weight[i] where X[i, d] is above the threshold; and how many entries are NaN"""
+    D, holes = X.shape[1], 0
     for i in range(len(X)):
         k, w = labels[i], weight[i]
         for d in range(D):
             out[k, d] += w if X[i, d] > threshold else 0.0
+            holes += X[i, d] != X[i, d]
+    return holes
+
+
+@jit
+def add_squares_by_label(X, weight, labels, points, out):
+    """out[label of i] += weight[i] (X[i] - points[label of i])^2"""
+    D = X.shape[1]
+    for i in range(len(X)):
+        k, w = labels[i], weight[i]
+        for d in range(D):
+            y = X[i, d] - points[k, d]
+            out[k, d] += w * y * y
 
 
 @jit
@@ -41,13 +54,13 @@ def add_sparse_by_label(data, indices, indptr, weight, labels, out):
 def largest(X):
     """The largest entry of each column, -1 if all are NaN; and whether all are whole and not negative."""
     D = X.shape[1]
-    out, small = np.full(D, -1.0), True
+    out, strange = np.full(D, -1.0), 0
     for i in range(len(X)):
         for d in range(D):
             x = X[i, d]
             out[d] = x if x > out[d] else out[d]
-            small = small and not (x < 0.0 or x != np.floor(x)) if x == x else small
-    return out, small
+            strange += (x == x) & ((x < 0.0) | (x != np.floor(x)))
+    return out, strange == 0
 
 
 @jit

@@ -1,58 +1,266 @@
-"""Classifiers that model the rows of each class: what all of them share."""
+"""One classifier over any family: naive Bayes, discriminant analysis and mixtures within classes.
+
+Hastie and Tibshirani, "Discriminant analysis by Gaussian mixtures", 1996; Nigam, McCallum, Thrun and
+Mitchell, "Text classification from labeled and unlabeled documents using EM", 2000; Li ch. 4 and 9.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import read_rows
-from ..core.estimator import OnePass, must_have_rows
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative
+from ..core.loop import Watch, one_task
 from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.tables import missing
 from ..engines.local import map_rows
-from ..families import Family, Labelled
-from ..fitting.scores import Classifier
-from ..statistics import distinct, distinct_targets
+from ..families import (
+    GAUSSIANS,
+    Bernoulli,
+    Categorical,
+    Family,
+    FullGaussian,
+    Gaussian,
+    GroupStatistics,
+    Mixtures,
+    Multinomial,
+    PartlyLabelled,
+    Poisson,
+    Product,
+    TiedGaussian,
+)
+from ..fitting import em
+from ..mixture.base import Division
+from ..statistics import Distinct, check_kinds, describe, distinct_targets
+from .generative import KINDS, GenerativeClassifier, column_kinds
+
+FAMILIES: dict[str, Any] = {
+    **GAUSSIANS,
+    "bernoulli": Bernoulli,
+    "categorical": Categorical,
+    "multinomial": Multinomial,
+    "poisson": Poisson,
+}
 
 
-class GenerativeClassifier(Classifier, OnePass):
-    """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+@dataclass(frozen=True, eq=False)
+class Look(Statistics):
+    """A first look at labelled rows: the classes, and the weights of rows without a label, and with holes."""
 
-    def _family(self, data: Partitions, K: int) -> Family:
-        """K densities, one a class, that know what to sum."""
-        raise NotImplementedError
+    classes: Distinct
+    hidden: float
+    holes: float
+
+
+def _look(block: Any) -> Look:
+    X, hidden = block.X, missing(block.y)
+    holes = np.zeros(0)
+    if not sp.issparse(X) and X.dtype != object and np.isnan(X.sum()):
+        holes = block.weight[np.isnan(X).any(axis=1)]
+    return Look(distinct_targets(block), float(block.weight[hidden].sum()), float(holes.sum()))
+
+
+def _no_flags(block: Any) -> np.ndarray:
+    """The weight of rows that hold other numbers than zero and one."""
+    X = block.X
+    strange = X.data if sp.issparse(X) else X
+    strange = (strange != 0) & (strange != 1) & (strange == strange)
+    if sp.issparse(X):
+        rows = np.repeat(np.arange(len(block)), np.diff(X.indptr))[strange]
+    else:
+        rows = np.flatnonzero(strange.any(axis=1))
+    return np.array([block.weight[np.unique(rows)].sum()])
+
+
+def _of_class(model: PartlyLabelled, k: int, block: Any) -> Any:
+    if block.X.dtype == object:
+        raise ValueError("n_components above 1 is for columns of numbers: encode the others first.")
+    return block[np.flatnonzero(model.codes(block.y) == k)]
+
+
+def _divided(model: PartlyLabelled, divisions: tuple[Division, ...], block: Any) -> GroupStatistics:
+    """Statistics of the labelled rows, each of the component of its class in which it is."""
+    family: Any = model.component
+    codes, (K, M) = model.codes(block.y), family.weight.shape
+    R = np.zeros((len(block), K, M))
+    for k, division in enumerate(divisions):
+        rows = np.flatnonzero(codes == k)
+        R[rows, k] = division.shares(block[rows]) * block.weight[rows, None]
+    return GroupStatistics(
+        0.0, R.sum(axis=(0, 2)), family.summarize_as(block.X, R.reshape(len(block), K * M))
+    )
+
+
+def _placed(family: Any, features: Any) -> Any:
+    """Gaussians where the features are, and as wide."""
+    if isinstance(family, Mixtures):
+        return family.replace(component=_placed(family.component, features))
+    if not isinstance(family, Gaussian):
+        return family
+    variance = np.where(features.variance > 0, features.variance, 1.0).mean()
+    return family.replace(mean=family.mean + features.mean, covariance=family.covariance * variance)
+
+
+class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
+    """Bayes' rule over any family: p(c given x) is proportional to p(c) p(x given c).
+
+    The family says what p(x given c) is. Diagonal Gaussians make Gaussian naive Bayes; Gaussians with one
+    covariance, linear discriminant analysis; with one each, quadratic. Several components a class are mixture
+    discriminant analysis. Rows without a label (None or NaN) take part by their responsibilities, and `fit`
+    is expectation maximisation; with all labels known, and one component, it is a single sum.
+
+    NaN in X is not observed, except in multinomial rows.
+
+    Parameters
+    ----------
+    family : str, sequence of str, or dict, default='tied'
+        'full', 'tied', 'diag' or 'spherical' Gaussians, 'bernoulli', 'categorical', 'multinomial' or
+        'poisson'; or the kind of each column, 'gaussian', 'bernoulli', 'categorical' or 'poisson', in a
+        sequence or in a dict from the name or number of a column, the others being Gaussian: columns are
+        then independent of each other.
+    n_components : int, default=1
+        Components of each class.
+    alpha : float, default=1.0
+        Smoothing of flags, categories and counts: each value was seen this often before.
+    reg_covar : float, default=1e-6
+        Added to the variances of Gaussians.
+    class_prior : array of shape (n_classes,), default=None
+        Class probabilities; their frequencies if not given.
+    unlabelled : int, float or str, default=None
+        A label that means none, as None and NaN do: -1 in `sklearn.semi_supervised`.
+    tol : float, default=1e-3
+        Converged when the mean log-likelihood changes by less.
+    max_iter : int, default=100
+        Iterations at most.
+    n_init : int, default=1
+        Starts of the components, of which the best is kept; they share each pass over the data.
+    random_state : int, RandomState or None, default=None
+        Seed of the start of the components.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    class_count_ : ndarray of shape (n_classes,)
+        Weight of each class, responsibilities for rows without a label included.
+    class_prior_ : ndarray of shape (n_classes,)
+        Probability of each class.
+    coef_ : ndarray of shape (n_classes, n_statistics)
+        Coefficients of `sufficient_statistics` in the log-probabilities of classes; with one component.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to them.
+    model_ : PartlyLabelled
+        The fitted model; its `component` has the parameters of the family.
+    n_iter_ : int
+        Iterations; one, if a single sum is the fit.
+    statistics_ : GroupStatistics
+        The sums. Where `fit` iterates, `trace_`, `converged_` and `stopped_because_` tell how.
+
+    Examples
+    --------
+    >>> from suffice.naive_bayes import ClassConditional
+    >>> X = [[0.0], [1.0], [5.0], [6.0], [5.5]]
+    >>> model = ClassConditional("diag").fit(X, ["a", "a", "b", "b", None])
+    >>> model.predict([[2.0], [4.0]])
+    array(['a', 'b'], dtype=object)
+    """
+
+    bounds = {"n_components": 1, "alpha": 0, "reg_covar": 0, "tol": 0, "max_iter": 0, "n_init": 1}  # noqa: RUF012
+    takes_unlabelled = True
+
+    def __init__(
+        self,
+        family: Any = "tied",
+        *,
+        n_components: int = 1,
+        alpha: float = 1.0,
+        reg_covar: float = 1e-6,
+        class_prior: Any = None,
+        unlabelled: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        n_init: int = 1,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.family = family
+        self.n_components = n_components
+        self.alpha = alpha
+        self.reg_covar = reg_covar
+        self.class_prior = class_prior
+        self.unlabelled = unlabelled
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        whole = self.family if isinstance(self.family, str) else "mixed"
+        given = tags.input_tags
+        given.allow_nan = whole != "multinomial"
+        given.positive_only = whole in ("multinomial", "poisson", "bernoulli")
+        given.sparse = whole in ("multinomial", "bernoulli") and self.n_components == 1
+        given.categorical = whole == "categorical"
+        given.string = whole in ("categorical", "mixed")
+        tags.classifier_tags.poor_score = whole not in GAUSSIANS
+        return tags
 
     def _prior(self, K: int) -> Any:
-        """Probabilities of the K classes that are given and not estimated, or None."""
-        return None
+        return self.class_prior
 
-    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
+    def _family(self, data: Partitions, K: int) -> Family:
+        """K densities, or K times as many as there are components."""
+        M, D = self.n_components, self.n_features_in_
+        if not isinstance(self.family, str):
+            kinds = column_kinds(self, self.family, "family")
+            check_kinds(data, kinds, getattr(self, "feature_names_in_", range(D)))
+            return Product.by_kind(kinds, lambda kind, size: self._of_kind(KINDS[kind], K * M, size))
+        if self.family not in FAMILIES:
+            raise ValueError(f"family={self.family!r} is unknown: use one of {list(FAMILIES)}.")
+        if self.family == "bernoulli" and data.fold(_no_flags).any():
+            raise ValueError("family='bernoulli' expects zeros and ones, and X holds other numbers.")
+        return self._of_kind(FAMILIES[self.family], K * M, D)
+
+    def _of_kind(self, kind: Any, K: int, size: int) -> Family:
+        how = {"reg": self.reg_covar} if issubclass(kind, Gaussian) else {"alpha": self.alpha}
+        return kind.start(K, size, **how)
+
+    def _start(self, data: Partitions, classes: Any = None) -> PartlyLabelled:
         if classes is None:
             classes = data.fold(distinct_targets).values[0]
-        classes = distinct(np.asarray(classes))
-        K = len(classes)
-        must_have_rows(K)
-        prior = self._prior(K)
-        if prior is not None:
-            prior = np.asarray(prior, dtype=np.float64)
-            if len(prior) != K:
-                raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
-            if not np.isclose(prior.sum(), 1.0):
-                raise ValueError("The sum of the priors should be 1.")
-            if (prior < 0).any():
-                raise ValueError("Priors must be non-negative.")
-        return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
+        if self.unlabelled is not None:
+            classes = classes[classes != self.unlabelled]
+        if not len(classes):
+            raise ValueError("No row has a label: a classifier needs some of each class.")
+        start = super()._start(data, classes)
+        if self.n_components > 1:
+            shares = np.full((len(start.classes), self.n_components), 1.0 / self.n_components)
+            start = start.replace(component=Mixtures(shares, start.component))
+        return PartlyLabelled(**start.fields(), unlabelled=self.unlabelled)
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows: one pass to find the classes, one to sum.
+        """Fit to rows of which some are labelled.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
             The rows. See `suffice.rows` for tables that hold their target and weight.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels, None or NaN where there is none; if they are not a column of the table.
         sample_weight : array, optional
             Weights of the rows: two is the row twice, zero is its absence.
 
@@ -60,41 +268,121 @@ class GenerativeClassifier(Classifier, OnePass):
         -------
         self
         """
-        return super().fit(X, y, sample_weight)
+        data = open_rows(self, X, y, sample_weight)
+        found = data.fold(_look)
+        start = self._start(data, found.classes.values[0])
+        for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):
+            self.__dict__.pop(name, None)
+        if not self._is_hidden(start, found):
+            with one_task(self):
+                self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
+            self.n_iter_ = 1
+            return self
+        progress = em(
+            self._starts(data, start, found.holes > 0),
+            data,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(self, self.checkpoint, data),
+        )
+        Iterative._publish(self, progress)
+        if progress.trace:
+            self.class_count_ = progress.statistics.weight
+        return self
 
+    def _starts(self, data: Partitions, start: PartlyLabelled, holes: bool) -> tuple[PartlyLabelled, ...]:
+        """Models of the labelled rows, one for each start."""
+        if holes:  # what is missing is first expected where its feature is
+            start = start.replace(component=_placed(start.component, data.fold(describe).features))
+        if self.n_components == 1:
+            return (start.estimate(data.fold(PartlyLabelled.summarize_labelled, start)),)
+        random = check_random_state(self.random_state)
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+        of_class = [data.map(_of_class, start, k) for k in range(len(start.classes))]
+        looks = [rows.fold(describe) for rows in of_class]
+        for c, look in zip(start.classes, looks, strict=True):
+            if look.rows < self.n_components:
+                raise ValueError(
+                    f"Class {c} has {look.rows:g} labelled rows, and n_components={self.n_components}: ask "
+                    "for fewer components."
+                )
+        divided = [
+            tuple(
+                Division.of(rows, look, self.n_components, "k-means++", int(seed))
+                for rows, look in zip(of_class, looks, strict=True)
+            )
+            for seed in seeds
+        ]
+        return tuple(start.estimate(data.fold(_divided, start, divisions)) for divisions in divided)
+
+    @available_if(lambda self: self.n_components == 1)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Add labelled rows to those already seen; the result is that of one `fit` to all of them.
 
         The first call names all classes if its rows do not have them all.
         """
+        if hasattr(self, "trace_"):
+            raise ValueError("partial_fit adds to one sum, and this fit iterated: call fit with all rows.")
         return self._add(X, y, sample_weight, classes)
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """log p(x, c) of checked rows, up to a term of the row."""
-        return self.model_.scores(X)
+    def _summary(self, start: Any, data: Partitions) -> Any:
+        found = data.fold(_look)
+        if self._is_hidden(start, found):
+            raise ValueError(
+                "partial_fit adds sums of labelled rows without holes, and these have labels or entries that "
+                "are missing: call fit with all rows."
+            )
+        return data.fold(PartlyLabelled.summarize_labelled, start)
 
-    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
+    def _is_hidden(self, start: PartlyLabelled, found: Look) -> bool:
+        """Whether something is to be inferred, so that one sum is not enough."""
+        unlabelled = found.hidden > 0
+        if self.unlabelled is not None:
+            unlabelled |= bool((found.classes.values[0] == self.unlabelled).any())
+        holes = found.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
+        return unlabelled or holes or self.n_components > 1
+
+    def _fitted(self, model: Any, s: Any = None) -> dict[str, Any]:
+        fitted = {"classes_": model.classes, "class_prior_": model.prior}
+        return fitted if s is None else fitted | {"class_count_": s.weight}
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients of `sufficient_statistics` in the log-probabilities of classes."""
+        return self._linear()[0]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What is added to them."""
+        with np.errstate(divide="ignore"):
+            return self._linear()[1] + np.log(self.model_.prior)
+
+    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        try:
+            return self.model_.component.natural()
+        except NotImplementedError as error:
+            raise AttributeError(
+                "Mixtures are no exponential family: their log odds are not linear."
+            ) from error
+
+    def sufficient_statistics(self, X: Any) -> np.ndarray:
+        """t(x) of each row, (n_samples, n_statistics), in which the log odds of classes are linear.
+
+        log p(c given x) is ``t(x) @ coef_[c] + intercept_[c]``, up to a term of the row.
+        """
         X = read_rows(self, X)
-        return map_rows(self._scores, X)
+        return map_rows(self.model_.component.sufficient, X)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+    def score_samples(self, X: Any) -> np.ndarray:
+        """log p(x) of each row, whatever its class."""
         X = read_rows(self, X)
-        return map_rows(lambda rows: log_softmax(_possible(self._scores(rows)), axis=1), X)
+        return map_rows(self.model_.log_density, X)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
-        X = read_rows(self, X)
-        return map_rows(lambda rows: softmax(_possible(self._scores(rows)), axis=1), X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
-        X = read_rows(self, X)
-        return self.classes_[map_rows(lambda rows: self._scores(rows).argmax(axis=1), X)]
-
-
-def _possible(scores: np.ndarray) -> np.ndarray:
-    """Scores of which every row has one that is finite: what no class can produce is shared evenly."""
-    scores[scores.max(axis=1) == -np.inf] = 0.0
-    return scores
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Rows drawn from the model, and their classes: first the class, then the row."""
+        check_is_fitted(self)
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        k = rng.choice(len(self.classes_), size=n_samples, p=self.model_.prior)
+        return self.model_.component.sample(k, rng), self.classes_[k]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..families import Labelled
-from ..families.discrete import dot
+from ..families.discrete import Logs
 from .multinomial import CountsNB
 
 
@@ -83,8 +83,9 @@ class ComplementNB(CountsNB):
         with np.errstate(divide="ignore"):
             logs = np.log(np.divide(others, share, out=np.ones_like(others), where=share > 0))
         weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
-        return {**super()._fitted(model, s), "feature_all_": total, "feature_log_prob_": weights}
+        fitted = {"feature_all_": total, "feature_log_prob_": weights, "_weights": Logs.of(weights.T)}
+        return {**super()._fitted(model, s), **fitted}
 
     def _scores(self, X: Any) -> np.ndarray:
-        scores = dot(X, self.feature_log_prob_.T)
+        scores = self._weights.times(X)
         return scores + self.class_log_prior_ if len(self.classes_) == 1 else scores

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.blocks import rows_beside
 from ..families import Labelled
 from ..statistics import distinct
-from .class_conditional import GenerativeClassifier
+from .generative import GenerativeClassifier
 
 LEAST_ALPHA = 1e-10
 
@@ -59,7 +59,7 @@ class DiscreteNB(GenerativeClassifier):
         # An entry takes one addition here, so a block should be some times larger than the sums.
         if block.y is None or block.y.ndim > 1:
             return None
-        return rows_beside(block, 8.0 * 8.0 * len(distinct(block.y)) * block.X.shape[1])
+        return rows_beside(block, 6.0 * 8.0 * len(distinct(block.y)) * block.X.shape[1])
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         with np.errstate(divide="ignore"):  # a class that was named, and not seen yet

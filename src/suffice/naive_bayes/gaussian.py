@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.partitions import Partitions
 from ..families import DiagonalGaussian, Labelled
-from .class_conditional import GenerativeClassifier
+from .generative import GenerativeClassifier
 
 
 class GaussianNB(GenerativeClassifier):

@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..core.partitions import Partitions
-from ..families import Bernoulli, Categorical, DiagonalGaussian, Labelled, Poisson, Product
+from ..families import Categorical, Labelled, Product
 from ..statistics import check_kinds
-from .class_conditional import GenerativeClassifier
-
-KINDS: dict[str, Any] = {
-    "gaussian": DiagonalGaussian,
-    "categorical": Categorical,
-    "bernoulli": Bernoulli,
-    "poisson": Poisson,
-}
+from .generative import KINDS, GenerativeClassifier, column_kinds
 
 
 class MixedNB(GenerativeClassifier):
@@ -91,34 +84,16 @@ class MixedNB(GenerativeClassifier):
     def _prior(self, K: int) -> Any:
         return self.class_prior
 
-    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
-        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        check_kinds(data, self._kinds(), names)
-        return super()._start(data, classes)
-
     def _family(self, data: Partitions, K: int) -> Product:
+        kinds = column_kinds(self, self.kinds, "kinds")
+
+        check_kinds(data, kinds, getattr(self, "feature_names_in_", range(self.n_features_in_)))
+
         def start(kind: str, size: int) -> Any:
             how = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
             return KINDS[kind].start(K, size, **how)
 
-        return Product.by_kind(self._kinds(), start)
-
-    def _kinds(self) -> list[str]:
-        D, kinds = self.n_features_in_, self.kinds
-        if isinstance(kinds, str):
-            kinds = [kinds] * D
-        elif isinstance(kinds, dict):
-            names = list(getattr(self, "feature_names_in_", range(D)))
-            unknown = [name for name in kinds if name not in names and name not in range(D)]
-            if unknown:
-                raise ValueError(f"kinds names the columns {unknown}, but the columns are {names}.")
-            kinds = [kinds.get(name, kinds.get(d, "gaussian")) for d, name in enumerate(names)]
-        kinds = list(kinds)
-        if len(kinds) != D:
-            raise ValueError(f"kinds has {len(kinds)} entries, but X has {D} columns.")
-        if strange := set(kinds) - set(KINDS):
-            raise ValueError(f"kinds has {sorted(strange)}; a column is one of {list(KINDS)}.")
-        return kinds
+        return Product.by_kind(kinds, start)
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         product: Any = model.component
@@ -135,7 +110,7 @@ class MixedNB(GenerativeClassifier):
             "classes_": model.classes,
             "class_count_": s.weight,
             "class_log_prior_": log_prior,
-            "kinds_": self._kinds(),
+            "kinds_": column_kinds(self, self.kinds, "kinds"),
             "categories_": categories,
             "feature_log_prob_": log_prob,
         }

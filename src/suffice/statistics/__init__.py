@@ -2,7 +2,7 @@
 
 from .factor import Factor, factor
 from .margin_loss import best_score, margin_loss
-from .moments import Description, Moments, describe, grouped_moments, moments
+from .moments import Description, Moments, describe, grouped_moments, moments, moments_by_label
 from .objective import Objective
 from .sums import (
     CategoryCounts,
@@ -48,6 +48,7 @@ __all__ = [
     "grouped_moments",
     "margin_loss",
     "moments",
+    "moments_by_label",
     "totals",
     "totals_by_label",
 ]

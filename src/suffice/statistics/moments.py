@@ -132,6 +132,21 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
     return Moments(weight, mean, scatter.sum(axis=0) if kind == "pooled" else scatter)
 
 
+def moments_by_label(X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Moments | None:
+    """Diagonal moments of rows each of which is of one group, k[n]; None if X has NaN."""
+    from ..loops.counts import add_by_label, add_squares_by_label
+
+    total = np.zeros((K, X.shape[1]))
+    add_by_label(X, weight, k, total)
+    if np.isnan(total.sum()):
+        return None
+    by_group = np.repeat(np.bincount(k, weight, minlength=K)[:, None], X.shape[1], axis=1)
+    mean = total / np.where(by_group > 0, by_group, 1.0)
+    scatter = np.zeros_like(total)
+    add_squares_by_label(X, weight, k, mean, scatter)
+    return Moments(by_group, mean, scatter)
+
+
 def _sums(shares: np.ndarray, X: np.ndarray) -> np.ndarray:
     from ..loops.distances import weighted_sum
 

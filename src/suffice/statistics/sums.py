@@ -36,13 +36,16 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
     if sp.issparse(X):
         add_sparse_by_label(X.data, X.indices, X.indptr, weight, k, total)
         return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
-    holes = np.isnan(X.sum())
     if above is not None:
-        add_above_by_label(X, above, weight, k, total)
+        holes = add_above_by_label(X, above, weight, k, total) > 0
     else:
-        add_by_label(np.nan_to_num(X, nan=0.0) if holes else X, weight, k, total)
+        add_by_label(X, weight, k, total)
+        holes = np.isnan(total.sum())
     if not holes:
         return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
+    if above is None:
+        total = np.zeros_like(total)
+        add_by_label(np.nan_to_num(X, nan=0.0), weight, k, total)
     seen = np.zeros_like(total)
     add_by_label((~np.isnan(X)).astype(np.float64), weight, k, seen)
     return Totals(seen, total)

@@ -1,0 +1,126 @@
+"""Classifiers that model the rows of each class: what all of them share."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from ..core.door import read_rows
+from ..core.estimator import OnePass, must_have_rows
+from ..core.partitions import Partitions
+from ..engines.local import map_rows
+from ..families import Bernoulli, Categorical, DiagonalGaussian, Family, Labelled, Poisson
+from ..fitting.scores import Classifier
+from ..statistics import distinct, distinct_targets
+
+KINDS: dict[str, Any] = {  # of columns
+    "gaussian": DiagonalGaussian,
+    "categorical": Categorical,
+    "bernoulli": Bernoulli,
+    "poisson": Poisson,
+}
+
+
+class GenerativeClassifier(Classifier, OnePass):
+    """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+
+    def _family(self, data: Partitions, K: int) -> Family:
+        """K densities, one a class, that know what to sum."""
+        raise NotImplementedError
+
+    def _prior(self, K: int) -> Any:
+        """Probabilities of the K classes that are given and not estimated, or None."""
+        return None
+
+    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
+        if classes is None:
+            classes = data.fold(distinct_targets).values[0]
+        classes = distinct(np.asarray(classes))
+        K = len(classes)
+        must_have_rows(K)
+        prior = self._prior(K)
+        if prior is not None:
+            prior = np.asarray(prior, dtype=np.float64)
+            if len(prior) != K:
+                raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
+            if not np.isclose(prior.sum(), 1.0):
+                raise ValueError("The sum of the priors should be 1.")
+            if (prior < 0).any():
+                raise ValueError("Priors must be non-negative.")
+        return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows: one pass to find the classes, one to sum.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Labels, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those already seen; the result is that of one `fit` to all of them.
+
+        The first call names all classes if its rows do not have them all.
+        """
+        return self._add(X, y, sample_weight, classes)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """log p(x, c) of checked rows, up to a term of the row."""
+        return self.model_.scores(X)
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
+        X = read_rows(self, X)
+        return map_rows(self._scores, X)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: log_softmax(_possible(self._scores(rows)), axis=1), X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        X = read_rows(self, X)
+        return map_rows(lambda rows: softmax(_possible(self._scores(rows)), axis=1), X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row."""
+        X = read_rows(self, X)
+        return self.classes_[map_rows(lambda rows: self._scores(rows).argmax(axis=1), X)]
+
+
+def _possible(scores: np.ndarray) -> np.ndarray:
+    """Scores of which every row has one that is finite: what no class can produce is shared evenly."""
+    scores[scores.max(axis=1) == -np.inf] = 0.0
+    return scores
+
+
+def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
+    """The kind of each column, from what a parameter says: one for all, one for each, or by name."""
+    D = estimator.n_features_in_
+    if isinstance(kinds, str):
+        kinds = [kinds] * D
+    elif isinstance(kinds, dict):
+        names = list(getattr(estimator, "feature_names_in_", range(D)))
+        unknown = [column for column in kinds if column not in names and column not in range(D)]
+        if unknown:
+            raise ValueError(f"{name} names the columns {unknown}, but the columns are {names}.")
+        kinds = [kinds.get(column, kinds.get(d, "gaussian")) for d, column in enumerate(names)]
+    kinds = list(kinds)
+    if len(kinds) != D:
+        raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
+    if strange := set(kinds) - set(KINDS):
+        raise ValueError(f"{name} has {sorted(strange)}; a column is one of {list(KINDS)}.")
+    return kinds
