@@ -1,6 +1,7 @@
 """Pictures of what was fitted, as scikit-learn's displays: `from_estimator`, `plot`. They need matplotlib."""
 
 from .convergence import ConvergenceDisplay
+from .decision_regions import DecisionRegionsDisplay
 from .ranking import RankDisplay
 from .segments import SegmentsDisplay
 from .topics import TopicMapDisplay, TopicsDisplay
@@ -9,6 +10,7 @@ from .trellis import TrellisDisplay
 
 __all__ = [
     "ConvergenceDisplay",
+    "DecisionRegionsDisplay",
     "RankDisplay",
     "SegmentsDisplay",
     "TopicMapDisplay",

@@ -1,0 +1,177 @@
+"""What a classifier decides where, in the plane of two features; and where it makes no decision."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_array
+
+from .base import Display, colors
+
+REJECTED = "#bbbbbb"
+
+
+class DecisionRegionsDisplay(Display):
+    """Regions of the plane by what is predicted there, with the rows. Where rows are rejected is hatched.
+
+    scikit-learn's `DecisionBoundaryDisplay` draws probabilities, scores and classes; but not what is none of
+    the classes, as a :class:`~suffice.decision.BayesDecision` may predict.
+
+    Parameters
+    ----------
+    horizontal, vertical : ndarray of shape (n_columns,), (n_rows,)
+        Places of the points where it was predicted.
+    region : ndarray of shape (n_rows, n_columns)
+        Number of what is predicted there.
+    names : ndarray of shape (n_names,)
+        What can be predicted.
+    rejected : int, default=None
+        Number of the name that means no decision.
+    X : ndarray of shape (n_samples, 2), default=None
+        Rows to draw as points.
+    codes : ndarray of shape (n_samples,), default=None
+        Numbers of their classes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+    surface_ : matplotlib QuadMesh
+        The regions.
+    points_ : list of matplotlib PathCollection
+        The rows, by class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice.decision import BayesDecision
+    >>> from suffice.naive_bayes import GaussianNB
+    >>> from suffice.plot import DecisionRegionsDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BayesDecision(GaussianNB(), reject_cost=0.2).fit(X[:, 2:], y)
+    >>> display = DecisionRegionsDisplay.from_estimator(model, X[:, 2:], y)
+    >>> display.names[display.rejected]
+    np.int64(-1)
+    """
+
+    def __init__(
+        self,
+        horizontal: Any,
+        vertical: Any,
+        region: Any,
+        names: Any,
+        rejected: int | None = None,
+        X: Any = None,
+        codes: Any = None,
+    ) -> None:
+        self.horizontal, self.vertical, self.region, self.names = horizontal, vertical, region, names
+        self.rejected, self.X, self.codes = rejected, X, codes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: tuple[int, int] = (0, 1),
+        grid: int = 200,
+        ax: Any = None,
+    ) -> Self:
+        """Draw what a fitted classifier predicts around some rows.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted.
+        X : array of shape (n_samples, n_features)
+            Rows, which say how far the picture goes.
+        y : array of shape (n_samples,), default=None
+            Their classes; the rows are not drawn without.
+        features : pair of int, default=(0, 1)
+            The features to draw, of several: the others are held at their means.
+        grid : int, default=200
+            Number of points in either direction.
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+        """
+        if not hasattr(estimator, "classes_"):
+            raise TypeError(f"{type(estimator).__name__} is not a fitted classifier.")
+        names = np.asarray(getattr(estimator, "actions_", estimator.classes_))
+        rejected = len(names) - 1 if getattr(estimator, "reject_cost", None) is not None else None
+        frame = X if hasattr(X, "columns") else None
+        rows = check_array(X, dtype=np.float64)
+        pair = rows[:, list(features)]
+        low, high = pair.min(axis=0), pair.max(axis=0)
+        rim = 0.05 * np.where(high > low, high - low, 1.0)
+        horizontal, vertical = np.linspace(low - rim, high + rim, grid).T
+        points = np.tile(rows.mean(axis=0), (grid**2, 1))
+        points[:, features[0]], points[:, features[1]] = (
+            part.ravel() for part in np.meshgrid(horizontal, vertical)
+        )
+        asked: Any = points if frame is None else type(frame)(points, columns=frame.columns)
+        region = _numbers(names, np.asarray(estimator.predict(asked))).reshape(grid, grid)
+        codes = None if y is None else _numbers(names, np.asarray(y))
+        return cls(horizontal, vertical, region, names, rejected, pair, codes).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+        """
+        from matplotlib.colors import ListedColormap
+        from matplotlib.patches import Patch
+
+        ax = self._on(ax, figsize=(5.6, 4.2))
+        K = len(self.names)
+        shades = colors(K if self.rejected is None else K - 1)
+        if self.rejected is not None:
+            shades = [*shades[: self.rejected], REJECTED, *shades[self.rejected :]]
+        region = np.asarray(self.region)
+        how = {"cmap": ListedColormap(shades), "vmin": -0.5, "vmax": K - 0.5, "shading": "nearest"}
+        self.surface_ = ax.pcolormesh(
+            self.horizontal, self.vertical, region, alpha=0.3, zorder=0, rasterized=True, **how
+        )
+        for k in np.unique(region)[1:]:
+            ax.contour(self.horizontal, self.vertical, region >= k, [0.5], colors="white", linewidths=1.2)
+        parts = [Patch(facecolor=shades[k], alpha=0.5, label=f"{self.names[k]}") for k in range(K)]
+        if self.rejected is not None:
+            hidden = np.where(region == self.rejected, 1.0, np.nan)
+            ax.contourf(self.horizontal, self.vertical, hidden, [0.5, 1.5], colors="none", hatches=["////"])
+            parts[self.rejected].set(hatch="////", edgecolor="white")
+        self.points_ = []
+        if self.codes is not None:
+            for k in np.unique(self.codes):
+                mine = np.asarray(self.X)[np.asarray(self.codes) == k]
+                dots = ax.scatter(
+                    *mine.T, s=22, color=shades[k], edgecolors="white", linewidths=0.6, zorder=3
+                )
+                self.points_.append(dots)
+        ax.set(xlim=(self.horizontal[0], self.horizontal[-1]), ylim=(self.vertical[0], self.vertical[-1]))
+        ax.legend(
+            handles=parts, frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, loc="upper right"
+        )
+        return self
+
+
+def _numbers(names: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The place of each label among the names; those that are none of them stand at the end."""
+    place = {name: n for n, name in enumerate(names.tolist())}
+    strange = set(labels.tolist()) - set(place)
+    if strange:
+        raise ValueError(f"The labels {sorted(map(str, strange))} are none of {names.tolist()}.")
+    return np.array([place[label] for label in labels.tolist()])
