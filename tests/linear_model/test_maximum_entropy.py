@@ -551,3 +551,40 @@ def test_selection_ends_where_nothing_is_gained():
     for how, said in (({"gain": "magic"}, "unknown"), ({"n_features": 0}, "at least 1")):
         with pytest.raises(ValueError, match=said):
             select_features(MaximumEntropy([first]), X, y, **({"n_features": 1} | how))
+
+
+# --- on a cluster --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("features", [FEATURES, [np.ones((2, 5))] * 3], ids=["functions", "matrices"])
+def test_features_of_no_rows(features):
+    X, y = problem(5)
+    none = listed(features, np.array(["a", "b", "c"]), Rows(X, y)[:0])
+    assert len(none) == 0
+    assert none.X.shape == (0, len(FEATURES) if callable(features[0]) else 5)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300, method="thread")  # what a signal raises is lost inside ray.get
+@pytest.mark.filterwarnings("ignore")
+def test_on_ray_the_bits_are_those_of_the_same_blocks_here(tmp_path):
+    ray, pa = pytest.importorskip("ray"), pytest.importorskip("pyarrow")
+    of_ray, pq = pytest.importorskip("ray.data"), pytest.importorskip("pyarrow.parquet")
+    X, y = problem(400)
+    parts = [slice(n, n + 100) for n in range(0, 400, 100)]
+    tables = [pa.table({"u": X[part, 0], "v": X[part, 1], "label": y[part]}) for part in parts]
+    for n, table in enumerate(tables):
+        pq.write_table(table, tmp_path / f"{n}.parquet")
+    features = [lambda x, c: x[0] * (c == "a"), lambda x, c: x[1] * (c == "b"), lambda x, c: float(c != "c")]
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=200 << 20, log_to_driver=False)
+    try:
+        sources = suffice.scan_parquet(tmp_path), of_ray.from_arrow(tables)
+        here, there = (suffice.rows(source, target="label") for source in sources)
+        for solver in ("lbfgs", "iis"):
+            model = MaximumEntropy(features, solver=solver, max_iter=10)
+            assert bits(model.fit(here).coef_) == bits(model.fit(there).coef_)
+        chosen = [select_features(MaximumEntropy(features), rows, n_features=2) for rows in (here, there)]
+        assert bits(chosen[0].gains) == bits(chosen[1].gains)
+        assert chosen[0].chosen.tolist() == chosen[1].chosen.tolist()
+    finally:
+        ray.shutdown()
