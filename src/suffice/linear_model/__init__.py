@@ -9,13 +9,16 @@ from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
 from .maximum_entropy import MaximumEntropy
+from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
+from .ridge_classifier import RidgeClassifier
 from .proportional_odds import ProportionalOdds
 from .smoothing_spline import SmoothingSpline
 
 __all__ = [
     "BasisFunctions",
     "BayesianLinearRegression",
+    "BayesianModelAveraging",
     "ElasticNet",
     "ElasticNetCV",
     "Lasso",
@@ -26,6 +29,7 @@ __all__ = [
     "Perceptron",
     "ProportionalOdds",
     "Ridge",
+    "RidgeClassifier",
     "SmoothingSpline",
     "enet_path",
     "hyperplane_distance",
@@ -34,6 +38,7 @@ __all__ = [
     "margin",
     "maximum_entropy_distribution",
     "minimum_norm_distribution",
+    "model_probabilities",
     "novikoff_bound",
     "select_features",
 ]

@@ -1,5 +1,6 @@
 """Pictures of what was fitted, as scikit-learn's displays: `from_estimator`, `plot`. They need matplotlib."""
 
+from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
 from .ranking import RankDisplay
@@ -9,6 +10,7 @@ from .transition import TransitionDisplay
 from .trellis import TrellisDisplay
 
 __all__ = [
+    "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
     "RankDisplay",

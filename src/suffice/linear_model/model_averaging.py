@@ -1,0 +1,266 @@
+"""Bayesian model averaging: instead of choosing a model, all are kept, each by how probable it is.
+
+CS181 2.8.4; Hoeting, Madigan, Raftery and Volinsky, "Bayesian model averaging: a tutorial", 1999.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, combinations
+from math import comb
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..core.cost import afford
+from ..core.door import read_rows
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..statistics import Moments
+from .bayesian import BayesianLinearRegression, GaussianWeights
+from .least_squares import LeastSquares, LinearModel, must_have_one_target
+
+MOST = 1 << 16  # subsets, of which each takes a solution
+ENOUGH = 1 << 12  # of them, unless more are asked for
+LEAST = 1e-12  # probability of a model that is kept
+
+
+def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np.ndarray]:
+    """How probable each of several models is, given what all of them say of the same data.
+
+    Parameters
+    ----------
+    log_evidence : array of shape (n_models,)
+        log p(X given m) of each model, its parameters integrated out.
+    prior : array of shape (n_models,), optional
+        p(m) of each model, all alike if not given; scaled to add up to one.
+
+    Returns
+    -------
+    log_evidence : float
+        log p(X), of all models together.
+    probabilities : ndarray of shape (n_models,)
+        p(m given X).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import model_probabilities
+    >>> total, probabilities = model_probabilities(np.log([1.28e-8, 1.44e-8]), [0.3, 0.7])
+    >>> probabilities.round(4)
+    array([0.2759, 0.7241])
+    """
+    log_evidence = np.asarray(log_evidence, dtype=np.float64)
+    prior = np.ones(len(log_evidence)) if prior is None else np.asarray(prior, dtype=np.float64)
+    if prior.shape != log_evidence.shape:
+        raise ValueError(f"prior has shape {prior.shape}, expected {log_evidence.shape}: one for each model.")
+    if not (prior >= 0).all() or not 0 < prior.sum() < np.inf:
+        raise ValueError(f"prior={prior.tolist()} must not be negative, and not all zero.")
+    with np.errstate(divide="ignore"):
+        joint = log_evidence + np.log(prior / prior.sum())
+    total = logsumexp(joint)
+    return float(total), np.exp(joint - total)
+
+
+@dataclass(frozen=True, eq=False)
+class AveragedLine(Model):
+    """Lines of subsets of features, each with a distribution of its coefficients; and how probable it is."""
+
+    line: GaussianWeights  # of all features, as it is before anything is seen
+    subsets: tuple[tuple[int, ...], ...]
+    prior: Any = None  # (M,)
+    log_evidences: Any = None  # (M,)
+    log_evidence: float = -np.inf
+    probabilities: Any = None  # (M,)
+    kept: tuple[
+        tuple[Any, ...], ...
+    ] = ()  # the number of a subset and its line, of those that are not improbable
+
+    def summarize(self, block: Any) -> Moments:
+        return LinearModel.summarize(self.line, block)
+
+    def estimate(self, s: Moments) -> Self:
+        """All from one set of moments: those of a subset are a part of it."""
+        must_have_one_target(self.line, s)
+        lines = [self._of(subset, s) for subset in self.subsets]
+        evidences = np.array([line.log_evidence for line in lines])
+        total, probabilities = model_probabilities(evidences, self.prior)
+        kept = tuple((n, lines[n]) for n in np.flatnonzero(probabilities > LEAST).tolist())
+        return self.replace(
+            log_evidences=evidences, log_evidence=total, probabilities=probabilities, kept=kept
+        )
+
+    def _of(self, subset: tuple[int, ...], s: Moments) -> GaussianWeights:
+        columns = np.array([*subset, len(s.mean) - 1])
+        part = Moments(s.weight, s.mean[columns], s.scatter[np.ix_(columns, columns)])
+        line = self.line.replace(coef=np.zeros((1, len(subset))))
+        if not subset:  # there is nothing of which a precision could be learnt
+            line = line.replace(learns=(False, self.line.learns[1]))
+        return line.estimate(part)
+
+    @property
+    def coef(self) -> np.ndarray:
+        """The mean over all lines, (D,): zero where a feature is not in the subset."""
+        coef = np.zeros(self.line.coef.shape[1])
+        for n, line in self.kept:
+            coef[list(self.subsets[n])] += self.probabilities[n] * line.coef[0]
+        return coef
+
+    @property
+    def intercept(self) -> float:
+        return float(sum(self.probabilities[n] * line.intercept[0] for n, line in self.kept))
+
+    def spread(self, X: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """The variance of a target of each row: within lines, and between them."""
+        variance = np.zeros(len(X))
+        for n, line in self.kept:
+            part = X[:, list(self.subsets[n])]
+            off = part @ line.coef[0] + line.intercept[0] - mean
+            variance += self.probabilities[n] * (line.variance(part) + off**2)
+        return variance
+
+
+class BayesianModelAveraging(LeastSquares):
+    """Linear regression averaged over subsets of features, each by its evidence: the data is read once.
+
+    A line of each subset has a normal prior of its coefficients, as in :class:`BayesianLinearRegression`. How
+    probable it is, given the data, follows from what all targets say of it, its coefficients integrated out.
+
+    Parameters
+    ----------
+    subsets : list of lists of int, default=None
+        The subsets of features to average over, e.g. powers up to each degree. All of them, if not given.
+    subset_prior : array of shape (n_subsets,), default=None
+        How probable each is before anything is seen; all alike, if not given.
+    max_features : int, default=None
+        Of all subsets, take those of so many features at most; if not given, of as many as there are in 4096
+        subsets: all of them, up to twelve features.
+    prior_precision : float or 'evidence', default=1.0
+        One over the variance of coefficients, before anything is seen. With 'evidence', the number that makes
+        what is seen most probable, for each subset.
+    noise_precision : float or 'evidence', default=1.0
+        One over the variance of targets about their means; 'evidence' as above.
+    fit_intercept : bool, default=True
+        Whether there is an intercept, with a flat prior.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Mean of the coefficients, which are zero in subsets without their feature.
+    intercept_ : float
+        Mean of the intercept.
+    subsets_ : list of tuples of int
+        The subsets.
+    probabilities_ : ndarray of shape (n_subsets,)
+        How probable each is, given what was seen.
+    inclusion_probabilities_ : ndarray of shape (n_features,)
+        How probable it is that a feature is in the subset.
+    log_evidences_ : ndarray of shape (n_subsets,)
+        Log density of all targets, given each subset.
+    log_evidence_ : float
+        Log density of all targets; with an intercept, up to the constant of its flat prior.
+    model_ : AveragedLine
+        The fitted model, with the lines.
+    statistics_ : Moments
+        The moments of rows and targets, to which `partial_fit` adds.
+
+    See Also
+    --------
+    model_probabilities : The same of models of any kind, by their evidences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import BayesianModelAveraging
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = BayesianModelAveraging(noise_precision="evidence").fit(X, X @ [2.0, 0.0, 0.0] + 1.0)
+    >>> model.subsets_[model.probabilities_.argmax()]
+    (0,)
+    """
+
+    positive = False
+
+    def __init__(
+        self,
+        *,
+        subsets: Any = None,
+        subset_prior: Any = None,
+        max_features: int | None = None,
+        prior_precision: Any = 1.0,
+        noise_precision: Any = 1.0,
+        fit_intercept: bool = True,
+    ) -> None:
+        self.subsets = subsets
+        self.subset_prior = subset_prior
+        self.max_features = max_features
+        self.prior_precision = prior_precision
+        self.noise_precision = noise_precision
+        self.fit_intercept = fit_intercept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _start(self, data: Partitions, classes: Any = None) -> AveragedLine:
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer.")
+        if np.ndim(self.prior_precision):
+            raise ValueError("prior_precision must be one number: subsets differ in their features.")
+        names = ("prior_precision", "noise_precision", "fit_intercept")
+        of_all = BayesianLinearRegression(**{name: getattr(self, name) for name in names})
+        of_all.n_features_in_ = D
+        return AveragedLine(of_all._start(data), self._subsets(D), self.subset_prior)
+
+    def _subsets(self, D: int) -> tuple[tuple[int, ...], ...]:
+        if self.subsets is not None:
+            given = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
+            if not given or any(not 0 <= d < D or len(set(s)) < len(s) for s in given for d in s):
+                raise ValueError(f"subsets must be lists of different features, from 0 to {D - 1}.")
+            return given
+        counts = np.cumsum([comb(D, k) for k in range(D + 1)], dtype=object)
+        enough = max(int(np.searchsorted(counts, ENOUGH, side="right")) - 1, 1)
+        most = min(D, enough if self.max_features is None else self.max_features)
+        count = counts[most]
+        if count > MOST:
+            raise ValueError(
+                f"{D} features have {count} subsets of at most {most}, more than {MOST}: set max_features "
+                "or name the subsets."
+            )
+        return tuple(chain.from_iterable(combinations(range(D), k) for k in range(most + 1)))
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        self._flat_target = True
+        within = np.zeros(self.n_features_in_)
+        for subset, probability in zip(model.subsets, model.probabilities, strict=True):
+            within[list(subset)] += probability
+        return {
+            "coef_": model.coef,
+            "intercept_": model.intercept if self.fit_intercept else 0.0,
+            "subsets_": list(model.subsets),
+            "probabilities_": model.probabilities,
+            "inclusion_probabilities_": within,
+            "log_evidences_": model.log_evidences,
+            "log_evidence_": model.log_evidence,
+        }
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The mean of the target of each row; and its standard deviation, noise included.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to give the standard deviations too.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or two of them
+        """
+        X = read_rows(self, X)
+        mean = np.asarray(X @ self.coef_) + self.intercept_
+        if not return_std:
+            return mean
+        return mean, np.sqrt(self.model_.spread(X.toarray() if hasattr(X, "toarray") else X, mean))

@@ -1,0 +1,146 @@
+"""Least squares as a classifier: a class is a target of plus or minus one. CS181 3.5.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.cost import afford
+from ..core.door import read_rows
+from ..core.estimator import OnePass
+from ..core.partitions import Partitions
+from ..fitting.scores import Classifier
+from ..statistics import Moments, class_codes, class_weights, classes_of
+from .least_squares import LinearModel
+
+
+@dataclass(frozen=True, eq=False)
+class LinearClasses(LinearModel):
+    """Scores X coef' + intercept, fitted by squares to 1 for the class of a row and -1 for all others.
+
+    Of two classes, the second has the only score.
+    """
+
+    classes: Any = None  # (K,)
+    class_weight: Any = None  # (K,)
+
+    def summarize(self, block: Any) -> Moments:
+        codes = class_codes(self.classes, block.y)
+        own = codes[:, None] == (np.arange(len(self.classes)) if len(self.classes) > 2 else [1])
+        return super().summarize(
+            block.replace(y=np.where(own, 1.0, -1.0), weight=block.weight * self.class_weight[codes])
+        )
+
+
+class RidgeClassifier(Classifier, OnePass):
+    """Classes by least squares with a squared penalty: targets are 1 for the class and -1 for all others.
+
+    The data is read twice: once for the classes, and once for the moments. Rows that are far on the right
+    side count as errors too, since their score is not one; :class:`LogisticRegression` does not mind them.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    copy_X : bool, default=True
+        Ignored: the data is never changed.
+    max_iter : int, default=None
+        Ignored: there is no iteration.
+    tol : float, default=1e-4
+        Ignored: there is no iteration.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes; 'balanced' gives all the same total.
+    solver : str, default='auto'
+        Ignored: the solution is exact.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    random_state : int, default=None
+        Ignored: nothing is random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : int
+        Always 1: there is no iteration.
+    solver_ : str
+        Always 'cholesky'.
+    model_ : LinearClasses
+        The fitted model.
+    statistics_ : Moments
+        The moments of rows and targets.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import RidgeClassifier
+    >>> model = RidgeClassifier(alpha=0.0).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> model.decision_function([[1.0], [1.5], [2.0]]).round(6) + 0.0
+    array([-0.4,  0. ,  0.4])
+    >>> model.predict([[1.0], [2.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        class_weight: Any = None,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _start(self, data: Partitions, classes: Any = None) -> LinearClasses:
+        if not np.min(self.alpha) >= 0:
+            raise ValueError(f"alpha == {self.alpha}, must be >= 0.")
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
+        classes = classes_of(data)
+        weights = class_weights(self.class_weight, data, classes)
+        how = np.asarray(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
+        return LinearClasses(np.zeros((1, D)), np.zeros(1), *how, classes, weights)
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        return {
+            "classes_": model.classes,
+            "coef_": model.coef,
+            "intercept_": model.intercept if self.fit_intercept else 0.0,
+            "n_iter_": 1,
+            "solver_": "cholesky",
+        }
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes; for two, of the second against the first."""
+        scores = np.asarray(read_rows(self, X) @ self.coef_.T) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the largest score of each row."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -1,0 +1,170 @@
+"""How coefficients grow as a penalty falls."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..core.statistics import tree_sum
+from ..linear_model.coordinate_descent import ElasticNetModel, Paths, apart, grid
+from ..linear_model.least_squares import LinearModel
+from ..statistics import Moments
+from .base import Display, colors
+
+NAMED = 8  # coefficients, the largest, whose names are written
+
+
+class CoefficientPathDisplay(Display):
+    """Coefficients by the strength of the penalty, from all of it to nearly none, and the one that was
+    chosen.
+
+    Parameters
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+        Strengths of the penalty.
+    coefs : ndarray of shape (n_features, n_alphas)
+        Coefficients.
+    chosen : float, default=None
+        The strength to mark.
+    names : sequence of str, default=None
+        Of the features; numbers, if not given.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of `ax_`.
+    lines_ : list of matplotlib Line2D
+        The path of each coefficient.
+    chosen_ : matplotlib Line2D
+        The strength that was chosen, if there is one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import LassoCV
+    >>> from suffice.plot import CoefficientPathDisplay
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> model = LassoCV(random_state=0).fit(X, X @ [3.0, -1.0, 0.0, 0.0])
+    >>> display = CoefficientPathDisplay.from_estimator(model)
+    >>> display.coefs.shape
+    (4, 100)
+    """
+
+    def __init__(self, alphas: Any, coefs: Any, chosen: Any = None, names: Any = None) -> None:
+        self.alphas, self.coefs, self.chosen, self.names = alphas, coefs, chosen, names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, alphas: Any = 100, ax: Any = None, names: Any = None) -> Self:
+        """Draw the path of a fitted estimator. No data is read: it follows from the moments that were.
+
+        Parameters
+        ----------
+        estimator : LassoCV, ElasticNetCV, Lasso, ElasticNet or Ridge
+            Fitted to one target.
+        alphas : int or array, default=100
+            How many strengths, or which; those that `LassoCV` or `ElasticNetCV` have tried are taken from
+            them.
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+        names : sequence of str, default=None
+            Of the features; those of the fit or numbers, if not given.
+
+        Returns
+        -------
+        CoefficientPathDisplay
+        """
+        model: Any = getattr(estimator, "model_", None)
+        s: Any = getattr(estimator, "statistics_", None)
+        if isinstance(model, Paths):
+            tried = np.atleast_2d(estimator.alphas_)
+            alphas = tried[np.argmin(model.errors.mean(axis=2).min(axis=1))] if len(tried) > 1 else tried[0]
+            model, s = model.net, tree_sum(apart(s))
+        if not isinstance(model, LinearModel) or not hasattr(estimator, "alpha") | hasattr(
+            estimator, "alpha_"
+        ):
+            raise TypeError(
+                f"{type(estimator).__name__} is not a fitted linear regression with a penalty: LassoCV, "
+                "ElasticNetCV, Lasso, ElasticNet or Ridge."
+            )
+        if len(model.coef) > 1:
+            raise ValueError(f"There are {len(model.coef)} targets, and one is drawn: fit one at a time.")
+        chosen = float(getattr(estimator, "alpha_", getattr(estimator, "alpha", np.nan)))
+        names = getattr(estimator, "feature_names_in_", None) if names is None else names
+        return cls(*_path(model, s, alphas), chosen, names).plot(ax)
+
+    @classmethod
+    def from_path(
+        cls, alphas: Any, coefs: Any, *, chosen: float | None = None, ax: Any = None, names: Any = None
+    ) -> Self:
+        """Draw what `enet_path` returns.
+
+        Parameters
+        ----------
+        alphas : array of shape (n_alphas,)
+            Strengths of the penalty.
+        coefs : array of shape (n_features, n_alphas)
+            Coefficients.
+        chosen : float, default=None
+            The strength to mark.
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+        names : sequence of str, default=None
+            Of the features; numbers, if not given.
+
+        Returns
+        -------
+        CoefficientPathDisplay
+        """
+        alphas, coefs = np.asarray(alphas, dtype=float), np.asarray(coefs, dtype=float)
+        if coefs.ndim != 2 or coefs.shape[1:] != alphas.shape:
+            raise ValueError(f"coefs has shape {coefs.shape}, expected (n_features, {len(alphas)}).")
+        return cls(alphas, coefs, chosen, names).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; on a new figure, if not given.
+
+        Returns
+        -------
+        CoefficientPathDisplay
+        """
+        ax = self._on(ax, figsize=(6.4, 4.0))
+        order = np.argsort(self.alphas)[::-1]
+        alphas, coefs = np.asarray(self.alphas)[order], np.asarray(self.coefs)[:, order]
+        names = [str(n) for n in (range(len(coefs)) if self.names is None else self.names)]
+        last = coefs[:, -1]
+        self.lines_ = [
+            ax.plot(alphas, path, color=color, lw=1.6)[0]
+            for path, color in zip(coefs, colors(len(coefs)), strict=True)
+        ]
+        for d in np.argsort(-np.abs(last))[:NAMED]:
+            place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
+            ax.annotate(names[d], (alphas[-1], last[d]), color=self.lines_[d].get_color(), **place)
+        ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+        if self.chosen is not None and np.isfinite(self.chosen):
+            self.chosen_ = ax.axvline(self.chosen, color="0.3", lw=1.0, ls=":")
+        ax.set(xscale="log", xlabel="strength of the penalty, alpha", ylabel="coefficient")
+        ax.set_xlim(alphas[0], alphas[-1])  # from all of it to nearly none
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+
+def _path(model: LinearModel, s: Moments, alphas: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The strengths, from the largest down, and the coefficients (D, n_alphas)."""
+    if isinstance(model, ElasticNetModel):
+        alphas = grid(model, s, alphas, 1e-3)
+        path = model.replace(coef=np.zeros_like(model.coef)).path(s, alphas)
+        return alphas, np.stack([line.coef[0] for line in path], axis=1)
+    D = model.coef.shape[1]
+    if np.ndim(alphas) == 0:
+        largest = np.linalg.eigvalsh(model.square(s)[:D, :D])[-1]
+        alphas = np.geomspace(10.0 * largest, 1e-5 * largest, int(alphas))
+    lines = [model.replace(alpha=float(alpha)).estimate(s) for alpha in alphas]
+    return np.asarray(alphas, dtype=float), np.stack([line.coef[0] for line in lines], axis=1)
