@@ -196,15 +196,20 @@ def solver_groups():
     return {f"{key[0]}.{key[1]}": group for key, group in groups.items() if len(group) > 1}
 
 
-@pytest.mark.parametrize("name", solver_groups())
+def one_or_slow(name):
+    """Scaling comes nearer by a share in each step: the last digits take thousands."""
+    return pytest.param(name, marks=[pytest.mark.slow] if name.startswith("MaximumEntropy") else [])
+
+
+@pytest.mark.parametrize("name", [one_or_slow(name) for name in solver_groups()])
 def test_every_solver_finds_the_same(name):
     group = solver_groups()[name]
     assert len(group) >= len(options(type(group[0].estimator))[name.split(".")[1]]) - 1
     for other in (False, True):
-        X, y = group[0].data(other=other)
+        X, y = next((v for v in group if v.support != group[0].support), group[0]).data(other=other)
         found = []
         for variant in group:
-            tight = {"tol": 1e-10, "max_iter": 1000} if variant.has("max_iter") else {}
+            tight = {"tol": 1e-10, "max_iter": 5000} if variant.has("max_iter") else {}
             found.append(fit(variant.make(**tight), X, y))
         first = answers(found[0], X)
         for model in found[1:]:
@@ -241,9 +246,9 @@ def test_solution_is_stationary(variant):
     if not variant.has("C") or type(variant.estimator).__name__ == "ProportionalOdds":
         pytest.skip("another penalty")
     X, y = variant.data()
-    model = fit(variant.make(tol=1e-9, max_iter=1000), X, y)
+    model = fit(variant.make(tol=1e-9, max_iter=5000), X, y)
     s = model.model_.summarize(folds(variant, X, y)[-1].rows)
-    theta = model.model_.theta.copy()
+    theta = model.model_.theta.reshape(-1, X.shape[1] + 1).copy()
     theta[:, -1] = 0.0
     penalty = getattr(model, "penalty", "l2")
     strength = 0.0 if penalty is None else 1.0 / model.C
