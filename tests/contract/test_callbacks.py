@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from suffice.linear_model import LogisticRegression
+from suffice.statistics import Moments
 
 from ..laws.registry import VARIANTS, answers, bits, fit, fitted, is_iterative
 
@@ -150,7 +151,10 @@ def test_what_every_fit_says(variant):
 def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypatch):
     """The fit says so, with a warning: it does not pass for the end of the iterations."""
     X, y = variant.data()
-    model_class = type(fit(variant.make(max_iter=1), X, y).model_)
+    begun = fit(variant.make(max_iter=1), X, y)
+    if isinstance(begun.statistics_, Moments):
+        pytest.skip("the objective is computed from moments, at home")
+    model_class = type(begun.model_)
     plain, calls = model_class.summarize, []
 
     def poisoned(self, block):

@@ -248,7 +248,8 @@ class Variant:
         if self.takes == "curve":
             return X[:, :1], np.sin(X[:, 0] - shift) + 0.1 * X[:, 1] - 0.1 * shift
         if self.kind == "classifier":
-            return X, np.array(["ash", "elm", "elm" if other else "oak"])[group]
+            two = other or not get_tags(self.estimator).classifier_tags.multi_class
+            return X, np.array(["ash", "elm", "elm" if two else "oak"])[group]
         if self.kind == "regressor":
             rng = np.random.default_rng([seed, n, 1])
             y = (X - shift) @ np.array([[1.0, 0.4], [-2.0, 1.0], [0.5, 3.0]]) + 3.0 + rng.normal(size=(n, 2))
@@ -357,6 +358,7 @@ VARIANTS = _variants()
 # Variants that start elsewhere, or do the same sums by another name: they are tried in the slow suite.
 RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
+    r"|criterion=gcv|GeneralizedAdditiveModel.solver="
     r"|variant=(averaged|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
     r"|MaximumEntropy.solver="
 )

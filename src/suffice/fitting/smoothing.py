@@ -73,7 +73,7 @@ class Smoothing:
         except LinAlgError:
             lost = True
         out = np.where(flat, 1.0, 0.0)
-        return np.where(flat | self.penalized | (not lost), out, 1e-8 * size**2)
+        return np.where(flat | self.penalized | (not lost), out, 1e-6 * size**2)
 
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
         """The penalty of each column, (p,), of those of the bent features."""
@@ -101,8 +101,8 @@ class Smoothing:
         return 1.0 if self.known_scale else fit.squares / rest if rest > 0 else 0.0
 
     def choose(self, criterion: str, start: np.ndarray | None = None) -> np.ndarray:
-        """The penalties of all features that the criterion likes best; infinite where nothing bends."""
-        out = np.full(self.feature.max(initial=0) + 1, np.inf)
+        """The penalties of all features that the criterion likes best; zero where nothing bends."""
+        out = np.zeros(self.feature.max(initial=0) + 1)
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
         of_lines = 1 + int((~self.penalized).sum())
         if not len(self.bent):
@@ -218,7 +218,7 @@ class Smoothing:
     def with_freedom(self, freedom: float) -> np.ndarray:
         """One penalty for which the fit has so many effective degrees of freedom, with the constant."""
         if not len(self.bent):
-            return np.full(self.feature.max(initial=0) + 1, np.inf)
+            return np.zeros(self.feature.max(initial=0) + 1)
         low, high = float(self.balance.min()) + WEAKEST, float(self.balance.max()) + 2.0 * STRONGEST
         found = with_freedom(self._freedom, freedom, low, high)
         return np.full(self.feature.max() + 1, found)
@@ -278,14 +278,17 @@ def _minimum(
     return x
 
 
-def backfitting_cycle(
-    A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray, coef: np.ndarray
+def backfitting(
+    A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray, coef: np.ndarray, cycles: int
 ) -> np.ndarray:
-    """Each smooth in turn fitted to what the others leave of y: one cycle, in moments."""
-    coef = coef.copy()
-    for start, stop in pairwise(columns):
-        own = slice(start, stop)
-        partial = b[own] - A[own].dot(coef) + A[own, own].dot(coef[own])
-        inverse, _ = inverse_of(A[own, own] + np.diag(penalty[own]))
-        coef[own] = inverse.dot(partial)
+    """Each smooth in turn fitted to what the others leave of y: so many cycles, or until nothing moves."""
+    parts = [slice(start, stop) for start, stop in pairwise(columns)]
+    inverses = [inverse_of(A[own, own] + np.diag(penalty[own]))[0] for own in parts]
+    for _ in range(cycles):
+        last, coef = coef, coef.copy()
+        for own, inverse in zip(parts, inverses, strict=True):
+            partial = b[own] - A[own].dot(coef) + A[own, own].dot(coef[own])
+            coef[own] = inverse.dot(partial)
+        if np.abs(coef - last).max(initial=0.0) <= 1e-13 * np.abs(coef).max(initial=0.0):
+            break
     return coef

@@ -67,11 +67,11 @@ class NaturalSplines(Value):
         """The number of functions."""
         return int(self.columns[-1])
 
-    def __call__(self, X: np.ndarray, derivative: int = 0) -> np.ndarray:
-        """The functions at each row, (N, p), or a derivative of them."""
+    def __call__(self, X: np.ndarray, derivative: int = 0, out: Any = None) -> np.ndarray:
+        """The functions at each row, (N, p), or a derivative of them; `out` may have further columns."""
         from ..loops.splines import design
 
-        out = np.empty((len(X), len(self)))
+        out = np.empty((len(X), len(self))) if out is None else out
         given = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
         design(np.ascontiguousarray(X, dtype=np.float64), *given, derivative, out)
         if derivative:

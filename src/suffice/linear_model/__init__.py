@@ -1,5 +1,6 @@
 """Linear models."""
 
+from .additive import AdditiveModel, GeneralizedAdditiveModel
 from .basis_functions import BasisFunctions
 from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
@@ -11,16 +12,18 @@ from .margins import hyperplane_distance, hyperplane_projection, is_linearly_sep
 from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
-from .ridge_classifier import RidgeClassifier
 from .proportional_odds import ProportionalOdds
+from .ridge_classifier import RidgeClassifier
 from .smoothing_spline import SmoothingSpline
 
 __all__ = [
+    "AdditiveModel",
     "BasisFunctions",
     "BayesianLinearRegression",
     "BayesianModelAveraging",
     "ElasticNet",
     "ElasticNetCV",
+    "GeneralizedAdditiveModel",
     "Lasso",
     "LassoCV",
     "LinearRegression",

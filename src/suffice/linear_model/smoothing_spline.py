@@ -279,7 +279,8 @@ class SmoothingSpline(Regressor, OnePass):
 
     def predict(self, X: Any) -> np.ndarray:
         """The curve at each row."""
-        return self.model_.predict(read_rows(self, X))
+        X = read_rows(self, X)
+        return self.model_.predict(X)
 
     def derivative(self, X: Any, order: int = 1) -> np.ndarray:
         """The first or the second derivative of the curve at each row.
@@ -293,7 +294,8 @@ class SmoothingSpline(Regressor, OnePass):
         """
         if order not in (1, 2):
             raise ValueError(f"order={order} is not there: expected 1 or 2.")
-        return self.model_.predict(read_rows(self, X), order)
+        X = read_rows(self, X)
+        return self.model_.predict(X, order)
 
 
 def _sampled(block: Any) -> Sample:

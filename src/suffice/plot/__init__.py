@@ -3,6 +3,7 @@
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
+from .partial_effects import PartialEffectsDisplay
 from .ranking import RankDisplay
 from .segments import SegmentsDisplay
 from .topics import TopicMapDisplay, TopicsDisplay
@@ -13,6 +14,7 @@ __all__ = [
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
+    "PartialEffectsDisplay",
     "RankDisplay",
     "SegmentsDisplay",
     "TopicMapDisplay",

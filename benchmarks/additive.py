@@ -1,0 +1,159 @@
+"""Additive models with 20 smooths: ours on rows in Parquet, and beside pyGAM on the most rows that it holds.
+
+pyGAM fits with penalties as they are given, ours chooses them; both have as many functions of each feature.
+It runs in a process of its own that ends after a limit of time, at sizes that grow. Beside ours stand the
+moments alone: the spline functions of all rows and their products, which no fit of this kind can do without.
+
+    pip install pygam    # it holds back SciPy: in an environment of its own, or with --no-deps
+    python benchmarks/additive.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FEATURES, FUNCTIONS = 20, 10
+LIMIT = 60.0  # seconds that pyGAM has for one size
+
+
+def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, targets, and what the targets are expected to be."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, FEATURES))
+    waves = np.arange(1, FEATURES + 1)
+    mean = (np.sin(X * waves) * (waves % 3 > 0)).sum(axis=1)
+    return X, mean + rng.normal(size=n), mean
+
+
+def ours(X: np.ndarray, y: np.ndarray) -> Any:
+    from suffice.linear_model import AdditiveModel
+
+    return AdditiveModel(n_knots=FUNCTIONS).fit(X, y)
+
+
+def theirs(X: np.ndarray, y: np.ndarray) -> Any:
+    from pygam import LinearGAM, s
+
+    terms = s(0, n_splines=FUNCTIONS)
+    for d in range(1, FEATURES):
+        terms += s(d, n_splines=FUNCTIONS)
+    return LinearGAM(terms).fit(X, y)
+
+
+def measured(who: str, n: int) -> dict[str, float]:
+    """Seconds, the error of the fit, and the memory that the process took beyond the rows."""
+    X, y, mean = rows(n)
+    fit = {"suffice": ours, "pygam": theirs}[who]
+    if who == "suffice":
+        fit(X[:500], y[:500])  # compiles
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start, busy = time.perf_counter(), time.process_time()
+    model = fit(X, y)
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    part = X[:20_000]
+    error = float(np.sqrt(np.mean((model.predict(part) - mean[: len(part)]) ** 2)))
+    return {"seconds": seconds, "cpu": busy, "error": error, "mb": (after - before) / 1024.0}
+
+
+def in_a_process(who: str, n: int, limit: float) -> dict[str, float] | None:
+    """The same in a process of its own; None if it took too long, or too much memory."""
+    command = [sys.executable, __file__, "--one", who, str(n)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        return None
+    return json.loads(run.stdout)
+
+
+def out_of_core(n: int) -> tuple[float, float, float, float]:
+    """Seconds to fit rows in Parquet, those of the moments alone, memory in MB, and the size of the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    import suffice
+    from suffice.linear_model import AdditiveModel
+    from suffice.linear_model.additive import Additive
+
+    names = [f"x{d}" for d in range(FEATURES)]
+    with tempfile.TemporaryDirectory() as folder:
+        step, file = 100_000, Path(folder) / "rows.parquet"
+        writer = None
+        for start in range(0, n, step):
+            X, y, _ = rows(min(step, n - start), start)
+            table = pa.table({**dict(zip(names, X.T, strict=True)), "y": y})
+            writer = writer or pq.ParquetWriter(file, table.schema, compression="snappy")
+            writer.write_table(table, row_group_size=step)
+        assert writer is not None
+        writer.close()
+        del X, y, table
+        scan = suffice.rows(suffice.scan_parquet(folder), features=names, target="y")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        start_at = time.perf_counter()
+        model = AdditiveModel(n_knots=FUNCTIONS).fit(scan)
+        seconds = time.perf_counter() - start_at
+        memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
+        from suffice.core.door import open_rows
+
+        start_at = time.perf_counter()
+        open_rows(model, scan, reset=False).fold(Additive.summarize, model.model_)
+        alone = time.perf_counter() - start_at
+        return seconds, alone, memory, file.stat().st_size / 2**20
+
+
+def table(most: int = 1_000_000, sizes: tuple[int, ...] = (10_000, 50_000, 100_000)) -> list[str]:
+    seconds, alone, memory, size = in_another("parquet", most)
+    lines = [
+        f"Additive model of {FEATURES} smooths with {FUNCTIONS} functions each.",
+        "",
+        f"{most:,} rows in Parquet ({size:.0f} MB): {seconds:.2f} s, of which the moments alone take "
+        f"{alone:.2f} s; {memory:.0f} MB of memory.",
+        "",
+        "| rows | suffice, s | pyGAM, s | ratio | of CPU time | aim | error, suffice | error, pyGAM |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for n in sizes:
+        its = in_a_process("pygam", n, LIMIT)
+        if its is None:
+            lines.append(f"| {n:,} | | more than {LIMIT:.0f} s, or no memory | | | | | |")
+            break
+        mine = in_a_process("suffice", n, LIMIT)
+        assert mine is not None
+        lines.append(
+            f"| {n:,} | {mine['seconds']:.2f} | {its['seconds']:.1f} "
+            f"| {its['seconds'] / mine['seconds']:.0f} "
+            f"| {its['cpu'] / mine['cpu']:.0f} | 10 | {mine['error']:.3f} | {its['error']:.3f} |"
+        )
+    print("\n".join(lines), flush=True)
+    return lines
+
+
+def in_another(what: str, n: int) -> tuple[float, ...]:
+    """What `out_of_core` says, in a process that has held no rows before."""
+    command = [sys.executable, __file__, "--one", what, str(n)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return tuple(json.loads(run.stdout))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--one", nargs=2, default=None)
+    given = parser.parse_args()
+    if given.one is None:
+        table(given.rows)
+    elif given.one[0] == "parquet":
+        out_of_core(1000)  # compiles
+        print(json.dumps(out_of_core(int(given.one[1]))))
+    else:
+        print(json.dumps(measured(given.one[0], int(given.one[1]))))

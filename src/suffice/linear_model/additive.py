@@ -1,0 +1,728 @@
+"""Additive models: a sum of smooth functions of single features, and of such a sum the mean of the target.
+
+Hastie and Tibshirani, "Generalized additive models", 1986 (backfitting, local scoring); Wood, Goude and Shaw,
+"Generalized additive models for large data sets", 2015 (one penalised fold of moments); STATS601 4.4.3, 5.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.special import expit, log_expit, xlogy
+from scipy.stats import chi2, f, norm
+from sklearn.callback import with_callbacks
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative, must_have_rows
+from ..core.loop import Progress, Watch, one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Parts, Statistics, tree_sum
+from ..fitting.scores import Classifier, Regressor
+from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
+from ..fitting.splines import NaturalSplines
+from ..statistics import CategoryCounts, Moments, class_codes, count_categories, moments
+from ..statistics.quantiles import sample
+
+FAMILIES = ("gaussian", "binomial", "poisson")
+SOLVERS = ("penalized", "backfitting")
+ROWS = 1024  # whose functions are made at a time: they stay near the cache
+CHOICES = 30  # of penalties, after which they are held: choosing and fitting need not settle together
+ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Working(Statistics):
+    """Least squares that a step of scoring solves: targets and weights that follow from the current fit."""
+
+    weight: float  # of rows
+    loss: float  # the deviance of the current fit
+    total: np.ndarray  # (p,), sums of the functions
+    moments: Moments  # of the functions and the working target, by working weights
+
+
+@dataclass(frozen=True, eq=False)
+class Additive(Model):
+    """g(E y) = intercept + sum_d f_d(x_d), each f_d a natural spline with mean zero.
+
+    The deviance plus sum_d alpha_d times the integral of f_d''^2 is least. Gaussian targets have it from one
+    fold of moments; of the others each step of Newton's method is one fold.
+    """
+
+    basis: NaturalSplines
+    coef: np.ndarray  # (p,)
+    intercept: float
+    center: np.ndarray  # (p,), means of the functions
+    alpha: np.ndarray  # (D,), penalties with features in units of their range
+    family: str = "gaussian"
+    solver: str = "penalized"
+    criterion: str = "reml"
+    choices: int = 0  # how many times the penalties will still be chosen
+    classes: Any = None  # (2,), of labels
+    # How sure it is of itself.
+    covariance: Any = None  # (p, p), of the coefficients
+    pivot: Any = None  # (p,), where the level and the coefficients are independent
+    level: float = 0.0  # variance of the level there
+    freedom: Any = None  # (D,), effective degrees of freedom
+    p_values: Any = None  # (D,)
+    scale: float = 1.0  # variance of Gaussian targets about their mean
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """g(E y) of each row."""
+        return self.basis(X).dot(self.coef) + (self.intercept - self.center.dot(self.coef))
+
+    def mean(self, score: np.ndarray) -> np.ndarray:
+        """E y, of scores."""
+        if self.family == "gaussian":
+            return score
+        return expit(score) if self.family == "binomial" else np.exp(score)
+
+    def summarize(self, block: Any) -> Any:
+        y = block.y if self.classes is None else class_codes(self.classes, block.y)
+        parts = (slice(start, start + ROWS) for start in range(0, max(len(block), 1), ROWS))
+        return tree_sum(self._summarize(block.X[p], y[p].astype(np.float64), block.weight[p]) for p in parts)
+
+    def _summarize(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Any:
+        Z = np.empty((len(X), len(self.basis) + 1))
+        self.basis(X, out=Z)
+        if self.family == "gaussian":
+            Z[:, -1] = y
+            return moments(Z, weight)
+        functions = Z[:, :-1]
+        score = functions.dot(self.coef) + (self.intercept - self.center.dot(self.coef))
+        mean, deviance = self.mean(score), self._deviances(score, y)
+        curve = np.maximum(mean if self.family == "poisson" else mean * (1.0 - mean), 1e-10)
+        Z[:, -1] = score + (y - mean) / curve
+        total = weight.dot(functions)
+        return Working(float(weight.sum()), float(weight.dot(deviance)), total, moments(Z, weight * curve))
+
+    def _deviances(self, score: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Twice what the log-likelihood of each row is below the best."""
+        if self.family == "binomial":
+            return -2.0 * (y * log_expit(score) + (1.0 - y) * log_expit(-score))
+        return 2.0 * (xlogy(y, y) - y * score - (y - np.exp(score)))
+
+    def estimate(self, s: Any) -> Self:
+        m, p = (s if isinstance(s, Moments) else s.moments), len(self.basis)
+        problem = self._problem(s)
+        chosen = self.choices > 0
+        begun = self.covariance is not None
+        alpha = problem.choose(self.criterion, self.alpha if begun else None) if chosen else self.alpha
+        fit = problem.fit(alpha)
+        coef = fit.coef if self.solver == "penalized" else self._backfitted(problem, alpha)
+        center = m.mean[:p] if s is m else s.total / s.weight
+        scale = problem.scale(fit)
+        return self.replace(
+            coef=coef,
+            intercept=float(m.mean[p] + (center - m.mean[:p]).dot(coef)),
+            center=center,
+            alpha=alpha,
+            choices=max(self.choices - 1, 0) if s is not m else 0,
+            covariance=scale * fit.inverse,
+            pivot=m.mean[:p],
+            level=scale / float(m.weight) if m.weight > 0 else 0.0,
+            freedom=self._by_feature(fit.freedom),
+            p_values=self._p_values(problem, fit, scale),
+            scale=scale,
+        )
+
+    def _problem(self, s: Any) -> Smoothing:
+        m, p = (s if isinstance(s, Moments) else s.moments), len(self.basis)
+        known, A = self.family != "gaussian", m.scatter
+        columns = self.basis.feature, self.basis.penalized
+        return Smoothing(A[:p, :p], A[:p, p], float(A[p, p]), float(s.weight), *columns, known)
+
+    def _backfitted(self, problem: Smoothing, alpha: np.ndarray) -> np.ndarray:
+        """One cycle of Gaussian targets; of others, whose next step needs the data, until it settles."""
+        penalty = problem.penalty(alpha) + problem.held
+        cycles = 1 if self.family == "gaussian" else 1000
+        return backfitting(problem.A, problem.b, penalty, self.basis.columns, self.coef, cycles)
+
+    def _by_feature(self, values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, self.basis.columns[:-1])
+
+    def _p_values(self, problem: Smoothing, fit: Fit, scale: float) -> np.ndarray:
+        """Of each function, how likely one as large would be if it were zero.
+
+        A Wald test of f_d at the rows, in as many directions as there are degrees of freedom: Wood, "On
+        p-values for smooth components of an extended generalized additive model", 2013, with whole ranks.
+        """
+        out = np.ones(len(self.alpha))
+        rest = problem.weight - 1.0 - fit.freedom.sum()
+        counts = self._by_feature(fit.freedom_of_tests)
+        for d, (a, b) in enumerate(pairwise(self.basis.columns)):
+            values, axes = eigh(problem.A[a:b, a:b])
+            root = np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T
+            spread, axes = eigh(root @ (scale * fit.inverse[a:b, a:b]) @ root.T)
+            rank = int(np.clip(np.round(counts[d]), 1, b - a))
+            spread, along = spread[-rank:], axes[:, -rank:].T @ (root @ fit.coef[a:b])
+            if spread[-1] <= 0.0 or rest <= 0.0:
+                continue
+            wald = float((along**2 / np.maximum(spread, 1e-12 * spread[-1])).sum())
+            known = problem.known_scale
+            out[d] = chi2.sf(wald, rank) if known else f.sf(wald / rank, rank, rest)
+        return out
+
+    def penalty(self, alpha: Any = None) -> float:
+        """The penalty of the functions, with these strengths or its own."""
+        strength = (self.alpha if alpha is None else alpha)[self.basis.feature]
+        bent = self.basis.penalized & np.isfinite(strength)
+        return float(strength[bent].dot(self.coef[bent] ** 2))
+
+    def objective(self, s: Any) -> float:
+        """The mean penalised deviance of the rows that were summed."""
+        if not isinstance(s, Moments):
+            return (s.loss + self.penalty()) / s.weight
+        problem = self._problem(s)
+        squares = problem.square - 2.0 * problem.b.dot(self.coef) + self.coef.dot(problem.A.dot(self.coef))
+        return (float(squares) + self.penalty()) / problem.weight
+
+    def effects(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """f_d(x_d) of each row and feature, and their standard errors; (N, D) both."""
+        Z = self.basis(X) - self.center
+        value, error = np.zeros((2, len(X), len(self.alpha)))
+        for d, (a, b) in enumerate(pairwise(self.basis.columns)):
+            value[:, d] = Z[:, a:b].dot(self.coef[a:b])
+            error[:, d] = np.einsum("ni,ij,nj->n", Z[:, a:b], self.covariance[a:b, a:b], Z[:, a:b])
+        return value, np.sqrt(np.maximum(error, 0.0))
+
+    def errors(self, X: np.ndarray) -> np.ndarray:
+        """Standard errors of the scores, (N,)."""
+        Z = self.basis(X) - self.pivot
+        return np.sqrt(np.maximum((Z.dot(self.covariance) * Z).sum(axis=1), 0.0) + self.level)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring(Progress):
+    """Scoring between two passes: the step is `model`, made `before` it, where the deviance is known."""
+
+    before: Any = None
+    deviance: float = np.inf
+
+
+def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: int, watch: Watch) -> Scoring:
+    """Fit by iteratively reweighted least squares: one pass an iteration, and one for each halved step.
+
+    It has converged when the mean penalised deviance, at one penalty, and the penalties change no more.
+    """
+
+    def step(here: Scoring) -> Scoring:
+        model, before = here.model, here.before
+        s = data.fold(Additive.summarize, model)
+        must_have_rows(s.weight)
+        value = model.objective(s)
+        last = np.inf if before is None else (here.deviance + before.penalty(model.alpha)) / s.weight
+        for _ in range(30):
+            if not value > last + ROUNDING * abs(last):
+                break
+            halfway = {k: (getattr(model, k) + getattr(before, k)) / 2.0 for k in ("coef", "center")}
+            level = (model.intercept - model.center.dot(model.coef)) / 2.0
+            level += (before.intercept - before.center.dot(before.coef)) / 2.0
+            intercept = level + halfway["center"].dot(halfway["coef"])
+            model = model.replace(intercept=intercept, **halfway)
+            s = data.fold(Additive.summarize, model)
+            value = model.objective(s)
+        new = model.estimate(s)
+        bent = np.isfinite(new.alpha) & np.isfinite(model.alpha) & (new.alpha > 0) & (model.alpha > 0)
+        moved = np.abs(np.log(new.alpha[bent]) - np.log(model.alpha[bent])).max(initial=0.0)
+        still = before is not None and abs(last - value) <= tol * max(1.0, abs(value))
+        settled = still and (not model.choices or moved <= np.sqrt(tol))
+        why = "tolerance" if settled and tol > 0 else ""
+        return Scoring(new, (*here.trace, value), s, why, before=model, deviance=s.loss)
+
+    return watch.limited(max_iter).loop(step, Scoring(start))
+
+
+class _Additive(Iterative):
+    """What additive models share."""
+
+    family: str
+    n_knots: Any
+    alpha: Any
+    criterion: str
+    solver: str
+    knots: Any
+    linear_features: Any
+    tol: float
+    max_iter: int
+    checkpoint: Any
+
+    bounds = {"n_knots": 2, "tol": 0, "max_iter": 0}  # noqa: RUF012
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets.
+
+        One pass finds the knots, unless they are given. Gaussian targets take one more, others one for each
+        iteration.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Targets, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        self._check_options()
+        data = open_rows(self, X, y, sample_weight)
+        start = self._start(data)
+        if start.family != "gaussian":
+            watch = Watch(self, self.checkpoint, data)
+            return self._publish(
+                local_scoring(start, data, tol=self.tol, max_iter=self.max_iter, watch=watch)
+            )
+        if self.solver == "backfitting":
+            return self._backfit(start, data)
+        with one_task(self):
+            s = data.fold(Additive.summarize, start)
+            must_have_rows(s.weight)
+            self.model_, self.statistics_ = start.estimate(s), s
+            self.__dict__.update(self._fitted(self.model_))
+            self.n_iter_ = 1
+        return self
+
+    def _backfit(self, start: Additive, data: Partitions) -> Self:
+        """Gaussian targets: the data is read once, and the cycles are at home."""
+        s = data.fold(Additive.summarize, start)
+        must_have_rows(s.weight)
+        first = start.estimate(s)
+        problem = first._problem(s)
+
+        def step(here: Progress) -> Progress:
+            model = first
+            if here.trace:  # nothing else changes from cycle to cycle
+                model = here.model.replace(coef=here.model._backfitted(problem, first.alpha))
+            move, p = model.coef - here.model.coef, len(model.coef)
+            moved = np.sqrt(max(float(move.dot(s.scatter[:p, :p].dot(move))), 0.0) / (s.scatter[p, p] or 1.0))
+            done = self.tol > 0 and moved <= self.tol
+            return Progress(model, (*here.trace, model.objective(s)), s, "tolerance" if done else "")
+
+        return self._publish(Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s)))
+
+    def _check_options(self) -> None:
+        for name, known in {"criterion": CRITERIA, "solver": SOLVERS, "family": FAMILIES}.items():
+            if (given := getattr(self, name)) not in known:
+                raise ValueError(f"{name}={given!r} is unknown: use one of {', '.join(map(repr, known))}.")
+
+    def _start(self, data: Partitions) -> Additive:
+        """The model before the first step: no feature has an effect."""
+        D, names = self.n_features_in_, list(getattr(self, "feature_names_in_", ()))
+        bends = np.ones(D, bool)
+        for feature in () if self.linear_features is None else self.linear_features:
+            bends[names.index(feature) if isinstance(feature, str) else feature] = False
+        look = _Look(self.family, self.knots is None)
+        seen = data.fold(_Look.summarize, look) if look.any else None
+        basis = NaturalSplines.at(self._knots(seen), bends)
+        p = len(basis)
+        afford(p**2, f"the moments of {p} functions", "use fewer knots or features.")
+        intercept, classes = look.level(seen)
+        alpha = self._alpha(basis)
+        zero = np.zeros(p)
+        options = (self.family, self.solver, self.criterion, CHOICES if self.alpha is None else 0, classes)
+        return Additive(basis, zero, intercept, zero, alpha, *options)
+
+    def _knots(self, seen: Any) -> list[np.ndarray]:
+        D = self.n_features_in_
+        if self.knots is not None:
+            if len(self.knots) != D:
+                raise ValueError(f"There are knots for {len(self.knots)} features, and X has {D}.")
+            return [np.unique(np.asarray(k, dtype=np.float64)) for k in self.knots]
+        count = [self.n_knots] * D if np.ndim(self.n_knots) == 0 else list(self.n_knots)
+        if len(count) != D:
+            raise ValueError(f"n_knots has {len(count)} entries, and X has {D} features.")
+        return [seen.parts[0].knots(d, int(n)) for d, n in enumerate(count)]
+
+    def _alpha(self, basis: NaturalSplines) -> np.ndarray:
+        """The penalties given, with features in units of their range."""
+        D = len(basis.scale)
+        if self.alpha is None:
+            return np.ones(D)
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) != D) or not (alpha >= 0).all():
+            raise ValueError(
+                f"alpha={self.alpha!r} is not right: expected a number that is not negative, or {D} of them, "
+                "one for each feature."
+            )
+        with np.errstate(over="ignore"):
+            return np.broadcast_to(alpha, (D,)) / basis.scale / basis.scale / basis.scale
+
+    def _fitted(self, model: Additive) -> dict[str, Any]:
+        scale = model.basis.scale
+        with np.errstate(over="ignore"):
+            alpha = model.alpha * scale * scale * scale
+        out = {"intercept_": model.intercept, "alpha_": alpha}
+        if model.covariance is not None:
+            out |= {"edf_": model.freedom, "p_values_": model.p_values, "scale_": model.scale}
+        return out
+
+    def partial_effects(self, X: Any, *, return_std: bool = False) -> Any:
+        """What each feature adds to the score of each row.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to return standard errors too.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or two of them
+            The functions, of which each has mean zero over the rows of the fit. With the intercept they sum
+            to the mean of Gaussian targets, to its log for counts, to its log-odds for classes.
+        """
+        X = read_rows(self, X)
+        value, error = self.model_.effects(X)
+        return (value, error) if return_std else value
+
+    def predict_interval(self, X: Any, *, level: float = 0.95) -> np.ndarray:
+        """Between which two numbers the expected target of each row is: an interval for each row alone.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.95
+            How probable that is, given the penalties.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Of classes, the probability of the second.
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(
+                f"level={level} is no probability: expected a number between 0 and 1, e.g. 0.95."
+            )
+        X = read_rows(self, X)
+        score, error = self.model_.score(X), norm.ppf(0.5 + level / 2.0) * self.model_.errors(X)
+        return np.stack([self.model_.mean(score - error), self.model_.mean(score + error)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look(Model):
+    """A first look at the rows: where knots may be, and the level of the target."""
+
+    family: str
+    knots: bool = True  # whether they are looked for
+
+    @property
+    def any(self) -> bool:
+        return self.knots or self.family != "gaussian"
+
+    def summarize(self, block: Any) -> Parts:
+        X = block.X if self.knots else block.X[:, :0]
+        if self.family == "gaussian":
+            return Parts((sample(X),))
+        if self.family == "binomial":
+            values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
+            return Parts((sample(X), CategoryCounts((values,), (count,))))
+        y = block.y.astype(np.float64)
+        if (y < 0).any():
+            raise ValueError(f"The target has {y.min()}, and family='poisson' takes counts, from 0 on.")
+        return Parts((sample(X), moments(y[:, None], block.weight, "diagonal")))
+
+    def estimate(self, s: Any) -> Self:
+        return self
+
+    def level(self, seen: Any) -> tuple[float, Any]:
+        return (0.0, None) if self.family == "gaussian" else level_of(self.family, seen.parts[1])
+
+
+def level_of(family: str, target: Any) -> tuple[float, Any]:
+    """The score of all rows if no feature has an effect; and the classes, if there are any."""
+    if family != "binomial":
+        mean = float(target.mean[0])
+        if family == "poisson" and not mean > 0:
+            raise ValueError("All counts of the target are zero: there is nothing to fit.")
+        return float(np.log(mean)) if family == "poisson" else mean, None
+    (classes,), (count,) = target.values, target.count
+    if len(classes) < 2:
+        raise ValueError(
+            "A classifier needs examples of 2 classes in the data, but the data contains only one class: "
+            f"{classes.tolist()}."
+        )
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: it has the "
+            f"classes {classes.tolist()}."
+        )
+    return float(np.log(count[0, 1] / count[0, 0])), classes
+
+
+class AdditiveModel(Regressor, _Additive):
+    """Least squares with a smooth function of each feature: y = intercept + f_1(x_1) + ... + f_D(x_D).
+
+    The functions are natural cubic splines, and how smooth each is follows from the data. The data is read
+    twice, wherever it is, and memory does not grow with the rows: once for the knots, once for the moments of
+    the spline functions, from which come the fit, the penalties and the intervals.
+
+    Parameters
+    ----------
+    n_knots : int or list of int, default=10
+        Knots of each feature, at quantiles of it; fewer, where there are fewer different values. Features of
+        two values have a line.
+    alpha : float or list of float, default=None
+        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each; ``np.inf`` is a
+        straight line. If it is not given, the strengths are chosen by `criterion`.
+    criterion : {'reml', 'gcv'}, default='reml'
+        What chooses the penalties: restricted likelihood, or generalised cross-validation. Both follow from
+        the moments, without another pass.
+    solver : {'penalized', 'backfitting'}, default='penalized'
+        All functions at once; or each in turn fitted to what the others leave, in cycles. The solution is
+        the same.
+    knots : list of arrays, default=None
+        The knots of each feature, if they are known: the pass that finds them is saved.
+    linear_features : list of int or str, default=None
+        Features, by place or by name, whose functions are straight lines.
+    tol : float, default=1e-8
+        Backfitting has converged when a cycle moves the fit by a smaller share of the spread of the target.
+    max_iter : int, default=1000
+        Cycles of backfitting at most.
+
+    Attributes
+    ----------
+    intercept_ : float
+        The mean of the target.
+    alpha_ : ndarray of shape (n_features,)
+        Strengths of the penalties.
+    edf_ : ndarray of shape (n_features,)
+        Effective degrees of freedom of the functions; one is a line.
+    p_values_ : ndarray of shape (n_features,)
+        How likely a function as large would be if it were zero; approximate, and given the penalties.
+    scale_ : float
+        Variance of the target about its expected value.
+    model_ : Additive
+        The fitted model.
+    statistics_ : Moments
+        The moments of the spline functions and the target.
+    n_iter_ : int
+        Cycles of backfitting; else 1.
+    trace_ : ndarray
+        Of backfitting, the mean penalised squares by cycle; likewise `converged_` and `stopped_because_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import AdditiveModel
+    >>> X = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> y = np.sin(6.0 * X[:, 0]) + X[:, 1] + 0.1 * np.random.default_rng(1).normal(size=500)
+    >>> model = AdditiveModel().fit(X, y)
+    >>> model.edf_.round(1)
+    array([7.1, 1. ])
+    >>> bool(model.score(X, y) > 0.97)
+    True
+    """
+
+    family = "gaussian"
+    checkpoint = None
+
+    def __init__(
+        self,
+        n_knots: Any = 10,
+        *,
+        alpha: Any = None,
+        criterion: str = "reml",
+        solver: str = "penalized",
+        knots: Any = None,
+        linear_features: Sequence[Any] | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+    ) -> None:
+        self.n_knots = n_knots
+        self.alpha = alpha
+        self.criterion = criterion
+        self.solver = solver
+        self.knots = knots
+        self.linear_features = linear_features
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The expected target of each row."""
+        X = read_rows(self, X)
+        return self.model_.score(X)
+
+
+def _of_classes(estimator: Any) -> bool:
+    if estimator.family != "binomial":
+        raise AttributeError(f"family={estimator.family!r} has no classes.")
+    return True
+
+
+class GeneralizedAdditiveModel(_Additive):
+    """A smooth function of each feature: their sum is the log-odds of a class, or the log of expected counts.
+
+    The penalised likelihood is largest, by iteratively reweighted least squares: each pass over the data sums
+    the moments of one least-squares problem, and the penalties are chosen anew from them, until both settle.
+    With ``family="binomial"`` it is a classifier of two classes, else a regressor.
+
+    Parameters
+    ----------
+    family : str, default='binomial'
+        'binomial' for two classes, 'poisson' for counts, 'gaussian' as `AdditiveModel`.
+    n_knots : int or list of int, default=10
+        Knots of each feature, at quantiles of it; fewer, where there are fewer different values. Features of
+        two values have a line.
+    alpha : float or list of float, default=None
+        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each; ``np.inf`` is a
+        straight line. If it is not given, the strengths are chosen by `criterion`.
+    criterion : {'reml', 'gcv'}, default='reml'
+        What chooses the penalties: restricted likelihood, or what generalised cross-validation becomes where
+        the variance is known. Both follow from the moments, without another pass.
+    solver : {'penalized', 'backfitting'}, default='penalized'
+        All functions at once; or each in turn fitted to what the others leave, in cycles. The solution is
+        the same.
+    knots : list of arrays, default=None
+        The knots of each feature, if they are known.
+    linear_features : list of int or str, default=None
+        Features, by place or by name, whose functions are straight lines.
+    tol : float, default=1e-7
+        Converged when the mean penalised deviance changes by less.
+    max_iter : int, default=100
+        Iterations at most.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Of 'binomial', the classes, in order.
+    intercept_ : float
+        The score where all functions are zero.
+    alpha_ : ndarray of shape (n_features,)
+        Strengths of the penalties.
+    edf_ : ndarray of shape (n_features,)
+        Effective degrees of freedom of the functions; one is a line.
+    p_values_ : ndarray of shape (n_features,)
+        How likely a function as large would be if it were zero; approximate, and given the penalties.
+    scale_ : float
+        Of 'gaussian', the variance of the target about its expected value; else one.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Mean penalised deviance by iteration. While the penalties are still chosen it may rise.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : Additive
+        The fitted model.
+    statistics_ : Working
+        What the last iteration summed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import GeneralizedAdditiveModel
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2.0, 2.0, size=(1000, 2))
+    >>> y = X[:, 0] ** 2 + X[:, 1] + rng.logistic(size=1000) > 1.0
+    >>> model = GeneralizedAdditiveModel().fit(X, y)
+    >>> model.predict_proba([[0.0, 0.0], [2.0, 1.0]]).round(1)
+    array([[0.8, 0.2],
+           [0. , 1. ]])
+    """
+
+    def __init__(
+        self,
+        family: str = "binomial",
+        *,
+        n_knots: Any = 10,
+        alpha: Any = None,
+        criterion: str = "reml",
+        solver: str = "penalized",
+        knots: Any = None,
+        linear_features: Sequence[Any] | None = None,
+        tol: float = 1e-7,
+        max_iter: int = 100,
+        checkpoint: Any = None,
+    ) -> None:
+        self.family = family
+        self.n_knots = n_knots
+        self.alpha = alpha
+        self.criterion = criterion
+        self.solver = solver
+        self.knots = knots
+        self.linear_features = linear_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.family == "binomial":
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = RegressorTags()
+        return tags
+
+    def _fitted(self, model: Additive) -> dict[str, Any]:
+        out = super()._fitted(model)
+        return out if model.classes is None else {"classes_": model.classes, **out}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log-odds of the second class against the first."""
+        X = read_rows(self, X)
+        return self.model_.score(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        X = read_rows(self, X)
+        score = self.model_.score(X)
+        return np.stack([expit(-score), expit(score)], axis=1)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        X = read_rows(self, X)
+        score = self.model_.score(X)
+        return np.stack([log_expit(-score), log_expit(score)], axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The expected target of each row; the more probable class, if it has classes."""
+        X = read_rows(self, X)
+        score = self.model_.score(X)
+        if self.model_.classes is None:
+            return self.model_.mean(score)
+        return self.model_.classes[(score > 0).astype(int)]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of the rows whose class is predicted; or the coefficient of determination of other targets.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Their targets, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        scored: Any = Classifier if self.family == "binomial" else Regressor
+        return scored.score(self, X, y, sample_weight)
+
+
+for _name in ("decision_function", "predict_proba", "predict_log_proba"):
+    _method = vars(GeneralizedAdditiveModel)[_name]
+    setattr(GeneralizedAdditiveModel, _name, available_if(_of_classes)(_method))

@@ -1,0 +1,169 @@
+"""What each feature adds, as a curve with its band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import norm
+
+from .base import COLORS, Display
+
+POINTS = 200  # of each curve
+COLUMNS = 4  # of panels, side by side
+
+
+class PartialEffectsDisplay(Display):
+    """The functions of an additive model, a panel for each feature, with bands of pointwise intervals.
+
+    Parameters
+    ----------
+    grids : list of ndarrays
+        Of each feature, the values at which its function is drawn.
+    effects : list of ndarrays
+        The function there.
+    errors : list of ndarrays
+        Its standard errors.
+    names : list of str
+        The features.
+    knots : list of ndarrays, default=None
+        Where the pieces of each function meet; marked at the lower edge.
+    level : float, default=0.95
+        How probable it is that a band holds the function at a place.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        The panels.
+    ax_ : matplotlib Axes
+        The first of them.
+    figure_ : matplotlib Figure
+        Their figure.
+    lines_ : list of matplotlib Line2D
+        The functions.
+    bands_ : list of matplotlib collections
+        The bands.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import AdditiveModel
+    >>> from suffice.plot import PartialEffectsDisplay
+    >>> X = np.random.default_rng(0).uniform(size=(300, 2))
+    >>> model = AdditiveModel().fit(X, np.sin(6.0 * X[:, 0]) + X[:, 1])
+    >>> display = PartialEffectsDisplay.from_estimator(model)
+    >>> display.names
+    ['x0', 'x1']
+    """
+
+    def __init__(
+        self, grids: Any, effects: Any, errors: Any, names: Any, knots: Any = None, level: float = 0.95
+    ) -> None:
+        self.grids, self.effects, self.errors = grids, effects, errors
+        self.names, self.knots, self.level = names, knots, level
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, features: Sequence[Any] | None = None, level: float = 0.95, ax: Any = None
+    ) -> Self:
+        """Draw the functions of an additive model.
+
+        Parameters
+        ----------
+        estimator : AdditiveModel or GeneralizedAdditiveModel
+            Fitted.
+        features : list of int or str, default=None
+            Which features, by place or by name; all, if not given.
+        level : float, default=0.95
+            How probable it is that a band holds the function at a place.
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each feature; on a new figure, if not given.
+
+        Returns
+        -------
+        PartialEffectsDisplay
+        """
+        if not hasattr(estimator, "partial_effects") or not hasattr(estimator, "model_"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no partial effects, or is not fitted: pass a fitted "
+                "AdditiveModel or GeneralizedAdditiveModel."
+            )
+        basis, D = estimator.model_.basis, estimator.n_features_in_
+        names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(D)])]
+        wanted = range(D) if features is None else features
+        places = [names.index(f) if isinstance(f, str) else int(f) for f in wanted]
+        knots = [basis.knots[basis.first[d] : basis.first[d + 1]] for d in places]
+        grids = [np.linspace(k[0], k[-1], POINTS) for k in knots]
+        rows = np.zeros((POINTS, D))
+        rows[:] = basis.knots[basis.first[:-1]]
+        curves = []
+        for d, grid in zip(places, grids, strict=True):
+            rows_d = rows.copy()
+            rows_d[:, d] = grid
+            curves.append([part[:, d] for part in estimator.model_.effects(rows_d)])
+        effects, errors = ([curve[i] for curve in curves] for i in (0, 1))
+        return cls(grids, effects, errors, [names[d] for d in places], knots, level).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each feature; on a new figure, if not given.
+
+        Returns
+        -------
+        PartialEffectsDisplay
+        """
+        count = len(self.grids)
+        if ax is None:
+            ax = self._panels(count)
+        axes = np.ravel(np.asarray(ax, dtype=object))
+        if len(axes) < count:
+            raise ValueError(f"There are {count} functions to draw, and {len(axes)} axes: one for each.")
+        self.axes_ = axes[:count]
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        times = norm.ppf(0.5 + self.level / 2.0)
+        self.lines_, self.bands_ = [], []
+        for n, panel in enumerate(self.axes_):
+            x, value, width = self.grids[n], self.effects[n], times * self.errors[n]
+            panel.axhline(0.0, color="0.8", lw=0.8, zorder=0)
+            band = panel.fill_between(x, value - width, value + width, color=COLORS[0], alpha=0.2, lw=0)
+            (line,) = panel.plot(x, value, color=COLORS[0], lw=1.8)
+            if self.knots is not None:
+                panel.plot(
+                    self.knots[n],
+                    np.full(len(self.knots[n]), 0.02),
+                    "|",
+                    color="0.4",
+                    ms=6,
+                    transform=panel.get_xaxis_transform(),
+                )
+            panel.set_xlabel(self.names[n])
+            panel.spines[["top", "right"]].set_visible(False)
+            self.lines_.append(line)
+            self.bands_.append(band)
+        self.axes_[0].set_ylabel("effect")
+        return self
+
+    def _panels(self, count: int) -> Any:
+        """New panels, in rows, with one scale of effects."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError('Displays need matplotlib: pip install "suffice[plot]".') from error
+        columns = min(count, COLUMNS)
+        down = -(-count // columns)
+        figure, axes = plt.subplots(
+            down,
+            columns,
+            figsize=(2.9 * columns, 2.5 * down),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for empty in axes.ravel()[count:]:
+            figure.delaxes(empty)
+        return axes
