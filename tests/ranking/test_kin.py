@@ -156,3 +156,14 @@ def test_scores_that_are_no_numbers_are_no_answer(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="not finite"):
         rank = PageRank().fit(graph(1))
     assert not rank.converged_
+
+
+def test_times_and_seeds_that_say_nothing():
+    links = (["a", "b"], ["b", "a"])
+    with pytest.raises(ValueError, match="not all zero"):
+        BrowseRank(staying={"a": 0.0, "b": 0.0}).fit(links)
+    stay = {"a": 0.0, "b": 0.0, "c": 1.0}
+    with pytest.raises(ValueError, match="zero for every page that is visited"):
+        BrowseRank(staying=stay, restart={"a": 1.0}).fit((["a", "b", "c"], ["b", "a", "a"]))
+    with pytest.raises(TypeError, match=r"pass a list of them, \['news'\]"):
+        TrustRank(seeds="news").fit(links)

@@ -318,6 +318,26 @@ def test_in_shards_what_cannot_be(table, monkeypatch, tmp_path):
         PageRank(algorithm="power").fit(described(table))
 
 
+def test_in_shards_only_nodes_are_ranked(monkeypatch, tmp_path):
+    """Whole numbers between those of nodes are none."""
+    links = (np.array([0, 1, 9]), np.array([1, 9, 0]))
+    table = pa.table({"from": links[0], "to": links[1], "w": np.ones(3)})
+    want = PageRank().fit(links).rank()
+    monkeypatch.setattr(sharded, "HOME_BYTES", 0)
+    monkeypatch.setattr(sharded, "SHARD_BYTES", 200)
+    found = PageRank().fit(described(table))
+    np.testing.assert_array_equal(np.sort(found.rank()), np.sort(want))
+    assert len(found.rank(2)) == 2 and set(found.rank(2)) < {0, 1, 9}
+    for name in ("restart", "start"):
+        with pytest.raises(ValueError, match=f"{name} must hold weights, of nodes of the graph"):
+            PageRank(**{name: {5: 1.0}}).fit(described(table))
+
+
+def test_all_that_leaks_is_no_share():
+    with pytest.raises(ValueError, match="no score is left"):
+        PageRank(1.0, dangling="leak", algorithm="power").fit(([0], [1]))
+
+
 # --- bad input -------------------------------------------------------------------------------------------
 
 

@@ -332,3 +332,43 @@ def test_dirichlet_is_estimated_from_draws():
     np.testing.assert_allclose(found.alpha, [0.5, 2.0, 3.5], rtol=0.03)
     mean_log = Dirichlet(np.full(5, 0.3)).expected_log
     np.testing.assert_allclose(Dirichlet(np.ones(5)).estimate(mean_log, symmetric=True).alpha, 0.3, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["variational", "online", "gibbs"])
+def test_priors_of_each_topic_and_word(solver):
+    X, _ = corpus(30, length=20)
+    how = {"doc_topic_prior": np.array([0.1, 0.2, 0.3]), "topic_word_prior": np.full(50, 0.1)}
+    lda = LatentDirichletAllocation(3, solver=solver, max_iter=2, random_state=0, tol=0.0, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        lda.fit(X)
+    np.testing.assert_array_equal(lda.doc_topic_prior_, how["doc_topic_prior"])
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"solver": "gibbs"}, "solver='gibbs' has none"),
+        ({"doc_topic_prior": "auto"}, "by `fit`, not by `partial_fit`"),
+        ({"solver": "foo"}, "is unknown"),
+    ],
+)
+def test_what_partial_fit_does_not_do(given, said):
+    with pytest.raises(ValueError, match=said):
+        LatentDirichletAllocation(3, **given).partial_fit([[1, 2]])
+
+
+@pytest.mark.parametrize("topics", [[0.5, 0.5], [[1.5, -0.5]], [[0.0, 0.0]]])
+def test_topics_that_are_none(topics):
+    with pytest.raises(ValueError, match="expected a row a topic"):
+        LatentDirichletAllocation.from_topics(topics)
+
+
+def test_what_cannot_be_asked_of_documents():
+    lda = LatentDirichletAllocation.from_topics([[0.5, 0.5]])
+    with pytest.raises(ValueError, match="have no joint probability"):
+        lda.log_joint([[1, 1]], [0, 0])
+    with pytest.raises(ValueError, match="share=2 is a probability"):
+        document_completion(lda, [[1, 1]], share=2)
+    with pytest.raises(ValueError, match="n_particles=0"):
+        left_to_right(lda, [[1, 1]], n_particles=0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numba import njit
+from scipy.stats import chisquare
 from sklearn.callback import FitCallback
 
 import suffice
@@ -360,3 +361,16 @@ def test_parquet_gives_the_same_bits(tmp_path):
         suffice.scan_parquet(tmp_path), features=suffice.sparse("words", "counts", size=X.shape[1])
     )
     same(gibbs(max_iter=5).fit(described), gibbs(max_iter=5).fit(X))
+
+
+@pytest.mark.parametrize("K", [3, 16, 17, 40, 257, 300])
+def test_a_draw_finds_its_topic_among_groups(K):
+    """Documents of one word, and words that tell nothing: topics are drawn by their prior alone."""
+    rng, eta, N = np.random.default_rng(K), 1e9, 40_000
+    prior = rng.uniform(0.5, 2.0, K)
+    lda = LatentDirichletAllocation(
+        K, solver="gibbs", doc_topic_prior=prior, topic_word_prior=eta, max_iter=1, random_state=0
+    )
+    drawn = lda.fit(np.ones((N, 1))).components_[:, 0] - eta
+    assert drawn.sum() == N
+    assert chisquare(drawn, N * prior / prior.sum()).pvalue > 1e-3

@@ -25,7 +25,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets
+from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets, one_a_place
 from .partitions import Opened, Partitions
 from .tables import (
     MISSING_LABEL,
@@ -449,7 +449,9 @@ class Check:
                 how = {"allow_nan": self.nan, "estimator_name": self.name, "input_name": "X"}
                 assert_all_finite(X, **how)
             self.values(X)
-        return checked
+        if sp.issparse(X):
+            X = one_a_place(sp.csr_array(X))
+        return X if alone else (X, checked[1])
 
     def _pass_by_threads(self, X: np.ndarray) -> bool:
         """Whether all numbers are finite, and none is negative where that matters, in one reading of them."""
@@ -529,7 +531,7 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
     weight = _weights(sample_weight, X.shape[0])
     if weight is not None and weight.shape != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
-    return Rows(sp.csr_array(X) if sp.issparse(X) else X, y, weight)
+    return Rows(X, y, weight)
 
 
 # From so many numbers on, threads check them faster than one does.

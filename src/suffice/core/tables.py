@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .blocks import Block, Edges, Rows, Sequences, offsets
+from .blocks import Block, Edges, Rows, Sequences, offsets, one_a_place
 from .partitions import in_block
 
 MIXED_IDS = (
@@ -89,7 +89,8 @@ class Sparse(tuple[str, ...]):
             )
         data = flat[1] if len(flat) > 1 else np.ones(len(indices))
         kind = np.int32 if max(self.size, len(indices)) < 1 << 31 else np.int64
-        return sp.csr_array((data, indices.astype(kind), offsets(lengths[0])), (batch.num_rows, self.size))
+        parts = data, indices.astype(kind), offsets(lengths[0])
+        return one_a_place(sp.csr_array(parts, (batch.num_rows, self.size)))
 
 
 class Text(Sparse):

@@ -296,6 +296,14 @@ class Alternation(Progress):
     first: float = 0.0  # how steep the loss was in the first iteration
 
 
+LOSSES: dict[Any, type[SquaredFactors] | type[DivergenceFactors]] = {
+    "frobenius": SquaredFactors,
+    2: SquaredFactors,
+    "kullback-leibler": DivergenceFactors,
+    1: DivergenceFactors,
+}
+
+
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """Non-negative matrix factorisation: X is near W H, and all three have no negative entry.
 
@@ -314,9 +322,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     solver : str, default='cd'
         'cd' improves one coordinate after the other; 'mu' multiplies; 'gradient' goes down the gradient and
         cuts off what is negative.
-    beta_loss : str, default='frobenius'
-        'frobenius', half the squared distance of X and W H; or 'kullback-leibler', the divergence of X from
-        W H, for the solver 'mu' alone.
+    beta_loss : str or int, default='frobenius'
+        'frobenius' or 2, half the squared distance of X and W H; or 'kullback-leibler' or 1, the divergence
+        of X from W H, for the solver 'mu' alone.
     tol : float, default=1e-4
         Converged when the slopes of the loss, where entries may move, add up to less than this part of what
         they did in the first iteration; or, by 'mu', when over ten iterations the root of the loss falls by
@@ -380,7 +388,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         *,
         init: str | None = None,
         solver: str = "cd",
-        beta_loss: str = "frobenius",
+        beta_loss: str | int = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
         random_state: Any = None,
@@ -484,12 +492,13 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _kind(self) -> type[SquaredFactors] | type[DivergenceFactors]:
         if self.solver not in RULES:
             raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(RULES)}.")
-        if self.beta_loss not in ("frobenius", "kullback-leibler"):
+        if self.beta_loss not in LOSSES:
             raise ValueError(
                 f"beta_loss={self.beta_loss!r} is unknown: use 'frobenius' or 'kullback-leibler'; others are "
                 "in sklearn.decomposition.NMF."
             )
-        if self.beta_loss != "frobenius" and self.solver != "mu":
+        kind = LOSSES[self.beta_loss]
+        if kind is DivergenceFactors and self.solver != "mu":
             raise ValueError(
                 f"beta_loss={self.beta_loss!r} with solver={self.solver!r}: use solver='mu' for it."
             )
@@ -503,7 +512,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 UserWarning,
                 stacklevel=3,
             )
-        return SquaredFactors if self.beta_loss == "frobenius" else DivergenceFactors
+        return kind
 
     def _count(self, W: Any, H: Any, X: Any) -> int:
         """The number of components; zero stands for that of the features."""

@@ -135,7 +135,11 @@ class Vocabulary(Model):
                 "empty vocabulary; perhaps the documents only contain stop words. See stop_words and "
                 "token_pattern."
             )
-        least, most = (df if isinstance(df, Integral) else df * s.weight for df in (self.min_df, self.max_df))
+        # Sums of weights round: a share is reached by what is as near as that.
+        least, most = (
+            df if isinstance(df, Integral) else df * s.weight * (1.0 + slack)
+            for df, slack in ((self.min_df, -1e-9), (self.max_df, 1e-9))
+        )
         if most < least:
             raise ValueError(
                 f"max_df corresponds to < documents than min_df: at most {most:g}, and at least {least:g}."

@@ -239,7 +239,7 @@ def expect(data, indices, indptr, A, power, theta, weight, counts, log_sums):
                 s += share[k] * A[w, k]
             if x > 0.0:
                 total += x * np.log(s)
-            if s > 0.0:
+            if s > 0.0 and weight[n] > 0.0:
                 r = weight[n] * x / s
                 for j in range(n_active):
                     k = active[j]

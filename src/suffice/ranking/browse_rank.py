@@ -118,4 +118,6 @@ class BrowseRank(Walks):
                 missing = [node for node in self.nodes_.tolist() if node not in self.staying]
                 raise ValueError(f"staying has no time for {missing[:5]}: it needs one for each page.")
             time = visits * weights_of(self.staying, self.nodes_, "staying")
+            if not time.any():
+                raise ValueError("staying is zero for every page that is visited: none has a score.")
         return {"scores_": time / np.sum(time), "visits_": visits}

@@ -250,7 +250,7 @@ class Walks(OfLinks):
         """The ids of the nodes from the largest score down; the first n of them, if given."""
         check_is_fitted(self)
         if not isinstance(self.scores_, np.ndarray):
-            return best_in_shards(self.scores_, self.nodes_, n)
+            return best_in_shards(self.scores_, self._known, self.nodes_, n)
         return self.nodes_[np.argsort(-self.scores_, kind="stable")[:n]]
 
 

@@ -23,6 +23,11 @@ def must_settle(graph: Graph, surfer: Any) -> None:
     if surfer.refuge is None and not surfer.stays:  # what is stranded is lost
         closed[label[surfer.stranded]] = False
     classes = np.flatnonzero(closed)
+    if surfer.power and not len(classes):
+        raise ValueError(
+            "With damping=1.0 and dangling='leak' every walk ends in a node without links: no score is left "
+            f"that algorithm='power' could keep at a sum of one. {ADVICE}"
+        )
     if len(classes) > 1:
         some = [graph.nodes[np.flatnonzero(label[: len(graph)] == c)[:1]].tolist()[0] for c in classes[:3]]
         raise ValueError(

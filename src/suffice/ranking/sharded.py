@@ -104,13 +104,14 @@ class Spread(Value):
     weight: np.ndarray | None = None
 
     @classmethod
-    def of(cls, given: Any, numbering: Numbering, count: float, name: str) -> Spread:
+    def of(cls, given: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
         if given is None:
             return cls(count)
         if not isinstance(given, Mapping):
             raise TypeError(f"{name} of a graph in shards is a mapping from ids to weights, or None.")
         ids, weight = np.array(list(given), np.int64), np.array(list(given.values()), np.float64)
         inside = (ids >= numbering.low) & (ids < numbering.low + numbering.count)
+        inside[inside] = known.take(ids[inside] - numbering.low)[:, 1] > 0
         if not inside.all() or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
             raise ValueError(
                 f"{name} must hold weights, of nodes of the graph, not negative and not all zero."
@@ -167,10 +168,12 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
     shards = int(min(numbering.count, max(2, -(-size // SHARD_BYTES))))
     parts, known = regions(data, numbering, extent, shards)
     count = known.fold(_occurring)
-    restart = Spread.of(estimator.restart, numbering, count, "restart")
+    restart = Spread.of(estimator.restart, numbering, known, count, "restart")
     refuge = {"restart": restart, "uniform": Spread(count)}.get(estimator.dangling)
     stays, starts = estimator.dangling == "self", known.starts
-    start = restart if estimator.start is None else Spread.of(estimator.start, numbering, count, "start")
+    start = restart
+    if estimator.start is not None:
+        start = Spread.of(estimator.start, numbering, known, count, "start")
     x = Shards(parts.map(_started, start), starts)
     lost = float(x.fold(_changed, x, known)[1])
 
@@ -183,6 +186,7 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
 
     walk = Watch(estimator, None, None, estimator.max_iter).loop(step, Walk(x))
     estimator.nodes_ = range(numbering.low, numbering.low + numbering.count)
+    estimator._known = known
     return walk
 
 
@@ -202,11 +206,13 @@ class Best(Value):
         return Best(nodes[order], scores[order], self.most)
 
 
-def _best(most: int, shard: Shard) -> Best:
-    order = np.argsort(-shard.values, kind="stable")[:most]
-    return Best(shard.keys[order], shard.values[order], most)
+def _best(most: int, known: Shards, shard: Shard) -> Best:
+    occurs = known.take(shard.keys)[:, 1] > 0
+    keys, values = shard.keys[occurs], shard.values[occurs]
+    order = np.argsort(-values, kind="stable")[:most]
+    return Best(keys[order], values[order], most)
 
 
-def best_in_shards(scores: Shards, nodes: Any, n: int | None) -> np.ndarray:
-    """The ids of the n nodes with the largest scores."""
-    return nodes[0] + scores.fold(_best, len(nodes) if n is None else n).nodes
+def best_in_shards(scores: Shards, known: Shards, nodes: Any, n: int | None) -> np.ndarray:
+    """The ids of the n nodes with the largest scores; whole numbers that are no nodes are not among them."""
+    return nodes[0] + scores.fold(_best, len(nodes) if n is None else n, known).nodes

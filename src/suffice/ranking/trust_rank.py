@@ -118,6 +118,8 @@ class TrustRank(Walks):
             reach = self._walk(turned_graph(graph), None, None, "iterative", back).model.score
             self.candidates_ = graph.nodes[np.argsort(-reach, kind="stable")[: self.n_candidates]]
             trusted = self.candidates_ if trusted is None else trusted(self.candidates_)
+        if isinstance(trusted, str):
+            raise TypeError(f"seeds={trusted!r} is one id: pass a list of them, [{trusted!r}].")
         if not isinstance(trusted, Mapping):
             trusted = dict.fromkeys(np.asarray(trusted, dtype=object).tolist(), 1.0)
         if not trusted:

@@ -256,6 +256,8 @@ class MarkovChain(DensityMixin, Estimator):
         names: np.ndarray = np.arange(S, dtype=np.float64) if states is None else np.asarray(states)
         if names.ndim == 1:
             names = names[:, None]
+        if len(np.unique(names, axis=0)) < len(names):
+            raise ValueError("Two states have one name: the names of states must differ.")
         if len(names) != S:
             raise ValueError(f"There are {len(names)} names of states, but transition has {S} rows.")
         self = cls()
@@ -342,6 +344,8 @@ class MarkovChain(DensityMixin, Estimator):
     def n_step(self, n: int) -> np.ndarray:
         """The matrix of n steps, P^n."""
         check_is_fitted(self)
+        if n < 0:
+            raise ValueError(f"n={n}: a chain does not go back; the number of steps is 0 or more.")
         return np.linalg.matrix_power(self.transition_, n)
 
     def distribution(self, n: int, start: Any = None) -> np.ndarray:

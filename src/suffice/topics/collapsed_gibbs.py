@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from ..core.blocks import offsets, power_of_two
+from ..core.blocks import offsets, one_a_place, power_of_two
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -178,6 +178,8 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     """log p(words, topics), the topics in the order of the rows and columns of X."""
     K = len(alpha)
     X = whole_counts(X)
+    if not (eta > 0).all():
+        raise ValueError("Words without a prior (topic_word_prior=0) have no joint probability with topics.")
     length = int(X.sum())
     if topics.shape != (length,) or (length and not 0 <= topics.min() <= topics.max() < K):
         raise ValueError(
@@ -192,8 +194,7 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
     """CSR rows of whole numbers, those of a weight repeated."""
-    X = sp.csr_array(X)
-    X.sum_duplicates()
+    X = one_a_place(sp.csr_array(X))
     if (X.data != np.floor(X.data)).any():
         raise ValueError(
             "Some counts are not whole numbers, and solver='gibbs' draws a topic for each word: pass counts, "

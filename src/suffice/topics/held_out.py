@@ -43,6 +43,8 @@ def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: A
     >>> round(float(np.exp(-document_completion(lda, X, random_state=0))), 1)
     2.0
     """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share={share} is a probability, from 0 to 1.")
     X = whole_counts(read_rows(lda, X))
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     given = rng.binomial(X.data.astype(np.int64), share)
@@ -90,6 +92,8 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
     """
     from ..loops.topics import left_to_right
 
+    if not n_particles >= 1:
+        raise ValueError(f"n_particles={n_particles}: there must be at least 1.")
     X = whole_counts(read_rows(lda, X))
     random = check_random_state(random_state)
     rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))

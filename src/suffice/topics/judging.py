@@ -161,8 +161,11 @@ def _pairs(total: float, n: np.ndarray, smoothing: float) -> np.ndarray:
     p, both = np.diag(n) / total, (n + smoothing) / total
     seen = np.outer(p > 0, p > 0)
     apart = np.where(seen, np.outer(p, p), 1.0)
-    scale = np.where(both < 1.0, -np.log(np.minimum(both, 1.0)), 1.0)  # in every document: nothing is told
-    return np.where(seen & (both < 1.0), np.log(both / apart) / np.where(scale > 0, scale, 1.0), 0.0)
+    with np.errstate(divide="ignore"):
+        scale = np.where(both < 1.0, -np.log(np.minimum(both, 1.0)), 1.0)  # in all: nothing is told
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(both > 0, np.log(both / apart) / np.where(scale > 0, scale, 1.0), -1.0)
+    return np.where(seen & (both < 1.0), found, 0.0)
 
 
 def _npmi(total: float, n: np.ndarray, smoothing: float) -> float:
@@ -231,6 +234,8 @@ def _documents(corpus: Any) -> Any:
     """Partitions of documents; None if these are counts."""
     if isinstance(corpus, Table):
         return open_rows(_TextReader(), corpus) if isinstance(corpus.features, Text) else None
+    if hasattr(corpus, "tolist") and np.ndim(corpus) == 1:  # an array or a column of texts
+        corpus = corpus.tolist()
     if sp.issparse(corpus) or not isinstance(corpus, Sequence) or not len(corpus):
         return None
     first = corpus[0]

@@ -133,8 +133,8 @@ class Topics(Model):
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
         X = sp.csr_array(X)
-        parts = tuple(Rows(X).parts(self._run(X)))
-        found = [self._infer(X, part, np.empty(X.nnz)) for part in parts]
+        parts, ratio = tuple(Rows(X).parts(self._run(X))), np.empty(X.nnz)
+        found = [self._infer(X, part, ratio) for part in parts]
         if not found:
             return np.empty((0, len(self.alpha))), np.empty(0)
         return np.concatenate([f[0] for f in found]), np.concatenate([f[3] for f in found])
@@ -224,6 +224,12 @@ def improved(model: Topics, rows: Any, rate: Rate, n: int, total: float) -> tupl
     share = rate(n)
     called = model.estimate(s * (total / s.weight)).word
     return model.replace(word=(1.0 - share) * model.word + share * called), s
+
+
+def _here(data: Any) -> Any:
+    if isinstance(data, LocalPartitions):
+        return data
+    raise TypeError("Online steps take documents of this machine: use solver='variational' on a cluster.")
 
 
 def _batches(data: Any, size: int) -> Iterator[Any]:
@@ -416,7 +422,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         >>> lda.transform([[4, 0, 0]]).round(2)
         array([[0.9, 0.1]])
         """
-        word = np.array(np.transpose(topics), dtype=np.float64, order="C")
+        given = np.asarray(topics, dtype=np.float64)
+        if given.ndim != 2 or not (given >= 0).all() or not (given.sum(axis=1) > 0).all():
+            raise ValueError(
+                f"topics has shape {given.shape}: expected a row a topic, of probabilities of words, not "
+                "negative and not all zero."
+            )
+        word = np.ascontiguousarray(given.T)
         self = cls(word.shape[1], **params)
         check_bounds(self)
         self.n_features_in_ = len(word)
@@ -457,12 +469,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         watch = Watch(self, self.checkpoint, data)
         if solver == "variational":
             return self._publish(variational(start, data, self.tol, self.max_iter, watch))
-        if not isinstance(data, LocalPartitions):
-            raise TypeError(
-                "solver='online' takes documents of this machine: use 'variational' on a cluster."
-            )
         rate = Rate(self.learning_decay, self.learning_offset)
-        progress = online(start, data, self.batch_size, rate, self.tol, self.max_iter, watch)
+        progress = online(start, _here(data), self.batch_size, rate, self.tol, self.max_iter, watch)
         self.n_batch_iter_ = progress.steps
         return self._publish(progress)
 
@@ -482,13 +490,19 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         -------
         self
         """
+        if self._solver() == "gibbs":
+            raise ValueError(
+                "partial_fit improves a bound, and solver='gibbs' has none: use 'online', or `fit`."
+            )
+        if any(self._learns):
+            raise ValueError("Priors are estimated ('auto') by `fit`, not by `partial_fit`.")
         first = not hasattr(self, "model_")
         data = open_rows(self, X, None, sample_weight, reset=first, block_rows=self._block_rows)
         if first:
             self.n_batch_iter_ = 0
             self.model_ = self._start(check_random_state(self.random_state))
         rate, model = Rate(self.learning_decay, self.learning_offset), self.model_
-        for rows in _batches(data, self.batch_size):
+        for rows in _batches(_here(data), self.batch_size):
             self.n_batch_iter_ += 1
             model, self.statistics_ = improved(model, rows, rate, self.n_batch_iter_, self.total_samples)
         self.model_ = model
@@ -505,9 +519,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         known = ("variational", "online", "gibbs")
         if solver not in known:
             raise ValueError(f"solver={solver!r} is unknown: use one of {known}.")
-        if solver != "variational" and "auto" in (self.doc_topic_prior, self.topic_word_prior):
+        if solver != "variational" and any(self._learns):
             raise ValueError(f"Priors are estimated ('auto') by solver='variational', not by {solver!r}.")
         return solver
+
+    @property
+    def _learns(self) -> tuple[bool, bool]:
+        """Whether the priors are estimated."""
+        return isinstance(self.doc_topic_prior, str), isinstance(self.topic_word_prior, str)
 
     def _start(self, random: np.random.RandomState) -> Topics:
         K, V = self.n_components, self.n_features_in_
@@ -515,8 +534,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         alpha = self._prior("doc_topic_prior", K)
         eta = self._prior("topic_word_prior", V)
         word = np.ascontiguousarray(random.gamma(100.0, 0.01, (K, V)).T)
-        auto = isinstance(self.doc_topic_prior, str), isinstance(self.topic_word_prior, str)
-        return Topics(word, alpha, eta, auto, self.mean_change_tol, self.max_doc_update_iter)
+        return Topics(word, alpha, eta, self._learns, self.mean_change_tol, self.max_doc_update_iter)
 
     def _prior(self, name: str, size: int) -> np.ndarray:
         given = getattr(self, name)

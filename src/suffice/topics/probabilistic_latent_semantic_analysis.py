@@ -367,10 +367,10 @@ def _log_likelihood(model: Aspects, X: Any) -> np.ndarray:
     """sum of n log sum_z P(z given d) P(w given z) of each document."""
     from ..loops.plsa import expect
 
-    N, (K, V) = X.shape[0], model.topics.shape
+    N, K = X.shape[0], len(model.topics)
     out = np.zeros(N)
     plain = model.replace(beta=1.0).potential
-    expect(*_entries(X), plain, 1.0, model.fold_in(X), np.zeros(N), np.zeros((V, K)), out)
+    expect(*_entries(X), plain, 1.0, model.fold_in(X), np.zeros(N), np.zeros((0, K)), out)
     return out
 
 
