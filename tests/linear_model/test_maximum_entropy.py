@@ -120,6 +120,32 @@ def test_scaling_stands_still_at_the_optimum_and_nowhere_else(solver, C, feature
     assert model.trace_[-1] > value
 
 
+@pytest.mark.parametrize("solver", SCALING)
+@pytest.mark.parametrize("features", [None, FEATURES], ids=["products", "listed"])
+def test_a_step_of_scaling_is_the_root_of_its_equation(solver, features):
+    """By the formula, over all rows and classes, with features counted from their least value."""
+    X, y = problem()
+    X = X - 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        steps = [MaximumEntropy(features, C=2.0, solver=solver, max_iter=n).fit(X, y) for n in (1, 2)]
+    before, after = (model.model_.theta for model in steps)
+    penalty = np.full(len(after), 0.5)
+    if features is None:
+        penalty[2::3] = 0.0  # constants
+        features = [lambda x, c, d=d, k=k: [*x, 1.0][d] * (c == k) for k in "abc" for d in range(3)]
+    F, codes = tensor(features, X, "abc"), np.searchsorted(["a", "b", "c"], y)
+    P = np.exp(log_softmax(F @ before, axis=1))
+    F = F - np.minimum(F.min(axis=(0, 1)), 0.0)
+    total = F.sum(axis=2)
+    total = np.full_like(total, total.max()) if solver == "gis" else total
+    delta = after - before
+    for p in range(len(features)):
+        expected = (P * F[:, :, p] * np.exp(delta[p] * total)).sum()
+        observed = F[np.arange(len(F)), codes, p].sum()
+        np.testing.assert_allclose(expected + penalty[p] * after[p], observed, rtol=1e-9)
+
+
 def test_the_two_scalings_are_one_where_features_add_up_to_one_number():
     X, y = problem()
     slack = lambda x, c: 6.0 - sum(float(f(x, c)) for f in FEATURES)  # noqa: E731
