@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 
 import suffice
 from suffice.core.blocks import Rows
-from suffice.fitting import scaling_step
+from suffice.fitting import conjugate_gradient, scaling_step
+from suffice.fitting.linear_algebra import one_after_the_other
 from suffice.linear_model import (
     MaximumEntropy,
     maximum_entropy_distribution,
@@ -264,7 +265,14 @@ def test_functions_matrices_and_products_are_one():
         matrices[k, :, k * D : (k + 1) * D] = np.eye(D)
     found = [
         MaximumEntropy(features, fit_intercept=False, tol=1e-10).fit(X, y)
-        for features in (None, functions, matrices, list(matrices), [sp.csr_array(A) for A in matrices])
+        for features in (
+            None,
+            functions,
+            matrices,
+            list(matrices),
+            [sp.csr_array(A) for A in matrices],
+            sp.coo_array(matrices),
+        )
     ]
     for model in found[1:]:
         np.testing.assert_allclose(model.coef_, found[0].coef_.ravel(), atol=1e-8)
@@ -614,3 +622,27 @@ def test_on_ray_the_bits_are_those_of_the_same_blocks_here(tmp_path):
         assert chosen[0].chosen.tolist() == chosen[1].chosen.tolist()
     finally:
         ray.shutdown()
+
+
+# --- the loops by themselves ---------------------------------------------------------------------------
+
+
+def test_conjugate_gradients_on_a_narrow_valley():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    A, b = Q * np.logspace(0, 5, 6) @ Q.T, rng.normal(size=6)
+    found = conjugate_gradient(
+        lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), np.zeros(6), tol=1e-9, max_iter=500
+    )
+    assert found.converged
+    np.testing.assert_allclose(found.model, np.linalg.solve(A, b), rtol=1e-4, atol=1e-8)
+    few = conjugate_gradient(lambda x: (0.5 * x @ x - x.sum(), x - 1.0), np.zeros(6))
+    assert few.n_iter == 1
+    lies = conjugate_gradient(lambda x: (float(x @ x), -2.0 * x), np.ones(3), max_iter=5)
+    assert lies.stopped_because == "line search"
+
+
+def test_one_coordinate_after_the_other():
+    A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]])
+    x = one_after_the_other(A, np.array([8.0, 5.0, 0.0]))
+    np.testing.assert_allclose(x, [2.0, 1.0, 0.0])  # 8 / 4, then (5 - 2) / 3; nothing can be said of the last

@@ -102,7 +102,7 @@ def select_features(
         weights = _fitted(inner, data, start, chosen, np.append(weights, alone[best]))[0]
     if not found:
         raise ValueError(f"No feature has a gain above min_gain={min_gain}: lower it, or add candidates.")
-    kept = clone(inner).set_params(features=_part(inner.features, chosen)).fit(X, y, sample_weight)
+    kept = clone(inner).set_params(features=_part(inner._listed(), chosen)).fit(X, y, sample_weight)
     gains_, candidates, alone_ = (np.array(part) for part in zip(*found, strict=True))
     return FeatureSelection(np.array(chosen), gains_, candidates, alone_, kept)
 

@@ -254,11 +254,12 @@ class MaximumEntropy(Classifier, Iterative):
 
     Parameters
     ----------
-    features : list of callables, or of matrices, default=None
+    features : list of callables, list of matrices, or array of shape (n_classes, n_columns, P), default=None
         Functions ``f(x, c)`` of a row, a one-dimensional array, and a class, which give a number; they are
         called once for each row and class. Or for each class in order a matrix of shape (n_columns, P), dense
-        or sparse: then the features of a row are ``x @ features[k]``. None is the product of each column with
-        each class, and a constant for each class: as in logistic regression.
+        or sparse: then the features of a row are ``x @ features[k]``; all in one is a tensor, which may be a
+        `scipy.sparse.coo_array`. None is the product of each column with each class, and a constant for each
+        class: as in logistic regression.
     C : float, default=1.0
         Inverse strength of the squared penalty, which is a Gaussian prior with variance C on the weights, and
         lets the means of features differ: soft constraints. ``np.inf`` is none.
@@ -357,7 +358,7 @@ class MaximumEntropy(Classifier, Iterative):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.string = self.features is not None and any(map(callable, self.features))
+        tags.input_tags.string = self.features is not None and any(map(callable, self._listed()))
         return tags
 
     @with_callbacks
@@ -424,15 +425,24 @@ class MaximumEntropy(Classifier, Iterative):
             from ..engines.cache import staying
 
             layout, size = Alternatives(K), self._n_listed(classes)
-            data, classes = staying(data.map(listed, self.features, classes)), np.arange(K)
+            data, classes = staying(data.map(listed, self._listed(), classes)), np.arange(K)
         afford(8.0 * size, f"the weights of {size} features, with their history,", "use fewer features.")
         theta = np.zeros(size)
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         return data, FeatureWeights(theta, classes, layout)
 
+    def _listed(self) -> Any:
+        """The features as a list, also if they came as a sparse tensor."""
+        F = self.features
+        if not (sp.issparse(F) and F.ndim == 3):
+            return F
+        k, d, p = F.coords
+        parts = [k == c for c in range(F.shape[0])]
+        return [sp.csr_array((F.data[at], (d[at], p[at])), F.shape[1:]) for at in parts]
+
     def _n_listed(self, classes: np.ndarray) -> int:
-        features, K, D = self.features, len(classes), self.n_features_in_
+        features, K, D = self._listed(), len(classes), self.n_features_in_
         functions = sum(map(callable, features))
         if not len(features) or 0 < functions < len(features):
             raise ValueError(
@@ -534,7 +544,7 @@ class MaximumEntropy(Classifier, Iterative):
     def _block(self, X: Any, y: Any = None) -> Any:
         """The features of rows in memory."""
         rows = Rows(read_rows(self, X), None if y is None else np.asarray(y))
-        return rows if self.features is None else listed(self.features, self.classes_, rows)
+        return rows if self.features is None else listed(self._listed(), self.classes_, rows)
 
     def _scores(self, X: Any) -> np.ndarray:
         block = self._block(X)
@@ -580,4 +590,5 @@ class MaximumEntropy(Classifier, Iterative):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
