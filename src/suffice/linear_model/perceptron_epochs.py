@@ -88,7 +88,7 @@ class Form(ABC):
         if seed is None:
             return rows
         odd = 2 * np.random.default_rng([seed, epoch]).integers(1 << 62, dtype=np.uint64) + np.uint64(1)
-        return rows[np.argsort(self._hashes[rows] * odd, kind="stable")]
+        return rows[np.argsort(self._hashes[rows] * odd)]
 
     def epoch(
         self, here: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
@@ -135,14 +135,18 @@ class Primal(Form):
 
     @cached_property
     def X(self) -> Any:
-        """(N, D + 1), in CSR."""
+        """(N, D + 1), dense or CSR."""
         ones = np.full((len(self.block), 1), float(self.bias))
         X = self.block.X
-        return (
-            sp.hstack([X, sp.csr_array(ones)], "csr")
-            if sp.issparse(X)
-            else sp.csr_array(np.hstack([X, ones]))
-        )
+        return sp.hstack([X, sp.csr_array(ones)], "csr") if sp.issparse(X) else np.hstack([X, ones])
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Data, indices and row pointers; of dense rows there are no indices."""
+        if sp.issparse(self.X):
+            return self.X.data, self.X.indices, self.X.indptr
+        N, D = self.X.shape
+        return self.X.ravel(), np.empty(0, np.int32), (np.arange(N + 1) * D).astype(np.int64)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         W = np.zeros((self.X.shape[1], self.P)) if theta is None else np.ascontiguousarray(theta.T)
@@ -154,16 +158,16 @@ class Primal(Form):
         from ..loops.perceptron import primal
 
         return primal(
-            self.X.data, self.X.indices, self.X.indptr, self.codes, self.weight, order, self.margin,
-            self.step, here.active, here.W, here.late, here.visits, here.steps, loss, pocket, here.run,
-            here.tried, here.best, here.pocket, vote,
+            *self._rows, self.codes, self.weight, order, self.margin, self.step, here.active, here.W,
+            here.late, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket,
+            vote,
         )  # fmt: skip
 
     def mean(self, here: Epochs) -> np.ndarray:
         return here.W - here.late / here.visits
 
     def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        squares = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+        squares = np.asarray((self.X**2).sum(axis=1)).ravel()
         return (self.X @ here.W).T, (here.W**2).sum(axis=0), squares
 
 

@@ -7,7 +7,10 @@ entry of the Gram matrix.
 
 `late` sums each change times the visits before it, so that W - late / visits is the mean of W over all
 visits. `log` takes the steps of those that vote: problem, row, signed size, visits before. What a pocket
-keeps are the weights that are right for most rows, among those that lasted longer than any tried before.
+keeps are the weights that are right for most rows, among those after each epoch and those that lasted twice
+as long as any tried before: so few are tried that a try may visit all rows.
+
+Rows are CSR: data, indices, indptr; where they are dense there are no indices.
 """
 
 from __future__ import annotations
@@ -23,21 +26,18 @@ def primal(
     data, indices, indptr, codes, weight, order, margin, eta, active, W, late, visits,
     steps, loss, pocketing, run, tried, best, pocket, voting,
 ):  # fmt: skip
-    """One epoch over CSR rows with weights W (D, P). Returns the log."""
-    P = W.shape[1]
+    """One epoch with weights W (D, P). Returns the log."""
+    P, flat = W.shape[1], W.reshape(-1)
     score, log, logged = np.empty(P), np.empty((16 if voting else 0, 4)), 0
     for n in order:
         w = weight[n]
         if not w > 0.0:
             continue
         begin, end = indptr[n], indptr[n + 1]
-        square = 0.0
-        score[:] = 0.0
-        for p in range(begin, end):
-            x, d = data[p], indices[p]
-            square += x * x
-            for k in range(P):
-                score[k] += x * W[d, k]
+        if P == 1:
+            score[0] = _dot(data, indices, begin, end, flat)
+        else:
+            _scores(data, indices, begin, end, W, score)
         for k in range(P):
             if not active[k]:
                 continue
@@ -47,16 +47,19 @@ def primal(
                 run[k] += w
                 visits[k] += w
                 continue
-            if pocketing and run[k] > tried[k]:
+            if pocketing and run[k] > 2.0 * tried[k]:
                 tried[k] = run[k]
                 _keep_primal(data, indices, indptr, codes, weight, k, W, best, pocket)
-            total, later, lost, left, log, logged = _visit(
-                z, least, w, eta * square, visits[k], k, n, y * eta, voting, log, logged
-            )
-            for p in range(begin, end):
-                d, change = indices[p], y * eta * data[p]
-                W[d, k] += total * change
-                late[d, k] += later * change
+            total, later, lost, left = w, w * visits[k], w * (least - z), 0.0
+            if w > 1.0 or voting:
+                square = 0.0
+                for p in range(begin, end):
+                    square += data[p] * data[p]
+                total, later, lost, left, log, logged = _visit(
+                    z, least, w, eta * square, visits[k], k, n, y * eta, voting, log, logged
+                )
+            _add(data, indices, begin, end, y * eta * total, W[:, k])
+            _add(data, indices, begin, end, y * eta * later, late[:, k])
             steps[k] += total
             loss[k] += lost
             run[k] = left
@@ -92,7 +95,7 @@ def dual(
                 run[k] += w
                 visits[k] += w
                 continue
-            if pocketing and run[k] > tried[k]:
+            if pocketing and run[k] > 2.0 * tried[k]:
                 tried[k] = run[k]
                 _keep_dual(codes, weight, k, A, F, best, pocket)
             total, later, lost, left, log, logged = _visit(
@@ -111,6 +114,40 @@ def dual(
             if active[k]:
                 _keep_dual(codes, weight, k, A, F, best, pocket)
     return log[:logged]
+
+
+@jit
+def _dot(data, indices, begin, end, w):
+    """The product of a row with weights (D,)."""
+    total = 0.0
+    if len(indices) > 0:
+        for p in range(begin, end):
+            total += data[p] * w[indices[p]]
+    else:
+        for p in range(end - begin):
+            total += data[begin + p] * w[p]
+    return total
+
+
+@jit
+def _add(data, indices, begin, end, factor, w):
+    """Add a row times a factor to weights (D,)."""
+    if len(indices) > 0:
+        for p in range(begin, end):
+            w[indices[p]] += factor * data[p]
+    else:
+        for p in range(end - begin):
+            w[p] += factor * data[begin + p]
+
+
+@jit
+def _scores(data, indices, begin, end, W, score):
+    """The products of a row with the weights (D, P) of all problems, (P,)."""
+    score[:] = 0.0
+    for p in range(begin, end):
+        x, d = data[p], indices[p] if len(indices) > 0 else p - begin
+        for k in range(len(score)):
+            score[k] += x * W[d, k]
 
 
 @jit
@@ -152,18 +189,14 @@ def _visit(z, least, w, gain, visits, k, n, size, voting, log, logged):
 @jit
 def _keep_primal(data, indices, indptr, codes, weight, k, W, best, pocket):
     """Put the weights of problem k into the pocket if they are right for more than those in it."""
-    D, P = W.shape
-    right = 0.0
+    P, w, right = W.shape[1], W[:, k].copy(), 0.0
     for n in range(len(codes)):
-        score = 0.0
-        for p in range(indptr[n], indptr[n + 1]):
-            score += data[p] * W[indices[p], k]
+        score = _dot(data, indices, indptr[n], indptr[n + 1], w)
         if (score >= 0.0) == (codes[n] == _class_of(k, P)):
             right += weight[n]
     if right > best[k]:
         best[k] = right
-        for d in range(D):
-            pocket[d, k] = W[d, k]
+        pocket[:, k] = w
 
 
 @jit
