@@ -46,10 +46,10 @@ def sparse(rows: int, features: int = 100_000, words: int = 60) -> tuple[Any, np
     """Documents of some sixty words, common ones and rare ones, each row of length one."""
     rng = np.random.default_rng(1)
     column = np.minimum(np.exp(rng.random(rows * words) * np.log(features)), features) - 1.0
-    X = sp.csr_array((np.ones(rows * words), (np.repeat(np.arange(rows), words), column.astype(np.int32))))
-    X.resize((rows, features))
+    places = np.arange(rows + 1, dtype=np.int32) * words
+    X = sp.csr_array((np.ones(rows * words), column.astype(np.int32), places), shape=(rows, features))
     X.sum_duplicates()
-    X = sp.csr_array(X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1)[:, None])))
+    X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
     return X, labelled(10.0 * (X @ rng.normal(size=(features, CLASSES))), rng)
 
 

@@ -124,6 +124,21 @@ def test_walk_is_its_steps(classes, every):
     np.testing.assert_allclose(walk(*args), W, rtol=1e-12)
 
 
+@pytest.mark.parametrize("ratio", [0.0, 0.5])
+def test_many_rows_start_from_some(ratio, monkeypatch):
+    """Nothing but the way changes: rows sorted by class, weights, and a start that is near."""
+    X, y, weight = table(n=180_000, d=3)  # a quarter has no weight
+    order = np.argsort(y, kind="stable")
+    X, y, weight = X[order], y[order], weight[order]
+    how = {"l1_ratio": ratio, "C": 1e-3, "tol": 1e-7, "max_iter": 500}
+    quick = LogisticRegression(**how).fit(X, y, weight)
+    monkeypatch.setattr(LogisticRegression, "_begun", lambda *_: None)
+    plain = LogisticRegression(**how).fit(X, y, weight)
+    assert abs(quick.trace_[-1] - plain.trace_[-1]) <= 1e-10
+    assert quick.trace_[0] - plain.trace_[-1] < 1e-3 < plain.trace_[0] - plain.trace_[-1]
+    assert quick.n_iter_ < plain.n_iter_ / 2 or ratio
+
+
 def test_errors_are_probabilities_less_what_was_seen():
     rng = np.random.default_rng(0)
     scores, intercept, weight = rng.normal(size=(30, 4)) * 300, rng.normal(size=4), rng.random(30)

@@ -41,7 +41,7 @@ def limited_memory(
             here = here.replace(value=value + absolute(l1, x), gradient=gradient)
         slope_at = steepest(x, here.gradient, l1)
         fixed = (x == 0) & (slope_at == 0) if kinks else None
-        direction = _towards(slope_at, here.steps, here.changes, fixed)
+        direction = _towards(slope_at, here.steps, here.changes, fixed, here.inverse)
         if kinks and not dot(slope_at, direction) < 0:
             direction = np.negative(slope_at)
         promised = -dot(slope_at, direction)
@@ -60,6 +60,7 @@ def limited_memory(
             stopped_because="tolerance" if largest <= tol or still else "",
             value=value,
             gradient=gradient,
+            inverse=here.inverse,
             steps=steps,
             changes=changes,
         )
@@ -110,6 +111,7 @@ def _towards(
     steps: tuple[np.ndarray, ...],
     changes: tuple[np.ndarray, ...],
     fixed: np.ndarray | None = None,
+    inverse: np.ndarray | None = None,
 ) -> np.ndarray:
     """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Parameters that
     are fixed stay where they are, and the others move as if there were none."""
@@ -118,6 +120,8 @@ def _towards(
     q = np.negative(gradient)
     pairs = [(s, y, dot(s, y)) for s, y in zip(steps, changes, strict=True)]
     pairs = [pair for pair in pairs if pair[2] > 0]
+    if not pairs and inverse is not None:
+        return inverse.dot(q)
     if not pairs:
         q /= max(np.sqrt(dot(q, q)), 1e-300)  # one unit far: nothing is known yet
         return q
@@ -128,7 +132,10 @@ def _towards(
         if fixed is not None:
             q[fixed] = 0.0
     _, y, sy = pairs[-1]
-    q *= sy / dot(y, y)
+    if inverse is None:
+        q *= sy / dot(y, y)
+    else:
+        q = inverse.dot(q)
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
         add_scaled(q, share - dot(y, q) / sy, s)
         if fixed is not None:
@@ -139,7 +146,7 @@ def _towards(
 def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
     """The steps and the changes of the gradient with the last of them. Of many parameters few pairs are kept,
     in single precision: they bend the direction, and do not enter the solution."""
-    few = (6, np.float32) if len(new) < MANY else (3, np.float32)
+    few = (10, np.float32) if len(new) < MANY else (3, np.float32)
     memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []
     for kept, a, b in ((here.steps, new, here.model), (here.changes, gradient, here.gradient)):

@@ -52,6 +52,8 @@ class LogLinear(Model):
 
     def summarize(self, block: Any) -> Objective:
         X, codes = block.X, class_codes(self.classes, block.y)
+        if not len(codes) and not self.curvature:
+            return Objective(0.0, 0.0, np.zeros(self.theta.size))
         weight = block.weight * self.class_weight[codes] if (self.class_weight != 1).any() else block.weight
         if len(self.theta) == 1 and not self.curvature and not sp.issparse(X):
             return self._binomial(X, codes, weight)
@@ -190,7 +192,7 @@ def _together(blocks: list[Any]) -> Rows:
 def _block_rows(block: Any) -> float | None:
     """Rows whose summary takes long beside adding it up, where it is large: a number of it for each
     feature."""
-    rows = 10.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
+    rows = 16.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
@@ -396,7 +398,8 @@ class LogisticRegression(Classifier, Iterative):
         return partial(minimise, walk=walk)
 
     def _begun(self, data: Partitions, model: LogLinear, ratio: float, weight: float, minimise: Any) -> Any:
-        """Where many rows start: at the optimum of some of them, with the curvature seen on the way there."""
+        """Where many rows start: at the optimum of some of them, with the curvature that they have there, or
+        that was seen on the way."""
         size = model.theta.size
         sample = max(1 << 14, SAMPLE * size)
         if weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
@@ -405,12 +408,17 @@ class LogisticRegression(Classifier, Iterative):
         some = LocalPartitions(cut(_together(rows)))
         strength = (1.0 - ratio) * self._strength(weight)
 
-        def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            at = model.replace(theta=theta.reshape(model.theta.shape))
+        def objective(theta: np.ndarray, curvature: bool = False) -> tuple[Any, ...]:
+            at = model.replace(theta=theta.reshape(model.theta.shape), curvature=curvature)
             return self._penalised(at.theta, some.fold(LogLinear.summarize, at), strength)
 
         found = minimise(objective, start=model.theta.ravel(), tol=10.0 * self.tol, max_iter=self.max_iter)
-        return Descent(found.model, steps=found.steps, changes=found.changes)
+        if (
+            ratio or size**2 > 2 * n
+        ):  # the Hessian of the sample would take longer than some passes over all rows
+            return Descent(found.model, steps=found.steps, changes=found.changes)
+        hessian = objective(found.model, True)[2]
+        return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
         """The share of absolute values in the penalty; refuses what does not go together."""

@@ -9,27 +9,49 @@ jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model
 
 
 @jit
-def errors(scores, intercept, codes, weight):
-    """Scores (N, K) without the intercepts become weight times probability less one for the class that was
-    seen; returned is the sum of weight times -log probability of that class."""
+def below_largest(scores, intercept, codes, own):
+    """Scores (N, K), with the intercepts, less the largest of the row, in their place; `own` is that of the
+    class that was seen."""
     N, K = scores.shape
-    loss = 0.0
     for n in range(N):
         top = scores[n, 0] + intercept[0]
         for k in range(K):
-            scores[n, k] += intercept[k]
-            top = max(top, scores[n, k])
-        own, total = scores[n, codes[n]] - top, 0.0
+            s = scores[n, k] + intercept[k]
+            scores[n, k] = s
+            top = max(top, s)
         for k in range(K):
-            scores[n, k] = np.exp(scores[n, k] - top)
-            total += scores[n, k]
-        w = weight[n]
-        loss += w * (np.log(total) - own)
-        share = w / total
+            scores[n, k] -= top
+        own[n] = scores[n, codes[n]]
+
+
+@jit
+def to_errors(odds, codes, weight, total):
+    """Odds (N, K) become weight times probability, less the weight for the class that was seen; `total` is
+    the sum of the odds of a row."""
+    N, K = odds.shape
+    for n in range(N):
+        t = 0.0
         for k in range(K):
-            scores[n, k] *= share
-        scores[n, codes[n]] -= w
-    return loss
+            t += odds[n, k]
+        total[n] = t
+        share = weight[n] / t
+        for k in range(K):
+            odds[n, k] *= share
+        odds[n, codes[n]] -= weight[n]
+
+
+def errors(scores, intercept, codes, weight):
+    """Scores (N, K) without the intercepts become weight times probability, less the weight for the class
+    that was seen; returned is the sum of weight times -log probability of that class.
+
+    Between the loops is NumPy's exponential, which takes many numbers at once.
+    """
+    own, total = np.empty(len(scores)), np.empty(len(scores))
+    below_largest(scores, intercept, codes, own)
+    np.exp(scores, out=scores)
+    to_errors(scores, codes, weight, total)
+    np.log(total, out=total)
+    return float(weight.dot(total) - weight.dot(own))
 
 
 @jit
