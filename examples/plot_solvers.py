@@ -49,8 +49,8 @@ ways = {
 
 # %%
 # To the left, how far the loss is above its least value after each iteration, for thirty coefficients.
-# Newton's method sees the curvature, the quasi-Newton methods learn it, the gradient alone does without. Steps
-# by single rows are ahead at first, as one pass over the rows is many steps, and come last in the end.
+# Newton's method sees the curvature, the quasi-Newton methods learn it, the gradient alone does without.
+# Steps by single rows are ahead at first, as a pass over the rows is many of them, and come last in the end.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
 colors = dict(zip(solvers, plt.colormaps["viridis"](np.linspace(0.0, 0.9, len(solvers))), strict=True))
