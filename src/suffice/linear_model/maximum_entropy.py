@@ -145,14 +145,13 @@ class FeatureWeights(Model):
 
     def summarize(self, block: Any) -> Objective:
         """The loss; its gradient, which is the expected counts of the features less those observed."""
-        P, codes, loss = self.probabilities(block)
-        hessian = self.features.spread(block, P) if self.curvature else 0.0
-        P[np.arange(len(codes)), codes] -= 1.0
-        P *= block.weight[:, None]
-        weight = block.weight
-        return Objective(
-            float(weight.sum()), float(weight.dot(loss)), self.features.sums(block.X, P), hessian
-        )
+        from ..loops.log_linear import errors
+
+        error = self.features.scores(block, self.theta)
+        codes = class_codes(self.classes, self.features.labels(block))
+        loss = errors(error, np.zeros(len(self.classes)), codes, block.weight)  # in the place of the scores
+        hessian = self.features.spread(block, self.probabilities(block)[0]) if self.curvature else 0.0
+        return Objective(float(block.weight.sum()), loss, self.features.sums(block.X, error), hessian)
 
     def observed(self, block: Any) -> Parts:
         """The weight of the examples, and the counts of the features in them, (P,)."""
