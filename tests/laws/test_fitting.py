@@ -162,6 +162,8 @@ def objectives():
 def test_derivatives_match_differences(name):
     fold = objectives()[name]
     model, rows = fold.shared[0], fold.rows
+    if hasattr(model, "width"):  # of a rounded kink, which is too narrow for differences
+        model = model.replace(width=1.0)
     s = model.summarize(rows)
     field = next(k for k, v in model.fields().items() if np.size(v) == s.gradient.size and k != "classes")
     theta = getattr(model, field)
@@ -245,6 +247,8 @@ def has_objective(variant):
 @each_variant(lambda v: has_objective(v) and not is_perceptron(v), takes=("rows",))
 def test_solution_is_stationary(variant):
     """The penalised gradient is zero, whatever the solver."""
+    if not variant.has("C"):
+        pytest.skip("another penalty")
     if not variant.has("C") or type(variant.estimator).__name__ == "ProportionalOdds":
         pytest.skip("another penalty")
     X, y = variant.data()

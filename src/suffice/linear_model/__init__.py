@@ -6,6 +6,7 @@ from .bayesian import BayesianLinearRegression
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from .entropy_distribution import maximum_entropy_distribution, minimum_norm_distribution
 from .feature_selection import select_features
+from .huber import HuberRegressor
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
@@ -13,6 +14,7 @@ from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
 from .proportional_odds import ProportionalOdds
+from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
 from .smoothing_spline import SmoothingSpline
 
@@ -23,6 +25,7 @@ __all__ = [
     "BayesianModelAveraging",
     "ElasticNet",
     "ElasticNetCV",
+    "HuberRegressor",
     "GeneralizedAdditiveModel",
     "Lasso",
     "LassoCV",
@@ -31,6 +34,7 @@ __all__ = [
     "MaximumEntropy",
     "Perceptron",
     "ProportionalOdds",
+    "QuantileRegressor",
     "Ridge",
     "RidgeClassifier",
     "SmoothingSpline",

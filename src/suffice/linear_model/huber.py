@@ -1,0 +1,246 @@
+"""Huber's regression: squares for small residuals, absolute values for large ones, and the scale with them.
+
+Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "Robust statistics", 2nd ed.,
+2009, section 7.7: coefficients and scale have one convex objective.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+
+from ..core.cost import afford
+from ..core.door import in_memory, open_rows, read_rows
+from ..core.estimator import Iterative, must_have_rows
+from ..core.loop import Watch
+from ..core.partitions import Partitions
+from ..core.tables import Table
+from ..fitting import newton
+from ..fitting.scores import Regressor
+from ..statistics import Objective
+from .residuals import Line, least_squares, newton_step, root_mean_square
+
+# Of the curvature of reweighted squares, so that steps are not too long where few rows are within epsilon.
+SOME = 1e-3
+LEAST = 1e-7  # of the spread of targets, the scale: what moments leave of a perfect fit is less
+
+
+@dataclass(frozen=True, eq=False)
+class HuberSums(Objective):
+    """The loss with its derivatives; and the curvature of squares that touch the loss of rows beyond epsilon
+    and lie above it, as in iteratively reweighted least squares."""
+
+    beyond: Any = 0.0  # (D + 1, D + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class HuberLine(Line):
+    """A line and a scale s, fitted by min sum s + s h(residual / s): h(z) = z^2 where abs(z) <= epsilon, and
+    2 epsilon abs(z) - epsilon^2 beyond. The last of theta is log s."""
+
+    epsilon: float
+    least: float  # log s is not below: where all residuals vanish, so would s
+
+    @property
+    def scale(self) -> float:
+        return float(np.exp(max(self.theta[-1], self.least)))
+
+    def summarize(self, block: Any) -> HuberSums:
+        """The loss and its derivatives: of rows beyond epsilon, the second ones are zero."""
+        (r, Z), w, s, e = self.residuals(block), block.weight, self.scale, self.epsilon
+        size = np.abs(r)
+        near = size <= e * s
+        clipped = np.clip(r, -e * s, e * s)
+        total, squares = float(w.sum()), float(w @ clipped**2)
+        loss = s * total + float(w @ (clipped * (2.0 * r - clipped))) / s
+        free = self.theta[-1] > self.least
+        of_scale = (s * total - squares / s) * free  # by log s
+        gradient = np.append(Z.sums(-2.0 / s * w * clipped), of_scale)
+        inside = w * near
+        hessian = np.empty((len(gradient), len(gradient)))
+        hessian[:-1, :-1] = Z.squares(2.0 / s * inside)
+        hessian[:-1, -1] = hessian[-1, :-1] = Z.sums(2.0 / s * inside * r) * free
+        hessian[-1, -1] = 2.0 / s * float(inside @ r**2) * free + of_scale
+        far = w * np.where(near, 0.0, e * s / np.maximum(size, e * s))
+        return HuberSums(total, loss, gradient, hessian, Z.squares(2.0 / s * far))
+
+    def estimate(self, s: Objective) -> Self:
+        """One Newton step, without penalty: for the study of a single step."""
+        return self.replace(theta=self.theta + newton_step(s.hessian, s.gradient))
+
+
+def _step(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Of Newton's method; where all residuals vanish the scale does, by so much a step."""
+    step = newton_step(hessian, gradient)
+    return -step * min(1.0, 3.0 / max(abs(step[-1]), 1e-300))
+
+
+class HuberRegressor(Regressor, Iterative):
+    """Linear regression that outliers do not move much: beyond `epsilon` scales a residual counts by its
+    size, and not by its square.
+
+    Minimises ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` over the coefficients and
+    the scale s together, by Newton's method from the line of least squares: some ten passes over the data.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.35
+        How many scales a residual may have to count by its square; 1 at least. At 1.35 and with normal
+        errors, the variance of the coefficients is a twentieth more than that of least squares.
+    max_iter : int, default=100
+        Iterations at most.
+    alpha : float, default=0.0001
+        Strength of the squared penalty.
+    warm_start : bool, default=False
+        Whether `fit` starts from the last solution.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    tol : float, default=1e-5
+        Converged when no component of the gradient of the mean loss is larger, or the loss falls no more.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept.
+    scale_ : float
+        The scale s, that of residuals without outliers.
+    outliers_ : ndarray of shape (n_samples,)
+        Whether a residual is beyond `epsilon` scales; of rows in memory only.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Penalised mean loss by iteration.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : HuberLine
+        The fitted model.
+    statistics_ : HuberSums
+        The sums at the solution.
+
+    See Also
+    --------
+    QuantileRegressor : Regression to the median, or another quantile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import HuberRegressor, LinearRegression
+    >>> X = np.arange(20.0)[:, None]
+    >>> y = 2.0 * X[:, 0] + np.tile([0.1, -0.1], 10)
+    >>> y[17:] += 100.0
+    >>> HuberRegressor().fit(X, y).coef_.round(2), LinearRegression().fit(X, y).coef_.round(2)
+    (array([2.01]), array([5.83]))
+    """
+
+    bounds: ClassVar[dict[str, float]] = {"epsilon": 1.0, "max_iter": 0, "alpha": 0, "tol": 0}
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.35,
+        max_iter: int = 100,
+        alpha: float = 0.0001,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        tol: float = 1e-5,
+        checkpoint: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.alpha = alpha
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Targets, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, y, sample_weight)
+        model = self._start(data)
+        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
+
+        def objective(theta: np.ndarray) -> tuple[Any, ...]:
+            nonlocal last
+            last = theta, data.fold(HuberLine.summarize, model.replace(theta=theta))
+            return self._penalised(theta, last[1])
+
+        progress = newton(
+            objective,
+            model.theta,
+            solve=_step,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            watch=Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta)),
+        )
+        if not np.array_equal(last[0], progress.model):  # the last step was tried, and not taken
+            objective(progress.model)
+        solution = model.replace(theta=progress.model)
+        self._publish(progress.replace(model=solution, statistics=last[1]))
+        if in_memory(X) and not isinstance(X, Table):
+            residual = np.abs(np.asarray(y) - self.predict(X))
+            self.outliers_ = residual > self.epsilon * self.scale_
+        return self
+
+    def _start(self, data: Partitions) -> HuberLine:
+        D = self.n_features_in_
+        afford(D**2, f"the second derivatives by {D} features", "use fewer.")
+        line, s = least_squares(data, D, self.fit_intercept)
+        must_have_rows(s.weight)
+        center = s.mean[:D] if self.fit_intercept else np.zeros(D)
+        of_center = s.mean[D:] if self.fit_intercept else np.zeros(0)
+        least = np.log(LEAST * root_mean_square(line.replace(coef=0.0 * line.coef), s))
+        of_scale = max(np.log(root_mean_square(line, s)), least)
+        theta = np.concatenate([line.coef[0], of_center, [of_scale]])
+        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
+            theta, center = self.model_.theta, self.model_.center
+        return HuberLine(theta, center, self.fit_intercept, self.epsilon, float(least))
+
+    def _penalised(self, theta: np.ndarray, s: HuberSums) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mean loss plus penalty, with its derivatives."""
+        D = self.n_features_in_
+        shrunk = np.where(np.arange(len(theta)) < D, theta, 0.0)
+        value = s.loss + self.alpha * float(shrunk @ shrunk)
+        gradient = s.gradient + 2.0 * self.alpha * shrunk
+        hessian = np.array(s.hessian)
+        hessian[:-1, :-1] += SOME * s.beyond
+        hessian[np.arange(D), np.arange(D)] += 2.0 * self.alpha
+        # By log s it is not convex where s is too small; without that part it is, and the same at the optimum
+        hessian[-1, -1] -= min(float(s.gradient[-1]), 0.0)
+        return value / s.weight, gradient / s.weight, hessian / s.weight
+
+    def _fitted(self, model: HuberLine) -> dict[str, Any]:
+        return {"coef_": model.coef.copy(), "intercept_": model.intercept, "scale_": model.scale}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The target of each row that its line says."""
+        return np.asarray(read_rows(self, X) @ self.coef_) + self.intercept_

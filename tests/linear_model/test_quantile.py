@@ -1,0 +1,104 @@
+"""Quantile regression: the objective of scikit-learn's linear program, corners, and a certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from sklearn import linear_model as theirs
+from sklearn.exceptions import ConvergenceWarning
+
+import suffice
+from suffice.linear_model import QuantileRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 4)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 5.0, 0.0, 100.0]
+Y = X @ [1.0, -0.2, 5.0, 0.0] + 3.0 + RNG.standard_t(2.0, size=150)
+WEIGHT = RNG.gamma(2.0, size=150)
+
+
+def objective(model, X=X, y=Y, weight=WEIGHT):
+    r, q = y - X @ model.coef_ - model.intercept_, model.quantile
+    return (
+        np.average(np.maximum(q * r, (q - 1.0) * r), weights=weight) + model.alpha * np.abs(model.coef_).sum()
+    )
+
+
+EACH = [
+    {"quantile": 0.5, "alpha": 0.0},
+    {"quantile": 0.1, "alpha": 0.0},
+    {"quantile": 0.97, "alpha": 0.0},
+    {"quantile": 0.5, "alpha": 0.0, "fit_intercept": False},
+    {"quantile": 0.3, "alpha": 0.05},
+    {"quantile": 0.5, "alpha": 1.0},
+]
+
+
+@pytest.mark.parametrize("params", EACH, ids=str)
+def test_scikit_learn(params):
+    ours = QuantileRegressor(**params).fit(X, Y, sample_weight=WEIGHT)
+    peer = theirs.QuantileRegressor(**params).fit(X, Y, sample_weight=WEIGHT)
+    least = objective(peer)
+    assert ours.converged_
+    assert objective(ours) == pytest.approx(least, rel=1e-8)
+    assert objective(ours) - least <= ours.dual_gap_ + 1e-12 * least  # as it says of itself
+    assert ours.dual_gap_ <= 1e-7 * least
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-6)  # here there is one solution
+    assert ours.intercept_ == pytest.approx(peer.intercept_, abs=1e-4)
+    assert ((ours.coef_ == 0) == (np.abs(peer.coef_) < 1e-12)).all()
+    assert ours.n_iter_ < 80
+
+
+def test_a_best_line_goes_through_as_many_rows_as_it_has_numbers():
+    model = QuantileRegressor(alpha=0.0).fit(X, Y)
+    on = np.abs(Y - model.predict(X)) < 1e-9
+    assert on.sum() == 5
+
+
+@pytest.mark.parametrize("quantile", [0.25, 0.5, 0.9])
+def test_constants(quantile):
+    """Without features it is a quantile of the targets."""
+    y = np.random.default_rng(1).gamma(2.0, size=101)
+    model = QuantileRegressor(quantile=quantile, alpha=0.0).fit(np.zeros((101, 1)), y)
+    assert model.intercept_ == pytest.approx(np.quantile(y, quantile, method="inverted_cdf"), abs=1e-9)
+    share = (y <= model.intercept_ + 1e-9).mean()
+    assert abs(share - quantile) <= 1 / 101
+
+
+def test_ties_and_perfect_fits():
+    """Whole numbers, of which many rows are on the line; and targets that a line reaches."""
+    rng = np.random.default_rng(2)
+    rows, y = rng.integers(0, 3, size=(200, 2)).astype(float), rng.integers(0, 4, size=200).astype(float)
+    for params in ({"alpha": 0.0}, {"alpha": 0.01, "quantile": 0.7}):
+        ours, peer = (cls(**params).fit(rows, y) for cls in (QuantileRegressor, theirs.QuantileRegressor))
+        ones = np.ones(200)
+        assert objective(ours, rows, y, ones) == pytest.approx(objective(peer, rows, y, ones), rel=1e-7)
+    exact = QuantileRegressor(alpha=0.0, quantile=0.2).fit(X, X @ np.arange(4.0) + 1.0)
+    np.testing.assert_allclose(exact.predict(X), X @ np.arange(4.0) + 1.0, rtol=1e-7)
+
+
+def test_larger_files_and_sparse_rows(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(20_000, 5))
+    y = rows @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.laplace(size=20_000)
+    here = QuantileRegressor(alpha=0.001, quantile=0.6).fit(rows, y)
+    assert here.n_iter_ < 60
+    table = pa.table({f"x{d}": rows[:, d] for d in range(5)} | {"y": y})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=3000)
+    there = QuantileRegressor(alpha=0.001, quantile=0.6).fit(
+        suffice.rows(suffice.scan_parquet(tmp_path), target="y")
+    )
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-8)
+    thin = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense, sparse = (QuantileRegressor(alpha=0.01).fit(rows, Y) for rows in (thin, sp.csr_array(thin)))
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-9)
+
+
+def test_refused():
+    for quantile in (0.0, 1.0, 1.5):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            QuantileRegressor(quantile=quantile).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        QuantileRegressor(max_iter=2).fit(X, Y)
