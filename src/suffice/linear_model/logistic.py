@@ -455,10 +455,9 @@ class LogisticRegression(Classifier, Iterative):
 
     def _penalised(self, theta: np.ndarray, s: Objective, strength: float) -> tuple[Any, ...]:
         """Mean loss plus the squared part of the penalty, with its derivatives."""
-        shrunk = theta.copy()
-        shrunk[:, -1] = 0.0
-        value = s.loss / s.weight + 0.5 * strength * float((shrunk**2).sum())
-        gradient = s.gradient / s.weight + strength * shrunk.ravel()
+        coef, gradient = theta[:, :-1], s.gradient / s.weight
+        value = s.loss / s.weight + 0.5 * strength * float(np.einsum("kd,kd->", coef, coef))
+        gradient.reshape(theta.shape)[:, :-1] += strength * coef
         if np.ndim(s.hessian) == 0:
             return value, gradient
         ridge = np.ones_like(theta)
