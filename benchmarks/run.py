@@ -23,6 +23,7 @@ import imports
 import lda
 import logistic
 import maximum_entropy
+import naive_bayes
 import numba
 import numpy as np
 import out_of_core
@@ -44,8 +45,9 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
     return {
         "Beside scikit-learn": lambda: speed.table(100_000 if quick else 1_000_000, 3 if quick else 7),
         "Paths": lambda: paths.table(50_000 if quick else 1_000_000),
-        "Maximum entropy": lambda: maximum_entropy.table(*(1000, 5, 1) if quick else (5000, 10, 3)),
+        "Naive Bayes": lambda: naive_bayes.table(*(100_000, 20_000, 1) if quick else (1_000_000, 200_000, 3)),
         "Logistic regression": lambda: logistic.table(*(50_000, 10_000) if quick else (1_000_000, 200_000)),
+        "Maximum entropy": lambda: maximum_entropy.table(*(1000, 5, 1) if quick else (5000, 10, 3)),
         "Hidden Markov models": lambda: hidden_markov.table(1 if quick else 3),
         "Conditional random fields": lambda: crf.table(["small"] if quick else list(crf.CASES)),
         "Matrix factors": lambda: factors.table(*(0.1, 1, 20_000) if quick else (1.0, 3, 1_000_000)),

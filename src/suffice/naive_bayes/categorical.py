@@ -55,7 +55,7 @@ class CategoricalNB(DiscreteNB):
     --------
     >>> from suffice.naive_bayes import CategoricalNB
     >>> model = CategoricalNB().fit([[0, 2], [0, 1], [1, 0]], ["a", "a", "b"])
-    >>> model.predict([[0, 0], [1, 2]])
+    >>> model.predict([[0, 0], [1, 0]])
     array(['a', 'b'], dtype='<U1')
     """
 
