@@ -23,7 +23,6 @@ import imports
 import lda
 import logistic
 import maximum_entropy
-import naive_bayes
 import numba
 import numpy as np
 import out_of_core
@@ -36,6 +35,8 @@ import sklearn
 import soak
 import spark_overhead
 import speed
+
+import naive_bayes
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "benchmarks_table.md"
 
