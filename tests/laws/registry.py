@@ -359,7 +359,7 @@ VARIANTS = _variants()
 RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
     r"|criterion=gcv|GeneralizedAdditiveModel.solver="
-    r"|variant=(averaged|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
+    r"|variant=(averaged|voted|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
     r"|MaximumEntropy.solver="
 )
 

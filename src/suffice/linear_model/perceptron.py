@@ -406,7 +406,7 @@ class Perceptron(Classifier, Iterative):
 
     def _form(self, data: Partitions, start: Hyperplanes) -> Form:
         block = gathered(data, "use LogisticRegression, which sums over the rows where they are.")
-        codes = class_codes(start.classes, np.asarray(block.y))
+        codes = np.array(class_codes(start.classes, np.asarray(block.y)), dtype=np.int64)
         weight = np.ascontiguousarray(block.weight * start.class_weight[codes])
         must_have_rows(weight)
         margin = np.zeros(2) + (np.ravel(self.margin) if self.variant == "margin" else 0.0)

@@ -144,7 +144,7 @@ class Primal(Form):
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Data, indices and row pointers; of dense rows there are no indices."""
         if sp.issparse(self.X):
-            return self.X.data, self.X.indices, self.X.indptr
+            return self.X.data, self.X.indices, self.X.indptr.astype(np.int64)
         N, D = self.X.shape
         return self.X.ravel(), np.empty(0, np.int32), (np.arange(N + 1) * D).astype(np.int64)
 
