@@ -383,6 +383,9 @@ def test_pickled_and_from_a_checkpoint(tmp_path):
     assert bits(kept) == bits(model)
     with pytest.raises(TypeError, match="features"):
         model.save(tmp_path / "model")
+    of_matrices = MaximumEntropy([np.eye(2, 4, k) for k in range(3)]).fit(X, y)
+    of_matrices.save(tmp_path / "model")
+    assert bits(suffice.load(tmp_path / "model").predict_proba(X)) == bits(of_matrices.predict_proba(X))
 
 
 def test_warm_start_goes_on():
@@ -410,6 +413,25 @@ def test_refused_in_words(how, said):
     X, y = problem()
     with pytest.raises(ValueError, match=said):
         MaximumEntropy(**how).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind"), [(lambda x, c: None, TypeError), (lambda x, c: x[7], IndexError)]
+)
+def test_an_error_in_a_feature_says_in_which(broken, kind):
+    X, y = problem()
+    with pytest.raises(kind) as raised:
+        MaximumEntropy([first, broken]).fit(X, y)
+    assert any("feature 1" in note and "'a'" in note for note in raised.value.__notes__)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_features_that_say_nothing_have_no_weight(solver):
+    X, y = problem()
+    for value in (0.0, 1.0):
+        model = MaximumEntropy([lambda x, c, value=value: value], C=np.inf, solver=solver).fit(X, y)
+        assert model.coef_ == 0.0
+        assert model.converged_
 
 
 # --- distributions from means --------------------------------------------------------------------------

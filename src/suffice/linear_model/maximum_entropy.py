@@ -224,7 +224,13 @@ def _called(features: Any, classes: np.ndarray, X: Any) -> sp.csr_array:
         x = _row(X, n)
         for c in labels:
             for p, f in enumerate(features):
-                value = float(f(x, c))
+                try:
+                    value = float(f(x, c))
+                except Exception as error:
+                    error.add_note(
+                        f"In feature {p} of MaximumEntropy, for the row {x!r} and the class {c!r}."
+                    )
+                    raise
                 if value != 0.0:
                     data.append(value)
                     indices.append(p)
@@ -488,7 +494,15 @@ class MaximumEntropy(Classifier, Iterative):
                 return value, gradient
             return value, gradient, (s.hessian + np.diag(strength)) / s.weight
 
-        return minimise(objective, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        first = objective(start.theta)
+        if np.abs(first[1]).max(initial=0.0) <= self.tol:  # nothing to learn, and rounding is not followed
+            at_rest = Progress(start.theta, (first[0],), None, "tolerance")
+            return watch.limited(self.max_iter).loop(lambda _: at_rest, Progress(start.theta))
+
+        def again(theta: np.ndarray) -> tuple[Any, ...]:
+            return first if np.array_equal(theta, start.theta) else objective(theta)
+
+        return minimise(again, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
     def _by_scaling(self, data: Partitions, start: FeatureWeights, watch: Watch) -> Progress:
         strength = self._strength(start)
