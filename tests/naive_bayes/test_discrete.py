@@ -155,3 +155,17 @@ def test_alpha_that_is_too_small():
     with pytest.warns(UserWarning, match=r"alpha too small"):
         model = ours.MultinomialNB(alpha=0.0, force_alpha=False).fit(X, Y)
     assert np.isfinite(model.feature_log_prob_).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_are_checked_by_threads(dtype):
+    """What a few rows are refused for, many are too, in `fit` and in `predict`, with the same words."""
+    many = np.tile(X, (500, 6)).astype(dtype)
+    y = np.tile(Y, 500)
+    model = ours.MultinomialNB().fit(many[:4000], y[:4000])
+    assert model.predict(many).shape == y.shape
+    for value, words in ((np.nan, "Input X contains NaN"), (np.inf, "infinity"), (-1.0, "Negative values")):
+        many[-1, -1] = value
+        for call in (lambda: ours.MultinomialNB().fit(many, y), lambda: model.predict(many)):
+            with pytest.raises(ValueError, match=words):
+                call()

@@ -197,7 +197,14 @@ def _take(X: Any, rows: Any) -> Any:
         return X[rows]
     ends = X.indptr[start : max(start, stop) + 1]
     part = slice(ends[0], ends[-1])
-    return sp.csr_array((X.data[part], X.indices[part], ends - ends[0]), (len(ends) - 1, X.shape[1]))
+    return csr_of(X.data[part], X.indices[part], ends - ends[0], (len(ends) - 1, X.shape[1]))
+
+
+def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
+    """CSR rows of these arrays. The constructor of SciPy copies what is a small part of another array."""
+    out = sp.csr_array(shape, dtype=data.dtype)
+    out.data, out.indices, out.indptr = data, indices, indptr
+    return out
 
 
 def one_a_place(X: sp.csr_array) -> sp.csr_array:

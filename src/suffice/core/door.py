@@ -269,8 +269,11 @@ def _is_list(X: Any) -> bool:
     return isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
 
 
-def read_rows(estimator: Any, X: Any) -> Any:
-    """Checked rows to predict from, in memory: contiguous float64 or CSR."""
+def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
+    """Checked rows to predict from, in memory: contiguous float64 or CSR.
+
+    `late` if what is asked of them calls `Check.must_pass` piece by piece: many rows are then read once.
+    """
     check_is_fitted(estimator)
     check = Check.of(estimator)
     source = source_of(X)
@@ -289,7 +292,7 @@ def read_rows(estimator: Any, X: Any) -> Any:
     else:
         if isinstance(X, Table):
             source = source[list(estimator.feature_names_in_)]
-        block = Rows(check.array(estimator, source, reset=False))
+        block = Rows(check.array(estimator, source, reset=False, late=late))
     return block.piece(0, len(block), 0).X
 
 
@@ -425,7 +428,10 @@ class Check:
             getattr(estimator, "takes_unlabelled", False),
         )
 
-    def array(self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
+    def array(
+        self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True, late: bool = False
+    ) -> Any:
+        """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
@@ -444,27 +450,23 @@ class Check:
         else:
             checked = validate_data(estimator, X, y, reset=reset, **how)
         X = checked if alone else checked[0]
-        if not many or not self._pass_by_threads(X):
-            if many:
-                how = {"allow_nan": self.nan, "estimator_name": self.name, "input_name": "X"}
-                assert_all_finite(X, **how)
+        if not many:
             self.values(X)
+        elif not late:
+            size = max(1, PIECE_BYTES // (X.itemsize * max(1, X.shape[1])))
+            parts = tuple(X[start : start + size] for start in range(0, len(X), size))
+            list(import_module("suffice.engines.local").in_order(self.must_pass, parts))
         if sp.issparse(X):
             X = one_a_place(sp.csr_array(X))
         return X if alone else (X, checked[1])
 
-    def _pass_by_threads(self, X: np.ndarray) -> bool:
-        """Whether all numbers are finite, and none is negative where that matters, in one reading of them."""
-        local = import_module("suffice.engines.local")
-        size = max(1, PIECE_BYTES // (X.itemsize * max(1, X.shape[1])))
-        parts = tuple(X[start : start + size] for start in range(0, len(X), size))
-
-        def passes(part: np.ndarray) -> bool:
-            with np.errstate(over="ignore", invalid="ignore"):
-                finite = bool(np.isfinite(part.sum()))
-            return finite and not (self.positive and part.min() < 0)
-
-        return all(local.in_order(passes, parts))
+    def must_pass(self, X: np.ndarray) -> None:
+        """Refuse dense numbers that are not finite, or negative where that matters; they are read once."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = bool(np.isfinite(X.sum()))
+        if not finite or (self.positive and len(X) and X.min() < 0):
+            assert_all_finite(X, allow_nan=self.nan, estimator_name=self.name, input_name="X")
+            self.values(X)
 
     def values(self, X: Any) -> None:
         if self.positive and ((X.data if sp.issparse(X) else X) < 0).any():

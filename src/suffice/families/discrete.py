@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
+from ..core.blocks import csr_of
 from ..core.model import Family
 from ..core.values import Value
 from ..statistics import (
@@ -63,12 +64,17 @@ class Bernoulli(Family):
     def log_density(self, X: Any) -> np.ndarray:
         X, (one, zero, both) = self.ones(X), self._logs
         if both is not None:  # the zeros of most rows are many: those of a row of zeros, less its ones
-            out = both.times(X) + zero.finite.sum(axis=0)
+            out = both.times(X) + self._zeros
             if not np.isnan(out.sum()):
                 return out
         X = X.toarray() if sp.issparse(X) else X
         seen = ~np.isnan(X)
         return one.times(np.where(seen, X, 0.0)) + zero.times(np.where(seen, 1.0 - X, 0.0))
+
+    @cached_property
+    def _zeros(self) -> np.ndarray:
+        """log p of a row of zeros, (K,)."""
+        return _log(1.0 - self.probability).sum(axis=1)
 
     @cached_property
     def _logs(self) -> tuple[Logs, Logs, Logs | None]:
@@ -81,7 +87,7 @@ class Bernoulli(Family):
         if self.above is None:
             return X
         if sp.issparse(X):
-            return sp.csr_array(((X.data > self.above).astype(np.float64), X.indices, X.indptr), X.shape)
+            return csr_of((X.data > self.above).astype(np.float64), X.indices, X.indptr, X.shape)
         out = np.greater(X, self.above).astype(np.float64)
         if np.isnan(X.sum()):
             out[np.isnan(X)] = np.nan

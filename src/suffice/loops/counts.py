@@ -42,9 +42,9 @@ def add_squares_by_label(X, weight, labels, points, out):
 
 
 @jit
-def add_sparse_by_label(data, indices, indptr, weight, labels, out):
-    """out[label of i] += weight[i] X[i], for CSR rows"""
-    for i in range(len(indptr) - 1):
+def add_sparse_by_label(data, indices, indptr, weight, labels, order, out):
+    """out[label of i] += weight[i] X[i], for CSR rows in this order; sorted by label, sums stay in cache"""
+    for i in order:
         k, w = labels[i], weight[i]
         for p in range(indptr[i], indptr[i + 1]):
             out[k, indices[p]] += w * data[p]

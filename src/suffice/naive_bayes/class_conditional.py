@@ -275,9 +275,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         if not self._is_hidden(start, found):
             with one_task(self):
-                self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
-            self.n_iter_ = 1
-            return self
+                return self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
         progress = em(
             self._starts(data, start, found.holes > 0),
             data,
@@ -344,7 +342,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     def _fitted(self, model: Any, s: Any = None) -> dict[str, Any]:
         fitted = {"classes_": model.classes, "class_prior_": model.prior}
-        return fitted if s is None else fitted | {"class_count_": s.weight}
+        return fitted if s is None else fitted | {"class_count_": s.weight, "n_iter_": 1}
 
     @property
     def coef_(self) -> np.ndarray:

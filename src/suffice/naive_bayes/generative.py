@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from ..core.door import read_rows
+from ..core.door import Check, read_rows
 from ..core.estimator import OnePass, must_have_rows
 from ..core.partitions import Partitions
 from ..engines.local import map_rows
@@ -80,25 +81,33 @@ class GenerativeClassifier(Classifier, OnePass):
         """log p(x, c) of checked rows, up to a term of the row."""
         return self.model_.scores(X)
 
+    def _answer(self, f: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
+        """f of the scores of rows, by threads; rows are checked where they are scored, and so read once."""
+        X, check = read_rows(self, X, late=True), Check.of(self)
+
+        def of_rows(rows: Any) -> np.ndarray:
+            if isinstance(rows, np.ndarray) and rows.dtype != object:
+                check.must_pass(rows)
+            return f(self._scores(rows))
+
+        return map_rows(of_rows, X)
+
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
-        X = read_rows(self, X)
-        return map_rows(self._scores, X)
+        return self._answer(lambda scores: scores, X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """log p(c given x) of each row and class."""
-        X = read_rows(self, X)
-        return map_rows(lambda rows: log_softmax(_possible(self._scores(rows)), axis=1), X)
+        return self._answer(lambda scores: log_softmax(_possible(scores), axis=1), X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """p(c given x) of each row and class."""
-        X = read_rows(self, X)
-        return map_rows(lambda rows: softmax(_possible(self._scores(rows)), axis=1), X)
+        return self._answer(lambda scores: softmax(_possible(scores), axis=1), X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        X = read_rows(self, X)
-        return self.classes_[map_rows(lambda rows: self._scores(rows).argmax(axis=1), X)]
+        best = self._answer(lambda scores: scores.argmax(axis=1), X)
+        return self.classes_[best]
 
 
 def _possible(scores: np.ndarray) -> np.ndarray:

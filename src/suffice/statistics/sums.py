@@ -34,7 +34,8 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
 
     total = np.zeros((K, X.shape[1]))
     if sp.issparse(X):
-        add_sparse_by_label(X.data, X.indices, X.indptr, weight, k, total)
+        order = np.argsort(k.astype(np.min_scalar_type(K)), kind="stable")
+        add_sparse_by_label(X.data, X.indices, X.indptr, weight, k, order, total)
         return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
     if above is not None:
         holes = add_above_by_label(X, above, weight, k, total) > 0
@@ -128,7 +129,7 @@ def count_categories_by_label(
     start = np.concatenate([[0], np.cumsum(most + 1.0)]).astype(np.int64)
     out = np.zeros((K, start[-1]))
     add_categories_by_label(X, weight, k, start, out)
-    seen = out.any(axis=0)
+    seen = np.asarray(out.any(axis=0))
     found = []
     for first, end, known in zip(start[:-1], start[1:], values, strict=True):
         here = np.flatnonzero(seen[first:end])
