@@ -30,8 +30,8 @@ def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, targets, and what the targets are expected to be."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(n, FEATURES))
-    waves = np.arange(1, FEATURES + 1)
-    mean = (np.sin(X * waves) * (waves % 3 > 0)).sum(axis=1)
+    waves = np.linspace(1.0, 8.0, FEATURES)
+    mean = (np.sin(X * waves) * (np.arange(FEATURES) % 3 > 0)).sum(axis=1)
     return X, mean + rng.normal(size=n), mean
 
 

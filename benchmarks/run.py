@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import additive
 import at_size
 import cost
 import crf
@@ -46,6 +47,7 @@ def parts(quick: bool) -> dict[str, Callable[[], list[str]]]:
     return {
         "Beside scikit-learn": lambda: speed.table(100_000 if quick else 1_000_000, 3 if quick else 7),
         "Paths": lambda: paths.table(50_000 if quick else 1_000_000),
+        "Additive models": lambda: additive.table(*(50_000, (10_000,)) if quick else (1_000_000,)),
         "Naive Bayes": lambda: naive_bayes.table(*(100_000, 20_000, 1) if quick else (1_000_000, 200_000, 3)),
         "Logistic regression": lambda: logistic.table(*(50_000, 10_000) if quick else (1_000_000, 200_000)),
         "Maximum entropy": lambda: maximum_entropy.table(*(1000, 5, 1) if quick else (5000, 10, 3)),
