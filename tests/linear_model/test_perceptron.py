@@ -312,6 +312,27 @@ def test_starts():
         Perceptron(algorithm="dual").fit(X, y, coef_init=first.coef_)
 
 
+def test_nothing_is_left_of_a_fit_with_other_options():
+    X, y = rows(30, gap=0.5)
+    model = Perceptron(algorithm="dual", variant="voted").fit(X, y)
+    model.set_params(algorithm="primal", variant="plain", warm_start=True).fit(X, y)
+    assert not {"support_", "dual_coef_", "updates_", "votes_"} & set(vars(model))
+    model.set_params(algorithm="dual", kernel="rbf").fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert np.isfinite(model.mistake_bound_).all()  # it has started from zero
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_rows_in_dual_form(kernel):
+    X, y = rows(40)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    how = {"algorithm": "dual", "kernel": kernel, "variant": "averaged"}
+    dense, sparse = Perceptron(**how).fit(X, y), Perceptron(**how).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-9
+    )
+
+
 def test_rows_that_are_elsewhere_are_brought_here(tmp_path):
     X, y = rows(500)
     columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}

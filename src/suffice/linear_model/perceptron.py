@@ -413,25 +413,28 @@ class Perceptron(Classifier, Iterative):
         given = block, codes, weight, self.fit_intercept, len(start.theta), margin, start.step
         if self.algorithm == "primal":
             return Primal(*given)
-        return Dual(*given, self._kernel(block.X, np.arange(len(block))))
+        N, D = block.X.shape
+        if self.kernel == "precomputed" and N != D:
+            raise ValueError(f"A precomputed kernel is a square matrix, and this one has shape {(N, D)}.")
+        return Dual(*given, self._kernel(np.arange(N) if self.kernel == "precomputed" else block.X))
 
-    def _kernel(self, X: Any, rows: np.ndarray) -> Kernel:
-        """The products with some rows of X."""
-        kept = rows
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed kernel is a square matrix, and this one has shape {X.shape}.")
-        if self.kernel != "precomputed":
-            afford(len(rows) * X.shape[1], f"{len(rows)} rows that are kept", "use variant='averaged'.")
-            kept = X[rows].toarray() if sp.issparse(X) else X[rows]
-        return Kernel(kept, self.kernel, self.gamma, self.degree, self.coef0)
+    def _kernel(self, rows: Any) -> Kernel:
+        return Kernel(rows, self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _kept(self, X: Any, support: np.ndarray) -> Kernel:
+        """The products with the rows that are kept: dense, as a file holds them."""
+        if self.kernel == "precomputed":
+            return self._kernel(support)
+        afford(len(support) * X.shape[1], f"{len(support)} rows that are kept", "use variant='averaged'.")
+        return self._kernel(X[support].toarray() if sp.issparse(X) else X[support])
 
     def _given(self, start: Hyperplanes, coef: Any, intercept: Any) -> np.ndarray | None:
         """The weights to start from, (P, D + 1), or None for zero."""
         (P, D), before = start.theta.shape, getattr(self, "model_", None)
         if coef is None and intercept is None:
-            if self.warm_start and before is not None and before.theta.shape == (P, D):
-                return before.theta
-            return None
+            if not self.warm_start or self.algorithm == "dual" or self.variant == "voted" or before is None:
+                return None
+            return before.theta if before.kernel is None and before.theta.shape == (P, D) else None
         if self.algorithm == "dual" or self.variant == "voted":
             raise ValueError("coef_init and intercept_init are for the primal form without votes.")
         theta = start.theta.copy()
@@ -487,10 +490,12 @@ class Perceptron(Classifier, Iterative):
                 lasted[mine] = np.diff(here.log[mine, 3], append=here.visits[k])
             votes = Votes(problem, np.searchsorted(support, row), here.log[:, 2], lasted)
         theta = np.ascontiguousarray(np.column_stack([W[:, support], form.bias * W.sum(axis=1)]))
-        kernel = self._kernel(form.block.X, support)
+        kernel = self._kept(form.block.X, support)
         return model.replace(theta=theta, kernel=kernel, support=support, votes=votes)
 
     def _conclude(self, form: Form, progress: Epochs, data: Partitions) -> Self:
+        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "updates_", "votes_", "_epochs"):
+            self.__dict__.pop(name, None)  # of a fit with other options
         self._publish(progress.replace(statistics=data.fold(Hyperplanes.summarize, progress.model)))
         if isinstance(form, Primal):
             self._epochs = progress.replace(log=np.empty((0, 4)))  # from which `partial_fit` goes on
