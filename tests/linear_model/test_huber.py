@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.linear_model import HuberRegressor, LinearRegression
+from suffice.linear_model.huber import HuberLine
+from suffice.linear_model.residuals import Columns
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -111,3 +113,18 @@ def test_refused():
         HuberRegressor(epsilon=0.9).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         HuberRegressor(max_iter=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("apart", [False, True])
+def test_sums_about_a_centre(fit_intercept, sparse, apart):
+    """As of the columns themselves, written out."""
+    center = np.array([5.0, -3.0, 0.0, 40.0]) * fit_intercept
+    line = HuberLine(np.zeros(4 + fit_intercept + 1), center, fit_intercept, apart, 1.35, -20.0)
+    Z = np.hstack([X - center, np.ones((300, int(fit_intercept)))])
+    columns = Columns.of(line, sp.csr_array(X) if sparse else X)
+    theta = np.arange(1.0, Z.shape[1] + 1.0)
+    np.testing.assert_allclose(columns.times(theta), Z @ theta, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(columns.sums(WEIGHT), Z.T @ WEIGHT, rtol=1e-9)
+    np.testing.assert_allclose(columns.squares(WEIGHT), Z.T @ (WEIGHT[:, None] * Z), rtol=1e-9)

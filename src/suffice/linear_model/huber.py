@@ -21,7 +21,7 @@ from ..core.tables import Table
 from ..fitting import newton
 from ..fitting.scores import Regressor
 from ..statistics import Objective
-from .residuals import Line, least_squares, newton_step, root_mean_square
+from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
 
 # Of the curvature of reweighted squares, so that steps are not too long where few rows are within epsilon.
 SOME = 1e-3
@@ -223,7 +223,8 @@ class HuberRegressor(Regressor, Iterative):
         theta = np.concatenate([line.coef[0], of_center, [of_scale]])
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta, center = self.model_.theta, self.model_.center
-        return HuberLine(theta, center, self.fit_intercept, self.epsilon, float(least))
+        how = self.fit_intercept, self.fit_intercept and are_apart(s, D)
+        return HuberLine(theta, center, *how, self.epsilon, float(least))
 
     def _penalised(self, theta: np.ndarray, s: HuberSums) -> tuple[float, np.ndarray, np.ndarray]:
         """Mean loss plus penalty, with its derivatives."""

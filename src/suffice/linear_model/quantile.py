@@ -23,7 +23,7 @@ from ..core.partitions import Partitions
 from ..fitting.descent import ROUNDING, _proximal, absolute
 from ..fitting.scores import Regressor
 from ..statistics import Objective
-from .residuals import Line, least_squares, newton_step, root_mean_square
+from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
 
 SHRINK = 0.35  # of the width of the rounding, from one loss to the next
 ROUNDED = 1e-14  # of the targets, below which nothing is told apart
@@ -262,9 +262,12 @@ class QuantileRegressor(Regressor, Iterative):
         width = root_mean_square(line.replace(coef=0.0 * line.coef) if self.alpha else line, s)
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         of_center = s.mean[D:] + width * ndtri(self.quantile) if self.fit_intercept else np.zeros(0)
-        theta = np.append(line.coef[0], of_center)
+        theta, how = (
+            np.append(line.coef[0], of_center),
+            (self.fit_intercept, self.fit_intercept and are_apart(s, D)),
+        )
         size = np.sqrt(line.square(s)[D, D] / s.weight + s.mean[D] ** 2)
-        return QuantileLine(theta, center, self.fit_intercept, self.quantile, width), ROUNDED * float(size)
+        return QuantileLine(theta, center, *how, self.quantile, width), ROUNDED * float(size)
 
     def _fitted(self, model: QuantileLine) -> dict[str, Any]:
         return {"coef_": model.coef.copy(), "intercept_": model.intercept}

@@ -14,6 +14,8 @@ from ..fitting.linear_algebra import gram, solve_positive
 from ..statistics import Moments
 from .least_squares import LinearModel, must_have_one_target
 
+FAR = 30.0  # spreads
+
 
 @dataclass(frozen=True, eq=False)
 class Line(Model):
@@ -22,6 +24,7 @@ class Line(Model):
     theta: np.ndarray  # coefficients; the intercept at the centre, if there is one; and what else there is
     center: np.ndarray  # (D,), zero without an intercept
     fit_intercept: bool
+    apart: bool  # whether rows are so far from the origin that they are centred, and not only their sums
 
     @property
     def coef(self) -> np.ndarray:
@@ -40,37 +43,45 @@ class Line(Model):
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows less their centre, and ones for the intercept. Sparse rows are never centred: sums of them are."""
+    """Rows less their centre, and ones for the intercept. If they can, sums are centred, and not the rows."""
 
-    X: Any  # (N, D + 1): dense about the centre, or CSR about the origin
-    back: Any  # (D + 1, D + 1): what makes sums about the origin sums about the centre; None if they are
+    X: Any  # (N, D): about the origin, or about the centre
+    center: Any  # (D,), of sums that are still about the origin; None if they are not
+    ones: bool
 
     @classmethod
     def of(cls, line: Line, X: Any) -> Columns:
-        D = len(line.center)
-        ones = np.ones((X.shape[0], int(line.fit_intercept)))
-        if not sp.issparse(X):
-            return cls(np.hstack([X - line.center, ones]), None)
-        if not line.fit_intercept:
-            return cls(X, None)
-        back = np.eye(D + 1)
-        back[D, :D] = -line.center
-        return cls(sp.hstack([X, ones], format="csr"), back)
+        if line.apart and not sp.issparse(X):
+            return cls(X - line.center, None, line.fit_intercept)
+        return cls(X, line.center if line.center.any() else None, line.fit_intercept)
 
     def times(self, theta: np.ndarray) -> np.ndarray:
         """What the line says of each row."""
-        theta = theta[: self.X.shape[1]]
-        return np.asarray(self.X.dot(theta if self.back is None else self.back @ theta))
+        D = self.X.shape[1]
+        at = (theta[D] if self.ones else 0.0) - (0.0 if self.center is None else self.center @ theta[:D])
+        return np.asarray(self.X.dot(theta[:D])) + at
 
     def sums(self, weight: np.ndarray) -> np.ndarray:
-        """Z' weight for the columns Z about the centre, with one or several weights of rows."""
-        found = np.asarray(self.X.T.dot(weight))
-        return found if self.back is None else self.back.T @ found
+        """Z' weight for the columns Z about the centre."""
+        found, total = np.asarray(self.X.T.dot(weight)), weight.sum()
+        if self.center is not None:
+            found = found - total * self.center
+        return np.append(found, total) if self.ones else found
 
     def squares(self, weight: np.ndarray) -> np.ndarray:
         """Z' diag(weight) Z."""
-        found = gram(self.X, weight)
-        return found if self.back is None else self.back.T @ found @ self.back
+        felt = np.flatnonzero(weight)
+        few = 2 * len(felt) < len(weight)
+        found = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
+        edge = self.sums(weight)
+        if not self.ones:
+            return found
+        if self.center is not None:
+            cross = np.outer(edge[:-1], self.center)
+            found = found - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
+        out = np.empty((len(edge), len(edge)))
+        out[:-1, :-1], out[-1], out[:, -1] = found, edge, edge
+        return out
 
 
 def least_squares(data: Partitions, D: int, fit_intercept: bool) -> tuple[LinearModel, Moments]:
@@ -79,6 +90,12 @@ def least_squares(data: Partitions, D: int, fit_intercept: bool) -> tuple[Linear
     s = data.fold(LinearModel.summarize, start)
     must_have_one_target(start, s)
     return start.estimate(s), s
+
+
+def are_apart(s: Moments, D: int) -> bool:
+    """Whether rows are far from the origin, compared with their spread."""
+    spread = np.sqrt(np.diag(s.scatter)[:D] / s.weight)
+    return bool((np.abs(s.mean[:D]) > FAR * spread).any())
 
 
 def root_mean_square(model: LinearModel, s: Moments) -> float:
