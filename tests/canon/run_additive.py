@@ -1,4 +1,4 @@
-"""Smoothing splines and additive models."""
+"""Smoothing splines, additive models, projection pursuit."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ from suffice.linear_model import (
     GeneralizedAdditiveModel,
     LinearRegression,
     LogisticRegression,
+    ProjectionPursuitRegressor,
     SmoothingSpline,
 )
 
@@ -61,3 +62,26 @@ def _(_given):
     curves = GeneralizedAdditiveModel("binomial", alpha=0.1, solver="backfitting").fit(X, y)
     assert (np.diff(curves.trace_) <= 1e-12).all()
     return {"alpha_start": alpha(0.5), "alpha_start_for_mean_0.25": alpha(0.25)}
+
+
+@example("stats601-and-slides/projection-pursuit-regression-recovery")
+def _(_given):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 4))
+    W = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 1.0, -1.0, 1.0]])
+    W /= np.linalg.norm(W, axis=1, keepdims=True)
+    y = np.sin(1.5 * X @ W[0]) + (X @ W[1]) ** 2 / 2.0
+    model = ProjectionPursuitRegressor(2, random_state=0).fit(X, y)
+    left = np.var(y - model.predict(X)) / np.var(y)
+    return bool(left < 0.05 and (np.abs(model.directions_ @ W.T).max(axis=0) > 0.99).all())
+
+
+@example("stats601-and-slides/single-index-recovery")
+def _(_given):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5))
+    w = rng.normal(size=5)
+    w /= np.linalg.norm(w)
+    y = (X @ w) ** 2 + 0.1 * rng.normal(size=500)
+    model = ProjectionPursuitRegressor(1).fit(X, y)
+    return bool(abs(model.directions_[0] @ w) > 0.99)

@@ -13,6 +13,7 @@ from .margins import hyperplane_distance, hyperplane_projection, is_linearly_sep
 from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
+from .projection_pursuit import ProjectionPursuitRegressor
 from .proportional_odds import ProportionalOdds
 from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
@@ -25,14 +26,15 @@ __all__ = [
     "BayesianModelAveraging",
     "ElasticNet",
     "ElasticNetCV",
-    "HuberRegressor",
     "GeneralizedAdditiveModel",
+    "HuberRegressor",
     "Lasso",
     "LassoCV",
     "LinearRegression",
     "LogisticRegression",
     "MaximumEntropy",
     "Perceptron",
+    "ProjectionPursuitRegressor",
     "ProportionalOdds",
     "QuantileRegressor",
     "Ridge",

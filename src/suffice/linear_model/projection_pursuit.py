@@ -1,0 +1,439 @@
+"""Projection pursuit: smooth functions of directions that are learnt with them.
+
+Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal Hessian directions", 1992
+(where to begin); STATS601 5.10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.special import expit, log_expit
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+
+from ..core.cost import afford
+from ..core.door import open_rows, read_rows
+from ..core.estimator import Iterative, must_have_rows
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Parts, Statistics
+from ..fitting.linear_algebra import roots, signs
+from ..fitting.scores import Classifier, Regressor
+from ..fitting.smoothing import Smoothing
+from ..fitting.splines import NaturalSplines
+from ..statistics import CategoryCounts, class_codes, count_categories, moments
+from .additive import ROUNDING, Working, level_of
+
+REACH = 3.0  # projections have mean zero and variance one: beyond, functions are lines
+DIRECTIONS = 16  # drawn at random beside those that the rows suggest
+STEPS = 15  # of all terms together, before the next is added
+
+
+@dataclass(frozen=True, eq=False)
+class Hints(Statistics):
+    """Where the residuals go: sums of residual times row, and times its products."""
+
+    weight: float
+    slope: np.ndarray  # (R,)
+    curve: np.ndarray  # (R, R)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionPursuit(Model):
+    """g(E y) = intercept + sum_m f_m(w_m' u), with u the rows in units of their covariance and |w_m| = 1.
+
+    The deviance plus sum_m alpha_m times the integral of f_m''^2 is made small by steps of Gauss and Newton:
+    least squares in the functions and in turns of the directions, by one fold of moments.
+    """
+
+    mean: np.ndarray  # (D,)
+    units: np.ndarray  # (D, R): u = (x - mean) units
+    basis: NaturalSplines  # of one projection, q functions
+    w: np.ndarray  # (M, R)
+    coef: np.ndarray  # (M, q)
+    intercept: float
+    alpha: np.ndarray  # (M,), with projections in units of their range
+    damping: float = 1e-3  # of turns
+    choices: int = 0  # how many times the penalties will still be chosen
+    classes: Any = None  # (2,), of labels
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.mean).dot(self.units)
+
+    def terms(self, X: np.ndarray) -> np.ndarray:
+        """f_m of each row, (N, M)."""
+        T = self.rows(X).dot(self.w.T)
+        parts = [self.basis(t[:, None]).dot(c) for t, c in zip(T.T, self.coef, strict=True)]
+        return np.stack(parts, axis=1) if parts else np.zeros((len(X), 0))
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        return self.intercept + self.terms(X).sum(axis=1)
+
+    def _targets(self, score: np.ndarray, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residuals, curvatures and deviances of rows."""
+        if self.classes is None:
+            rest = block.y.astype(np.float64) - score
+            return rest, np.ones(len(rest)), rest**2
+        y = class_codes(self.classes, block.y).astype(np.float64)
+        p = expit(score)
+        deviance = -2.0 * (y * log_expit(score) + (1.0 - y) * log_expit(-score))
+        return y - p, np.maximum(p * (1.0 - p), 1e-10), deviance
+
+    def summarize(self, block: Any) -> Working:
+        U = self.rows(block.X)
+        functions, turns, score = [], [], np.full(len(U), self.intercept)
+        for w, c in zip(self.w, self.coef, strict=True):
+            t = U.dot(w)[:, None]
+            functions.append(self.basis(t))
+            score += functions[-1].dot(c)
+            turns.append(self.basis(t, 1).dot(c)[:, None] * (U - t * w))
+        rest, curve, deviance = self._targets(score, block)
+        Z = np.hstack([*functions, *turns, (score + rest / curve)[:, None]])
+        total = np.zeros(0)
+        weight = float(block.weight.sum())
+        return Working(weight, float(block.weight.dot(deviance)), total, moments(Z, block.weight * curve))
+
+    def hints(self, block: Any) -> Hints:
+        U = self.rows(block.X)
+        rest = block.weight * self._targets(self.score(block.X), block)[0]
+        return Hints(float(block.weight.sum()), U.T.dot(rest), (U * rest[:, None]).T.dot(U))
+
+    def tries(self, directions: np.ndarray, block: Any) -> Parts:
+        """Of each direction, the moments of its functions and of what is left."""
+        T = self.rows(block.X).dot(directions.T)
+        rest, curve, _ = self._targets(self.score(block.X), block)
+        target, weight = (rest / curve)[:, None], block.weight * curve
+        return Parts(tuple(moments(np.hstack([self.basis(t[:, None]), target]), weight) for t in T.T))
+
+    def estimate(self, s: Working) -> Self:
+        """One step of all functions and directions."""
+        M, R = self.w.shape
+        m, q = s.moments, len(self.basis)
+        p, at = M * (q + R), M * q
+        feature = np.concatenate([np.repeat(np.arange(M), q), np.full(M * R, M)])
+        penalized = np.concatenate([np.tile(self.basis.penalized, M), np.zeros(M * R, bool)])
+        A = m.scatter[:p, :p].copy()
+        turns = np.arange(at, p)
+        size = float(A[turns, turns].mean()) if len(turns) else 0.0
+        A[turns, turns] += self.damping * size + 1e-300
+        square = float(m.scatter[p, p])
+        known = self.classes is not None
+        problem = Smoothing(A, m.scatter[:p, p], square, float(s.weight), feature, penalized, known)
+        alpha = np.append(self.alpha, 0.0)
+        if self.choices and M:
+            alpha = problem.choose("reml")
+        solution = problem.fit(alpha).coef if M else np.zeros(0)
+        w = self.w + solution[at:].reshape(M, R)
+        size_of = np.linalg.norm(w, axis=1, keepdims=True)
+        coef = solution[:at].reshape(M, q)
+        return self.replace(
+            w=w / np.where(size_of > 0, size_of, 1.0),
+            coef=coef,
+            intercept=float(m.mean[p] - m.mean[:at].dot(solution[:at]) - m.mean[at:p].dot(solution[at:])),
+            alpha=np.where(np.isfinite(alpha[:M]), alpha[:M], 1e15),
+            damping=self.damping / 4.0,
+            choices=max(self.choices - 1, 0),
+        )
+
+    def between(self, before: Self, share: float) -> Self:
+        """A part of the way from the model before to this one."""
+        w = before.w + share * (self.w - before.w)
+        return self.replace(
+            w=w / np.linalg.norm(w, axis=1, keepdims=True),
+            coef=before.coef + share * (self.coef - before.coef),
+            intercept=before.intercept + share * (self.intercept - before.intercept),
+        )
+
+    def with_term(self, w: np.ndarray, coef: np.ndarray, alpha: float, choices: int) -> Self:
+        return self.replace(
+            w=np.vstack([self.w, w]),
+            coef=np.vstack([self.coef, coef]),
+            alpha=np.append(self.alpha, alpha),
+            damping=1e-3,
+            choices=choices,
+        )
+
+    def penalty(self, alpha: Any = None) -> float:
+        strength = self.alpha if alpha is None else alpha
+        return float(strength.dot((self.coef[:, self.basis.penalized] ** 2).sum(axis=1)))
+
+    def objective(self, s: Working) -> float:
+        """The mean penalised deviance of the rows that were summed."""
+        return (s.loss + self.penalty()) / s.weight
+
+
+@dataclass(frozen=True, eq=False)
+class Pursuit(Progress):
+    """Between two passes: `model` is a step from `before`, where the deviance is known."""
+
+    before: Any = None
+    at: Any = None  # the sums there; None if the step was a new term
+    deviance: float = np.inf
+    steps: int = 0  # since the last term was added
+
+
+class _ProjectionPursuit(Iterative):
+    """What regression and classification by projection pursuit share."""
+
+    n_terms: int
+    n_knots: int
+    alpha: Any
+    tol: float
+    max_iter: int
+    random_state: Any
+    checkpoint: Any
+
+    bounds = {"n_terms": 1, "n_knots": 3, "alpha": 0, "tol": 0, "max_iter": 1}  # noqa: RUF012
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets: one pass an iteration, and two for each new term.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. See `suffice.rows` for tables that hold their target and weight.
+        y : array of shape (n_samples,), optional
+            Targets, if they are not a column of the table.
+        sample_weight : array, optional
+            Weights of the rows: two is the row twice, zero is its absence.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, y, sample_weight)
+        _, start = self._grown(self._start(data), data)
+
+        def step(here: Pursuit) -> Pursuit:
+            model, before, share = here.model, here.before, 1.0
+            s = data.fold(ProjectionPursuit.summarize, model)
+            value, last = model.objective(s), np.inf
+            if before is not None:
+                last = (here.deviance + before.penalty(model.alpha)) / s.weight
+            while value > last + ROUNDING * abs(last) and share > 1e-6:
+                # Not so far: a part of the way, and, of the same sums, with turns that are dearer.
+                share /= 2.0
+                whole = here.model
+                if here.at is not None:
+                    dearer = 8.0 * max(before.damping, 1e-4)
+                    before = before.replace(damping=dearer, alpha=model.alpha, choices=0)
+                    whole = before.estimate(here.at)
+                model = whole.between(before, share)
+                s = data.fold(ProjectionPursuit.summarize, model)
+                value = model.objective(s)
+            rests = self.tol > 0 and last - value <= self.tol * max(abs(value), 1e-300) and not model.choices
+            return self._next(model, s, (*here.trace, value), here.steps + 1, data, rests or share <= 1e-6)
+
+        loop = Watch(self, self.checkpoint, data, self.max_iter).loop
+        return self._publish(loop(step, Pursuit(start)))
+
+    def _next(
+        self,
+        model: ProjectionPursuit,
+        s: Working,
+        trace: tuple[float, ...],
+        steps: int,
+        data: Any,
+        rests: bool,
+    ) -> Pursuit:
+        """After a pass: another step, another term, or the end."""
+        if len(model.w) < self._most(model) and (rests or steps >= STEPS):
+            before, grown = self._grown(model, data)
+            return Pursuit(grown, trace, s, before=before, deviance=s.loss)
+        if rests or not len(model.w):
+            return Pursuit(model, trace, s, "tolerance")
+        return Pursuit(model.estimate(s), trace, s, "", model, s, s.loss, steps)
+
+    def _most(self, model: ProjectionPursuit) -> int:
+        return self.n_terms if model.units.any() else 0
+
+    def _start(self, data: Partitions) -> ProjectionPursuit:
+        """No term, and rows in units of their covariance."""
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer.")
+        seen = data.fold(_look, isinstance(self, Classifier))
+        m = seen.parts[0]
+        must_have_rows(m.weight)
+        size = np.sqrt(np.maximum(np.diag(m.scatter) / m.weight, 0.0))
+        flat = size <= 1e-12 * np.abs(m.mean)
+        inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, size))
+        R = m.scatter / m.weight * inverse[:, None] * inverse
+        # The symmetric root: of all that make units of the covariance, the one that rounding does not turn.
+        root = roots(R)[1] if R.any() else np.zeros((D, 0))
+        axes = root / np.maximum(np.linalg.norm(root, axis=0), 1e-300)
+        units = np.ascontiguousarray(inverse[:, None] * root.dot(axes.T))
+        intercept, classes = level_of("binomial" if isinstance(self, Classifier) else "mean", seen.parts[1])
+        basis = NaturalSplines.at([np.linspace(-REACH, REACH, self.n_knots)])
+        none = np.zeros((0, D))
+        return ProjectionPursuit(
+            m.mean, units, basis, none, np.zeros((0, len(basis))), intercept, np.zeros(0), classes=classes
+        )
+
+    def _grown(self, model: Any, data: Partitions) -> tuple[ProjectionPursuit, ProjectionPursuit]:
+        """With one more term, in the direction that explains most of what is left; first without effect."""
+        R = model.w.shape[1]
+        if not self._most(model):
+            return model, model
+        hint = data.fold(ProjectionPursuit.hints, model)
+        values, axes = eigh(hint.curve)
+        bent = axes[:, np.argsort(-np.abs(values))[: min(R, 4)]].T
+        seed = check_random_state(self.random_state).randint(2**31) if self.random_state is not None else 0
+        random = np.random.default_rng([seed, len(model.w)]).normal(size=(DIRECTIONS, R))
+        slope = hint.slope[None] if np.any(hint.slope) else np.zeros((0, R))
+        tried = np.vstack([slope, bent, random])
+        # No part of a direction is where the rows have none.
+        axes = np.linalg.svd(model.units, full_matrices=False)
+        kept = axes[2][axes[1] > 1e-12 * axes[1][0]]
+        tried = tried.dot(kept.T).dot(kept)
+        tried = tried[np.linalg.norm(tried, axis=1) > 1e-8]
+        tried /= np.linalg.norm(tried, axis=1, keepdims=True)
+        tried *= signs(tried)[:, None]
+        unit, p = (2.0 * REACH) ** 3, len(model.basis)
+        found = []
+        for m in data.fold(ProjectionPursuit.tries, model, tried).parts:
+            A, square = m.scatter, float(m.scatter[p, p])
+            columns = model.basis.feature, model.basis.penalized
+            known = model.classes is not None
+            problem = Smoothing(A[:p, :p], A[:p, p], square, float(m.weight), *columns, known)
+            # With one penalty for all that are tried; it is chosen when the term is there.
+            strength = np.exp(problem.balance - 8.0) if self.alpha is None else np.array([self.alpha / unit])
+            fit = problem.fit(strength)
+            bends = fit.coef[model.basis.penalized]
+            found.append((fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m))
+        losses = np.array([loss for loss, *_ in found])
+        best = int(np.argmax(losses <= losses.min() + 1e-10 * abs(losses.min())))
+        _, fit, alpha, m = found[best]
+        level = model.intercept + float(m.mean[p] - m.mean[:p].dot(fit.coef))
+        choices = 2 if self.alpha is None else 0
+        before = model.with_term(tried[best], np.zeros(p), alpha, choices)
+        return before, model.replace(intercept=level).with_term(tried[best], fit.coef, alpha, choices)
+
+    def _fitted(self, model: ProjectionPursuit) -> dict[str, Any]:
+        directions = model.w @ model.units.T
+        size = np.linalg.norm(directions, axis=1, keepdims=True)
+        unit = (2.0 * REACH) ** 3
+        out = {
+            "directions_": directions / np.where(size > 0, size, 1.0),
+            "intercept_": model.intercept,
+            "alpha_": model.alpha * unit,
+        }
+        return out if model.classes is None else {"classes_": model.classes, **out}
+
+    def ridge_functions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The projections of each row, and what each term adds to its score.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_samples, n_terms)
+            Projections, of which each has mean zero and variance one over the rows of the fit; and the smooth
+            functions of them.
+        """
+        X = read_rows(self, X)
+        return self.model_.rows(X).dot(self.model_.w.T), self.model_.terms(X)
+
+
+def _look(of_classes: bool, block: Any) -> Parts:
+    """The moments of the rows; and the classes, or the mean of the target."""
+    if of_classes:
+        values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
+        return Parts((moments(block.X, block.weight), CategoryCounts((values,), (count,))))
+    y = block.y.astype(np.float64)[:, None]
+    return Parts((moments(block.X, block.weight), moments(y, block.weight, "diagonal")))
+
+
+class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
+    """Smooth functions of projections: y = intercept + f_1(w_1' x) + ... + f_M(w_M' x).
+
+    Functions and directions are learnt together. With one term it is the single-index model. Terms are added
+    one after the other, each in the direction that explains most of what is left; then all are improved by
+    damped steps of Gauss and Newton. The optimum is a local one, and the sign of a direction is not
+    determined.
+
+    Parameters
+    ----------
+    n_terms : int, default=2
+        Number of functions.
+    n_knots : int, default=10
+        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+    alpha : float, default=None
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
+        given, it is chosen for each function by restricted likelihood as terms are added.
+    tol : float, default=1e-6
+        A step that makes the objective smaller by a smaller share is the last.
+    max_iter : int, default=200
+        Iterations at most.
+    random_state : int, default=None
+        Draws some of the directions that are tried for a new term.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_terms, n_features)
+        Directions, of length one.
+    intercept_ : float
+        Intercept.
+    alpha_ : ndarray of shape (n_terms,)
+        Strengths of the penalties.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Mean penalised squares by iteration; it may rise where penalties are chosen.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : ProjectionPursuit
+        The fitted model.
+    statistics_ : Working
+        What the last iteration summed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import ProjectionPursuitRegressor
+    >>> X = np.random.default_rng(0).normal(size=(500, 2))
+    >>> y = (0.6 * X[:, 0] + 0.8 * X[:, 1]) ** 2
+    >>> np.abs(ProjectionPursuitRegressor(n_terms=1).fit(X, y).directions_).round(2)
+    array([[0.6, 0.8]])
+    """
+
+    def __init__(
+        self,
+        n_terms: int = 2,
+        *,
+        n_knots: int = 10,
+        alpha: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.n_knots = n_knots
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The expected target of each row."""
+        X = read_rows(self, X)
+        return self.model_.score(X)
