@@ -220,6 +220,9 @@ def test_bases_bend_by_one():
     middle = (bent[1:] + bent[:-1]) / 2.0
     np.testing.assert_allclose((middle.T * np.diff(x)) @ middle * 6.0**3, np.eye(3), atol=1e-5)
     np.testing.assert_allclose(basis(grid)[:, 0] * 6.0, x + 2.0, atol=1e-12)
+    before, after = (np.repeat(knots[:, None] + e, 2, axis=1) for e in (-1e-10, 1e-10))
+    for derivative in (0, 1, 2):  # pieces meet smoothly, the lines outside too
+        np.testing.assert_allclose(basis(before, derivative), basis(after, derivative), atol=1e-7)
     for row in (-5.0, 0.2, 7.0):
         at = np.full((1, 2), row)
         slope = (basis(at + 1e-6) - basis(at - 1e-6)) / 2e-6
