@@ -84,7 +84,7 @@ def newton(
         if not np.isfinite(value):
             return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
         if kinks:
-            direction = _proximal(hessian, hessian.dot(x) - gradient, x, np.broadcast_to(l1, x.shape)) - x
+            direction = proximal(hessian, hessian.dot(x) - gradient, x, np.broadcast_to(l1, x.shape)) - x
         else:
             direction = -solve(hessian, gradient)
         length = 1.0
@@ -125,7 +125,7 @@ def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.
     return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
 
 
-def _proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
+def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
     """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinates from x on; those without an absolute value
     follow from the others."""
     from ..loops.coordinates import descend

@@ -20,7 +20,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
-from ..fitting.descent import ROUNDING, _proximal, absolute
+from ..fitting.descent import ROUNDING, proximal, absolute
 from ..fitting.scores import Regressor
 from ..statistics import Objective
 from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
@@ -88,7 +88,7 @@ class Rounding(Progress):
     def at(self, found: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Rounding:
         here, (s, means) = self.replace(**changes), found
         theta, A, g = here.model.theta, means.curvature, means.gradient
-        step = _proximal(A, A @ theta - g, theta, l1) - theta if l1.any() else newton_step(A, g)
+        step = proximal(A, A @ theta - g, theta, l1) - theta if l1.any() else newton_step(A, g)
         bend = absolute(l1, theta + step) - absolute(l1, theta)
         promised = -float(g @ step) - bend
         return here.replace(statistics=s, means=means, step=step, bend=bend, promised=promised)
