@@ -20,7 +20,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
-from ..fitting.descent import ROUNDING, proximal, absolute
+from ..fitting.descent import ROUNDING, absolute, proximal
 from ..fitting.scores import Regressor
 from ..statistics import Objective
 from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
