@@ -21,7 +21,7 @@ FEATURES = ["a", "b", "c"]
 
 
 def tables(kind: str = "real") -> list[pa.Table]:
-    """Blocks of three groups of rows, with labels, a number to predict, and weights."""
+    """Blocks of three groups of rows, with labels, the first or not, a number to predict, and weights."""
     rng = np.random.default_rng(7)
     centers = rng.normal(scale=3.0, size=(3, len(FEATURES)))
     out = []
@@ -33,7 +33,8 @@ def tables(kind: str = "real") -> list[pa.Table]:
         y = X @ [1.0, -2.0, 0.5] + rng.normal(size=size)
         parts = dict(zip(FEATURES, X.T, strict=True))
         parts["b"] = parts["b"].astype(np.float32)
-        out.append(pa.table({**parts, "label": label, "y": y, "w": rng.gamma(2.0, size=size)}))
+        parts |= {"label": label, "first": (label == 0).astype(np.int64), "y": y}
+        out.append(pa.table({**parts, "w": rng.gamma(2.0, size=size)}))
     return out
 
 
@@ -78,8 +79,10 @@ def kind_of(estimator: Any) -> str:
 
 def described(estimator: Any, source: Any) -> Any:
     """The table as this estimator takes it, weights included."""
-    kind = get_tags(estimator).estimator_type
-    target = {"classifier": "label", "regressor": "y"}.get(kind or "")
+    tags = get_tags(estimator)
+    target = {"classifier": "label", "regressor": "y"}.get(tags.estimator_type or "")
+    if target == "label" and not tags.classifier_tags.multi_class:
+        target = "first"
     return suffice.rows(source, features=FEATURES, target=target, weight="w")
 
 

@@ -26,7 +26,7 @@ def both(X):
 
 
 KINDS = ["polynomial", "gaussian", "sigmoid", "spline", np.sin, [np.square, both]]
-each_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=[*KINDS[:4], "sin", "functions"])
 
 
 @pytest.mark.parametrize("bias", [False, True])
