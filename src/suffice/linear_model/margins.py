@@ -16,7 +16,7 @@ from ..core.values import Value
 
 
 def hyperplane_distance(X: Any, coef: Any, intercept: float = 0.0, *, signed: bool = False) -> np.ndarray:
-    """Distances of rows from a hyperplane, |w x + b| / |w|.
+    """Distances of rows from a hyperplane, ``abs(w x + b) / norm(w)``.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "ge
     intercept : float, default=0.0
         b.
     kind : {'geometric', 'functional'}, default='geometric'
-        In the units of the rows, y (w x + b) / |w|; or in those of scores, y (w x + b), which grow with w.
+        In the units of the rows, ``y (w x + b) / norm(w)``; or in those of scores, ``y (w x + b)``, which
+        grow with w.
 
     Returns
     -------
