@@ -84,7 +84,7 @@ def expected_risk(decision: Any, joint: Any, loss: Any = None) -> float:
 def excess_risk_bound(probability: Any, estimate: Any, weight: Any = None, loss: Any = None) -> float:
     """The most that decisions by estimated probabilities can lose in the mean against those by the true ones.
 
-    It is the mean of ``sum_c r_c abs(p_c - q_c)``, with r_c the greatest difference of losses where c is true.
+    It is the mean of ``sum_c r_c abs(p_c - q_c)``, with r_c the largest difference of losses if c is true.
     For two classes and a loss of one for each mistake, it is twice the mean of ``abs(p - q)``.
 
     Parameters
