@@ -540,8 +540,9 @@ SCRIPT = textwrap.dedent(
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, TruncatedSVD
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-    from sklearn.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV
-    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+    from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
+    from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
+    from sklearn.linear_model import RidgeClassifier
     from sklearn.metrics import adjusted_rand_score
     from sklearn.mixture import GaussianMixture
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -562,6 +563,8 @@ SCRIPT = textwrap.dedent(
     search = GridSearchCV(logistic, {"logisticregression__C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
     print("logistic", search.best_params_, round(search.best_score_, 4))
     print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
+    print("least squares", round(RidgeClassifier(0.5).fit(X, y).score(X, y), 6))
+    print("perceptron", Perceptron(shuffle=False).fit(scaled, y > 0).coef_.round(6).tolist())
     km = KMeans(3, n_init=10, random_state=0).fit(scaled)
     print("k-means", round(km.inertia_, 4), sorted(np.bincount(km.labels_).tolist()))
     gm = GaussianMixture(2, n_init=3, random_state=0).fit(X)
@@ -575,6 +578,9 @@ SCRIPT = textwrap.dedent(
     print("elastic net", ElasticNet(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
     for path in (LassoCV(cv=KFold(5)), ElasticNetCV(l1_ratio=[0.5, 0.9], cv=KFold(5))):
         print("path", round(path.fit(X, y).alpha_, 6))
+    X = 100.0 * X
+    print("Huber", HuberRegressor(tol=1e-9, max_iter=10_000).fit(X, y).coef_.round(2).tolist())
+    print("median", round(QuantileRegressor(alpha=0.0).fit(X, y).score(X, y), 4))
     X = X - X.min(axis=0)
     print("SVD", TruncatedSVD(3, random_state=0).fit(X).singular_values_.round(6).tolist())
     print("NMF", round(NMF(2, init="nndsvda", max_iter=2000).fit(X).reconstruction_err_, 4))
@@ -593,7 +599,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 7
+    assert swapped.count("from suffice.") == 8
     assert run(swapped) == run(SCRIPT)
 
 
