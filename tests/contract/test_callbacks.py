@@ -17,12 +17,12 @@ from sklearn.preprocessing import StandardScaler
 from suffice.linear_model import LogisticRegression
 from suffice.statistics import Moments
 
-from ..laws.registry import VARIANTS, answers, bits, fit, fitted, is_iterative
+from ..laws.registry import VARIANTS, answers, bits, fit, fitted, has_options, is_iterative, parametrized
 
 ITERATIVE = [v for v in VARIANTS if is_iterative(v)]
 ONE_PASS = [v for v in VARIANTS if not hasattr(fitted(v), "trace_")]
-each_iterative = pytest.mark.parametrize("variant", ITERATIVE, ids=lambda v: v.name)
-each_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+each_iterative = parametrized(ITERATIVE)
+each_variant = parametrized(VARIANTS, slow=has_options)
 
 
 class Recorder:
@@ -83,7 +83,7 @@ def test_a_callback_can_stop(variant):
     assert bits(model.model_) == bits(same.model_)
 
 
-@each_iterative
+@parametrized(ITERATIVE, slow=has_options)
 def test_callbacks_see_a_model_that_predicts(variant):
     """After each iteration, the estimator as if the fit had stopped there."""
     X, y = variant.data()
@@ -136,17 +136,15 @@ def test_what_every_fit_says(variant):
     assert model.converged_ == (model.stopped_because_ == "tolerance")
 
 
-@pytest.mark.parametrize(
-    "variant",
+@parametrized(
     [
         v
         for v in ITERATIVE
         if not v.by_order
         and v.takes not in ("edges", "kernel")
         and "Perc" not in v.name
-        and not v.name.endswith("solver=iis)")
-    ],  # which sums by size instead
-    ids=lambda v: v.name,
+        and not v.name.endswith("solver=iis)")  # which sums by size instead
+    ]
 )
 def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypatch):
     """The fit says so, with a warning: it does not pass for the end of the iterations."""
@@ -174,7 +172,7 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
     assert any(issubclass(w.category, ConvergenceWarning) for w in seen)
 
 
-@pytest.mark.parametrize("variant", ONE_PASS, ids=lambda v: v.name)
+@parametrized(ONE_PASS)
 def test_one_pass_has_no_iterations(variant):
     model = fit(clone(variant.estimator), *variant.data())
     assert not hasattr(model, "trace_")

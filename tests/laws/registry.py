@@ -364,15 +364,30 @@ RARE = re.compile(
 )
 
 
-def each_variant(wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences")) -> Any:
-    """Parametrise a test over the variants that are wanted, of estimators that take what it gives."""
+def is_rare(variant: Variant) -> bool:
+    return RARE.search(variant.name) is not None
+
+
+def has_options(variant: Variant) -> bool:
+    """Whether it is not as it is by default. What does not depend on options is tried without them."""
+    return "(" in variant.name
+
+
+def parametrized(variants: list[Variant], slow: Any = is_rare) -> Any:
     import pytest
 
+    marks = [pytest.mark.slow]
+    given = [pytest.param(v, id=v.name, marks=marks if slow(v) else []) for v in variants]
+    return pytest.mark.parametrize("variant", given)
+
+
+def each_variant(
+    wanted: Any = lambda v: True, takes: tuple[str, ...] = ("rows", "sequences"), slow: Any = is_rare
+) -> Any:
+    """Parametrise a test over the variants that are wanted, of estimators that take what it gives."""
     chosen = [v for v in VARIANTS if v.takes in takes and wanted(v)]
     assert chosen
-    marks = [pytest.mark.slow]
-    given = [pytest.param(v, id=v.name, marks=marks if RARE.search(v.name) else []) for v in chosen]
-    return pytest.mark.parametrize("variant", given)
+    return parametrized(chosen, slow)
 
 
 def is_iterative(variant: Variant) -> bool:

@@ -35,6 +35,7 @@ from .registry import (
     fit,
     fitted,
     folds,
+    has_options,
     is_iterative,
     options,
     recorded_folds,
@@ -78,7 +79,7 @@ def test_objective_never_worsens(variant):
         assert_never_worse(model)
 
 
-@each_variant(lambda v: v.has("max_iter") and rises(fitted(v)) and v.kind != "classifier")
+@each_variant(lambda v: v.has("max_iter") and rises(fitted(v)) and v.kind != "classifier", slow=has_options)
 def test_trace_is_what_score_says(variant):
     """Without a prior: the mean log-likelihood, so at rest it is the score."""
     model = fit(variant.make(tol=1e-9, max_iter=2000), *variant.data())
@@ -127,7 +128,7 @@ def test_statistics_are_those_of_the_solution_whatever_was_tried_last():
             assert_close((model.statistics_.loss, model.statistics_.gradient), (at.loss, at.gradient), 1e-9)
 
 
-@each_variant(is_iterative)
+@each_variant(is_iterative, slow=has_options)
 def test_more_starts_are_never_worse(variant):
     if not variant.has("n_init"):
         pytest.skip("starts from one place")

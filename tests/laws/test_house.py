@@ -103,6 +103,7 @@ def test_import_is_light():
     assert set(python(code.format(modules=", ".join(sorted(topics)))).split()) <= set(theirs)
 
 
+@pytest.mark.slow
 def test_import_costs_no_more_than_scikit_learn():
     """In turns, in fresh processes; medians."""
     seconds = {"suffice": [], "sklearn": []}
