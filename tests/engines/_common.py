@@ -77,13 +77,16 @@ def kind_of(estimator: Any) -> str:
     return "count" if given.positive_only or given.categorical else "real"
 
 
+def target_of(estimator: Any) -> str | None:
+    tags = get_tags(estimator)
+    if tags.estimator_type == "classifier":
+        return "label" if tags.classifier_tags.multi_class else "first"
+    return "y" if tags.estimator_type == "regressor" else None
+
+
 def described(estimator: Any, source: Any) -> Any:
     """The table as this estimator takes it, weights included."""
-    tags = get_tags(estimator)
-    target = {"classifier": "label", "regressor": "y"}.get(tags.estimator_type or "")
-    if target == "label" and not tags.classifier_tags.multi_class:
-        target = "first"
-    return suffice.rows(source, features=FEATURES, target=target, weight="w")
+    return suffice.rows(source, features=FEATURES, target=target_of(estimator), weight="w")
 
 
 def bits(value: Any) -> Any:
