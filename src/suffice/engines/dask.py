@@ -202,12 +202,16 @@ async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
     why = f"suffice-{time.time()}"
-    for address, worker in [item for item in workers.items() if item[1].last_seen < limit]:
-        await dask_scheduler.remove_worker(address, expected=True, close=not worker.nanny, stimulus_id=why)
-        if worker.nanny:
+
+    async def replace(address: str, nanny: str | None) -> None:
+        await dask_scheduler.remove_worker(address, expected=True, close=not nanny, stimulus_id=why)
+        if nanny:
             with suppress(OSError, TimeoutError):  # its machine is gone as well
-                async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as nanny:
-                    await asyncio.wait_for(nanny.kill(timeout=1, reason=why), 10)
+                async with rpc(nanny, connection_args=dask_scheduler.connection_args) as there:
+                    await asyncio.wait_for(there.kill(timeout=1, reason=why), 10)
+
+    silent = [(address, worker.nanny) for address, worker in workers.items() if worker.last_seen < limit]
+    await asyncio.gather(*(replace(*one) for one in silent))  # all at once: a machine may have had many
 
 
 @contextmanager

@@ -702,7 +702,7 @@ def enet_path(
     data = open_rows(net, X, y, sample_weight)
     start = net._start(data)
     s = data.fold(LinearModel.summarize, start)
+    must_have_one_target(start, s)
     found = grid(start, s, alphas, eps)
     path = start.path(s, found)
-    must_have_one_target(path[0], s)
     return found, np.stack([model.coef[0] for model in path], axis=1), np.array([m.gap[0] for m in path])
