@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -45,6 +46,12 @@ def started(**config):
         warnings.simplefilter("ignore")  # Dask's own, on its way up and down
         with distributed.LocalCluster(**DASK, n_workers=2) as cluster, distributed.Client(cluster) as client:
             yield client
+
+
+def wait_for_two(client):
+    """Two workers that answer: the scheduler may not know yet that one was killed."""
+    while len(client.run(os.getpid, on_error="ignore")) < 2:
+        client.wait_for_workers(2, timeout=60)
 
 
 def opened():
@@ -150,7 +157,7 @@ def test_workers_killed_between_folds(client, here):
 
 
 def test_a_stopped_worker_is_left_and_its_blocks_are_made_again(client, marker, expected):
-    client.wait_for_workers(2, timeout=60)
+    wait_for_two(client)
     data = opened()
     data.fold(lambda rows: rows.X.sum(0))
     with suffice.patience(3):
@@ -161,20 +168,29 @@ def test_a_stopped_worker_is_left_and_its_blocks_are_made_again(client, marker, 
         time.sleep(0.05)
 
 
-def test_a_slow_worker_is_replaced_and_the_cluster_does_not_shrink(client, expected):
-    """Every worker is taken for silent: each closes, and its nanny starts another."""
+def test_a_slow_worker_is_replaced_and_the_cluster_does_not_shrink(client, expected, monkeypatch):
+    """Every worker is taken for silent, and speaks before its nanny ends it and starts another."""
+
+    def after_heartbeats(kill):
+        async def killed(**how):
+            await asyncio.sleep(2)
+            await kill(**how)
+
+        return killed
 
     async def silent(dask_scheduler):
         for worker in dask_scheduler.workers.values():
             worker.last_seen = 0.0
         await engine._replace_silent(1.0, dask_scheduler)
 
-    client.wait_for_workers(2, timeout=60)
+    wait_for_two(client)
     before = set(client.run(os.getpid).values())
     data = opened()
+    for nanny in client.cluster.workers.values():
+        monkeypatch.setitem(nanny.handlers, "kill", after_heartbeats(nanny.kill))
     client.run_on_scheduler(silent)
-    client.wait_for_workers(2, timeout=60)
-    time.sleep(2)  # two heartbeats: what was removed, and did not know it, would leave by now
+    wait_for_two(client)
+    time.sleep(2)  # more heartbeats: what was removed, and did not know it, would leave by now
     assert bits(data.fold(Mixture.summarize, mixture())) == expected
     after = set(client.run(os.getpid).values())
     assert len(after) == 2 and not before & after
@@ -182,7 +198,7 @@ def test_a_slow_worker_is_replaced_and_the_cluster_does_not_shrink(client, expec
 
 def test_a_stuck_task_is_sent_to_another_worker(client, marker, expected):
     """Its worker lives, and is heard of."""
-    client.wait_for_workers(2, timeout=60)
+    wait_for_two(client)
     data = opened()
     with suffice.patience(2):
         assert bits(data.fold(marker(wait), mixture())) == expected
@@ -195,8 +211,9 @@ def test_a_task_that_never_ends_is_given_up(client, monkeypatch):
         time.sleep(10 * (rows.index[0] == 6 and len(rows) > 0))
         return 0.0
 
-    client.wait_for_workers(2, timeout=60)
+    wait_for_two(client)
     data = opened()
+    data.fold(lambda rows: rows.X.sum(0))  # a new worker imports for seconds
     said = r"nor for 1 more.*blocks 6(, [0-9, ]+)? are waited for.*suffice.patience\(10\)"
     with suffice.patience(1), pytest.raises(TimeoutError, match=said):
         data.fold(never)

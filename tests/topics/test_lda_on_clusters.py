@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +11,8 @@ import pytest
 
 import suffice
 from suffice.topics import LatentDirichletAllocation
+
+from ..engines.test_spark import frame
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,10 +58,7 @@ def in_dask(tables, client):
 
 
 def in_spark(tables, spark):
-    from pyspark.sql import DataFrame
-
-    frames = [spark.createDataFrame(table.to_pandas()).coalesce(1) for table in tables]
-    return reduce(DataFrame.union, frames)
+    return frame(spark, tables)
 
 
 @pytest.fixture(scope="module")

@@ -198,19 +198,21 @@ def _leave_silent_workers(client: Client) -> None:
 
 
 async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
-    """Their nannies start others: a slow worker that is told to close would close its nanny too."""
+    """Their nannies start others. They are told first: a slow worker that is told to close, or finds that the
+    scheduler has forgotten it, closes its nanny too."""
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
     why = f"suffice-{time.time()}"
 
-    async def replace(address: str, nanny: str | None) -> None:
-        await dask_scheduler.remove_worker(address, expected=True, close=not nanny, stimulus_id=why)
-        if nanny:
+    async def replace(address: str, worker: Any) -> None:
+        if worker.nanny:
             with suppress(OSError, TimeoutError):  # its machine is gone as well
-                async with rpc(nanny, connection_args=dask_scheduler.connection_args) as there:
+                async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as there:
                     await asyncio.wait_for(there.kill(timeout=1, reason=why), 10)
+        if workers.get(address) is worker:
+            await dask_scheduler.remove_worker(address, expected=True, stimulus_id=why)
 
-    silent = [(address, worker.nanny) for address, worker in workers.items() if worker.last_seen < limit]
+    silent = [(address, worker) for address, worker in workers.items() if worker.last_seen < limit]
     await asyncio.gather(*(replace(*one) for one in silent))  # all at once: a machine may have had many
 
 
