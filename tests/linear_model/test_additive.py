@@ -123,6 +123,36 @@ def test_gaussian_families_are_one():
     assert one.score(X, y) == other.score(X, y)
 
 
+def test_penalties_are_of_largest_restricted_likelihood():
+    """That of rows whose bends are drawn with variances sigma^2 / alpha, by its dense formula."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(150, 2))
+    y = np.sin(6.0 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=150)
+    model = AdditiveModel(n_knots=6).fit(X, y)
+    basis = model.model_.basis
+    Z, bent = basis(X), basis.penalized
+    lines = np.column_stack([np.ones(150), Z[:, ~bent]])
+
+    def likelihood(log_alpha):
+        """With the variance that is best for these penalties."""
+        V = np.eye(150)
+        for d, alpha in enumerate(np.exp(log_alpha)):
+            own = Z[:, bent & (basis.feature == d)]
+            V += own @ own.T / alpha
+        inverse = np.linalg.inv(V)
+        A = lines.T @ inverse @ lines
+        rest = y - lines @ np.linalg.solve(A, lines.T @ inverse @ y)
+        n = 150 - lines.shape[1]
+        return -(np.linalg.slogdet(V)[1] + np.linalg.slogdet(A)[1] + n * np.log(rest @ inverse @ rest)) / 2
+
+    found = np.log(model.model_.alpha)
+    assert (np.abs(found) < 20).all()
+    best = likelihood(found)
+    for d in range(2):
+        for step in (0.1, -0.1):
+            assert likelihood(found + step * np.eye(2)[d]) < best
+
+
 def test_one_feature_is_a_smoothing_spline():
     X, y, _ = targets("gaussian")
     x = X[:, :1]
