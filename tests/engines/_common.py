@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from sklearn.utils import get_tags
 
 import suffice
@@ -70,6 +71,34 @@ def variants() -> dict[str, Any]:
     found["KMeans-parallel"] = made(suffice.cluster.KMeans, init="k-means||", n_init=2)
     found["LogisticRegression-newton"] = made(suffice.linear_model.LogisticRegression, solver="newton")
     return found
+
+
+# One of each kind of sum, and of rows that are read.
+KINDS = (
+    "KMeans",
+    "NMF",
+    "PCA",
+    "GeneralizedAdditiveModel",
+    "ElasticNetCV",
+    "HuberRegressor",
+    "LogisticRegression",
+    "Perceptron",
+    "QuantileRegressor",
+    "GaussianMixture",
+    "CategoricalNB",
+    "ClassConditional",
+    "MixedNB",
+    "LatentDirichletAllocation",
+    "TermWeighting",
+)
+
+
+def each_kind(*without: str) -> Any:
+    """For every name of `variants`; those that are no kind of their own are slow, for they are many."""
+    names = [name for name in variants() if name not in without]
+    slow = pytest.mark.slow
+    given = [name if name in KINDS else pytest.param(name, marks=slow) for name in names]
+    return pytest.mark.parametrize("name", given)
 
 
 def kind_of(estimator: Any) -> str:

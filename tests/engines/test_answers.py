@@ -20,7 +20,7 @@ from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import ConditionalRandomField, HiddenMarkovModel, SequenceClassifier
 
-from ._common import FEATURES, described, kind_of, made, tables, variants, write
+from ._common import FEATURES, described, each_kind, kind_of, made, tables, variants, write
 
 pytestmark = [
     pytest.mark.timeout(300, method="thread"),
@@ -121,7 +121,7 @@ def representatives():
 class TestOfFiles:
     """A scan gives arrays, or is written with the answer beside."""
 
-    @pytest.mark.parametrize("name", variants())
+    @each_kind()
     def test_every_estimator(self, name, tmp_path):
         estimator = variants()[name]
         blocks = tables(kind_of(estimator))[3:8]

@@ -30,7 +30,7 @@ from suffice.engines.cache import InMemory, OnDisk
 from suffice.naive_bayes import MixedNB
 from suffice.sequence import HiddenMarkovModel
 
-from ._common import FEATURES, bits, described, kind_of, tables, variants, write
+from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
 
 KEPT = ["memory", "disk"]
 STORES = {"memory": InMemory, "disk": OnDisk}
@@ -52,7 +52,7 @@ def real(tmp_path):
     return write(tmp_path, tables())
 
 
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_no_bit_depends_on_the_cache(name, folder):
     kind, path = folder
     estimator = variants()[name]

@@ -27,7 +27,7 @@ from suffice.sequence.base import SequenceEstimator
 from suffice.statistics import moments
 
 from . import test_sequences as steps
-from ._common import FEATURES, bits, described, kind_of, made, tables, variants
+from ._common import FEATURES, bits, described, each_kind, kind_of, made, tables, variants
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -119,7 +119,7 @@ def fitted(estimator, source):
         return clone(estimator).fit(described(estimator, source))
 
 
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_same_bits(name, sources, dask_client, monkeypatch):
     monkeypatch.setattr(engine, "RUN", 4)
     estimator = variants()[name]
@@ -134,7 +134,7 @@ def test_same_bits(name, sources, dask_client, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", [None, 1, 8])
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_same_bits_of_any_run(name, run, sources, there, monkeypatch):
     monkeypatch.setattr(engine, "RUN", run)
     estimator = variants()[name]

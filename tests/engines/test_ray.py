@@ -20,7 +20,7 @@ from suffice.engines.local import LocalPartitions
 from suffice.naive_bayes import GaussianNB
 from suffice.statistics import moments
 
-from ._common import FEATURES, bits, described, kind_of, tables, variants, write
+from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
 
 ray = pytest.importorskip("ray.data") and pytest.importorskip("ray")
 engine = pytest.importorskip("suffice.engines.ray")
@@ -77,7 +77,7 @@ def fitted(estimator, source, threads=2):
         return clone(estimator).fit(described(estimator, source))
 
 
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_same_bits_on_two_threads(name, sources, references):
     estimator = variants()[name]
     folder, _ = sources[kind_of(estimator)]
@@ -85,7 +85,7 @@ def test_same_bits_on_two_threads(name, sources, references):
 
 
 @pytest.mark.parametrize("run", [2, *(pytest.param(run, marks=pytest.mark.slow) for run in (None, 1, 8))])
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_same_bits_on_ray(name, run, cluster, sources, references, monkeypatch):
     """With any number of blocks to a task; None is as many as the engine chooses."""
     estimator = variants()[name]

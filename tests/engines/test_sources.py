@@ -25,7 +25,7 @@ from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
 
-from ._common import FEATURES, bits, described, kind_of, tables, target_of, variants, write
+from ._common import FEATURES, bits, described, each_kind, kind_of, tables, target_of, variants, write
 
 # Names are kept where there are any, and that is all that may differ.
 NAMES = ("feature_names_in_",)
@@ -71,7 +71,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_a_table_gives_the_bits_of_its_arrays(name, source, tmp_path):
     estimator = variants()[name]
     table = one_table(kind_of(estimator))
@@ -192,7 +192,7 @@ def test_bad_weights_are_refused(bad, source, tmp_path):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("name", variants())
+@each_kind()
 def test_a_row_of_weight_zero_is_absent(name, source, tmp_path):
     estimator = variants()[name]
     table = one_table(kind_of(estimator), rows=300)
@@ -209,9 +209,7 @@ NOTHING = "nothing|no rows|no words|n_samples=0|0 sample|only one class|No row h
 
 @pytest.mark.parametrize("source", ["arrow", "pandas", "polars", "parquet"])
 @pytest.mark.parametrize("how", ["no row", "no weight"])
-@pytest.mark.parametrize(
-    "name", [name for name in variants() if name != "BasisFunctions"]
-)  # which learns none
+@each_kind("BasisFunctions")  # which learns nothing
 def test_nothing_is_learnt_from_nothing(name, how, source, tmp_path):
     estimator = variants()[name]
     table = one_table(kind_of(estimator))

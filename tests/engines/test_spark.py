@@ -25,7 +25,7 @@ from suffice.sequence.base import SequenceEstimator
 from suffice.statistics import moments
 
 from . import test_sequences
-from ._common import FEATURES, bits, described, kind_of, tables, variants, write
+from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
 from .test_sequences import CUTS, EVERY, assert_learns_the_same, expected, pieces, products, without
 from .test_sequences import described as of_sequences
 from .test_sequences import table as steps
@@ -75,14 +75,7 @@ def fitted(estimator, source):
         return clone(estimator).fit(described(estimator, source))
 
 
-# One of each kind of sum; the others are slow only because there are many.
-COMMON = ["PCA", "GaussianMixture", "LogisticRegression", "MixedNB"]
 BLOCKS = 5  # a task costs Spark a tenth of a second, whatever it does
-
-
-def in_common(names, common):
-    """All names, of which those that are not common are slow."""
-    return [name if name in common else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +83,7 @@ def folders(tmp_path_factory):
     return {kind: write(tmp_path_factory.mktemp(kind), tables(kind)[:BLOCKS]) for kind in ("real", "count")}
 
 
-@pytest.mark.parametrize("name", in_common(variants(), COMMON))
+@each_kind()
 def test_same_bits_on_spark(name, spark, folders):
     estimator = variants()[name]
     if "max_iter" in estimator.get_params():
