@@ -1,12 +1,14 @@
 """Smoothing splines, additive models, projection pursuit."""
 
 import numpy as np
+from scipy.special import expit
 
 from suffice.linear_model import (
     AdditiveModel,
     GeneralizedAdditiveModel,
     LinearRegression,
     LogisticRegression,
+    ProjectionPursuitClassifier,
     ProjectionPursuitRegressor,
     SmoothingSpline,
 )
@@ -64,6 +66,25 @@ def _(_given):
     return {"alpha_start": alpha(0.5), "alpha_start_for_mean_0.25": alpha(0.25)}
 
 
+@example("stats601-and-slides/projection-pursuit-limits")
+def _(_given):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X @ [1.0, -0.5, 0.2] + rng.logistic(size=300) > 0
+    plain = LogisticRegression(C=np.inf, tol=1e-10).fit(X, y)
+    for terms in (1, 2):  # lines: the sum of terms is one line, that of logistic regression
+        lines = ProjectionPursuitClassifier(terms, alpha=1e12, tol=1e-13).fit(X, y)
+        assert np.allclose(lines.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+    one = ProjectionPursuitClassifier(1, alpha=1.0).fit(X, y)
+    assert np.isclose(np.linalg.norm(one.directions_), 1.0)
+    # Of directions that are the axes, the terms are those of an additive model.
+    u = rng.uniform(-2.0, 2.0, size=(400, 2))
+    z = np.sin(2.0 * u[:, 0]) + u[:, 1] ** 2
+    pursuit = ProjectionPursuitRegressor(2, random_state=0).fit(u, z)
+    axes = np.abs(pursuit.directions_)
+    return bool(np.allclose(np.sort(axes.max(axis=1)), 1.0, atol=0.01))
+
+
 @example("stats601-and-slides/projection-pursuit-regression-recovery")
 def _(_given):
     rng = np.random.default_rng(1)
@@ -84,4 +105,7 @@ def _(_given):
     w /= np.linalg.norm(w)
     y = (X @ w) ** 2 + 0.1 * rng.normal(size=500)
     model = ProjectionPursuitRegressor(1).fit(X, y)
+    classes = rng.random(500) < expit(3.0 * (X @ w) ** 2 - 2.0)
+    found = ProjectionPursuitClassifier(1).fit(X, classes)
+    assert abs(found.directions_[0] @ w) > 0.95
     return bool(abs(model.directions_[0] @ w) > 0.99)

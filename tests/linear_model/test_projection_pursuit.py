@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.model_selection import cross_val_score
 
 import suffice
 from suffice.core.blocks import Rows
-from suffice.linear_model import LinearRegression, ProjectionPursuitRegressor
+from suffice.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    ProjectionPursuitClassifier,
+    ProjectionPursuitRegressor,
+)
 
 W = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.6, -0.8]])
 
@@ -37,20 +43,38 @@ def test_directions_are_found():
         assert abs(np.corrcoef(centred[:, m], projected[:, m])[0, 1]) == pytest.approx(1.0)
 
 
+def test_directions_of_classes_are_found():
+    X, mean, rng = rows(2000)
+    y = np.where(rng.random(2000) < expit(3.0 * mean - 2.0), "b", "a")
+    model = ProjectionPursuitClassifier(2).fit(X, y)
+    assert (np.abs(model.directions_ @ W.T).max(axis=0) > 0.97).all()
+    plain = LogisticRegression().fit(X, y)
+    assert model.score(X, y) > plain.score(X, y) + 0.1
+    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) > 0, "b", "a"))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
+    with pytest.raises(ValueError, match="Only binary"):
+        ProjectionPursuitClassifier().fit(X, np.arange(2000) % 3)
+
+
 @pytest.mark.parametrize("n_terms", [1, 2])
 def test_lines_are_linear_models(n_terms):
-    X, _, rng = rows()
+    X, mean, rng = rows()
     y = X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=500)
     how = {"n_terms": n_terms, "alpha": 1e12, "tol": 1e-13}
     lines = ProjectionPursuitRegressor(**how).fit(X, y)
     np.testing.assert_allclose(lines.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-6)
+    labels = mean > 1.0
+    lines, peer = ProjectionPursuitClassifier(**how).fit(X, labels), LogisticRegression(C=np.inf, tol=1e-10)
+    np.testing.assert_allclose(lines.predict_proba(X), peer.fit(X, labels).predict_proba(X), atol=1e-5)
 
 
-def test_gradient_is_zero_at_the_optimum():
+@pytest.mark.parametrize("cls", [ProjectionPursuitRegressor, ProjectionPursuitClassifier])
+def test_gradient_is_zero_at_the_optimum(cls):
     """In functions and in turns of directions, by differences of the objective."""
     X, mean, rng = rows(300)
     y = mean + 0.3 * rng.normal(size=300)
-    model = ProjectionPursuitRegressor(2, alpha=1.0, tol=1e-13, max_iter=1000).fit(X, y).model_
+    y = y if cls is ProjectionPursuitRegressor else y > 1.0
+    model = cls(2, alpha=1.0, tol=1e-13, max_iter=1000).fit(X, y).model_
     block = Rows(X, y, np.ones(300))
 
     def objective(w, coef):

@@ -267,12 +267,12 @@ def _minimum(
         while True:
             new = np.clip(x + step, low, high)
             found = fun(new)
-            if found[0] <= value + 1e-13 * abs(value) or np.abs(step).max() < 1e-9:
+            # Steps so small are not judged by the value, which is rounded more than the gradient.
+            if found[0] <= value + 1e-13 * abs(value) or np.abs(step).max() < 1e-5:
                 break
             step /= 2.0
         moved = np.abs(new - x).max()
-        if found[0] <= value + 1e-13 * abs(value):
-            x, (value, gradient, hessian) = new, found
+        x, (value, gradient, hessian) = new, found
         if moved < 1e-9:
             break
     return x

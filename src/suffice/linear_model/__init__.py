@@ -13,7 +13,7 @@ from .margins import hyperplane_distance, hyperplane_projection, is_linearly_sep
 from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
-from .projection_pursuit import ProjectionPursuitRegressor
+from .projection_pursuit import ProjectionPursuitClassifier, ProjectionPursuitRegressor
 from .proportional_odds import ProportionalOdds
 from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
@@ -34,6 +34,7 @@ __all__ = [
     "LogisticRegression",
     "MaximumEntropy",
     "Perceptron",
+    "ProjectionPursuitClassifier",
     "ProjectionPursuitRegressor",
     "ProportionalOdds",
     "QuantileRegressor",

@@ -32,6 +32,7 @@ from .additive import ROUNDING, Working, level_of
 REACH = 3.0  # projections have mean zero and variance one: beyond, functions are lines
 DIRECTIONS = 16  # drawn at random beside those that the rows suggest
 STEPS = 15  # of all terms together, before the next is added
+RIDGE = 1e-6  # on functions that are log-odds, which would else grow for ever where classes are separable
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,7 @@ class ProjectionPursuit(Model):
 
     mean: np.ndarray  # (D,)
     units: np.ndarray  # (D, R): u = (x - mean) units
+    space: np.ndarray  # (R, R): projects on the directions in which rows differ
     basis: NaturalSplines  # of one projection, q functions
     w: np.ndarray  # (M, R)
     coef: np.ndarray  # (M, q)
@@ -117,7 +119,7 @@ class ProjectionPursuit(Model):
         p, at = M * (q + R), M * q
         feature = np.concatenate([np.repeat(np.arange(M), q), np.full(M * R, M)])
         penalized = np.concatenate([np.tile(self.basis.penalized, M), np.zeros(M * R, bool)])
-        A = m.scatter[:p, :p].copy()
+        A = m.scatter[:p, :p] + np.diag(np.repeat([self.ridge, 0.0], [at, p - at]))
         turns = np.arange(at, p)
         size = float(A[turns, turns].mean()) if len(turns) else 0.0
         A[turns, turns] += self.damping * size + 1e-300
@@ -128,7 +130,7 @@ class ProjectionPursuit(Model):
         if self.choices and M:
             alpha = problem.choose("reml")
         solution = problem.fit(alpha).coef if M else np.zeros(0)
-        w = self.w + solution[at:].reshape(M, R)
+        w = self.w + solution[at:].reshape(M, R).dot(self.space)
         size_of = np.linalg.norm(w, axis=1, keepdims=True)
         coef = solution[:at].reshape(M, q)
         return self.replace(
@@ -139,6 +141,10 @@ class ProjectionPursuit(Model):
             damping=self.damping / 4.0,
             choices=max(self.choices - 1, 0),
         )
+
+    @property
+    def ridge(self) -> float:
+        return 0.0 if self.classes is None else RIDGE
 
     def between(self, before: Self, share: float) -> Self:
         """A part of the way from the model before to this one."""
@@ -160,7 +166,8 @@ class ProjectionPursuit(Model):
 
     def penalty(self, alpha: Any = None) -> float:
         strength = self.alpha if alpha is None else alpha
-        return float(strength.dot((self.coef[:, self.basis.penalized] ** 2).sum(axis=1)))
+        bends = strength.dot((self.coef[:, self.basis.penalized] ** 2).sum(axis=1))
+        return float(bends) + self.ridge * float((self.coef**2).sum())
 
     def objective(self, s: Working) -> float:
         """The mean penalised deviance of the rows that were summed."""
@@ -277,7 +284,15 @@ class _ProjectionPursuit(Iterative):
         basis = NaturalSplines.at([np.linspace(-REACH, REACH, self.n_knots)])
         none = np.zeros((0, D))
         return ProjectionPursuit(
-            m.mean, units, basis, none, np.zeros((0, len(basis))), intercept, np.zeros(0), classes=classes
+            m.mean,
+            units,
+            axes.dot(axes.T),
+            basis,
+            none,
+            np.zeros((0, len(basis))),
+            intercept,
+            np.zeros(0),
+            classes=classes,
         )
 
     def _grown(self, model: Any, data: Partitions) -> tuple[ProjectionPursuit, ProjectionPursuit]:
@@ -291,21 +306,17 @@ class _ProjectionPursuit(Iterative):
         seed = check_random_state(self.random_state).randint(2**31) if self.random_state is not None else 0
         random = np.random.default_rng([seed, len(model.w)]).normal(size=(DIRECTIONS, R))
         slope = hint.slope[None] if np.any(hint.slope) else np.zeros((0, R))
-        tried = np.vstack([slope, bent, random])
-        # No part of a direction is where the rows have none.
-        axes = np.linalg.svd(model.units, full_matrices=False)
-        kept = axes[2][axes[1] > 1e-12 * axes[1][0]]
-        tried = tried.dot(kept.T).dot(kept)
+        tried = np.vstack([slope, bent, random]).dot(model.space)
         tried = tried[np.linalg.norm(tried, axis=1) > 1e-8]
         tried /= np.linalg.norm(tried, axis=1, keepdims=True)
         tried *= signs(tried)[:, None]
         unit, p = (2.0 * REACH) ** 3, len(model.basis)
         found = []
         for m in data.fold(ProjectionPursuit.tries, model, tried).parts:
-            A, square = m.scatter, float(m.scatter[p, p])
+            A, square = m.scatter[:p, :p] + model.ridge * np.eye(p), float(m.scatter[p, p])
             columns = model.basis.feature, model.basis.penalized
             known = model.classes is not None
-            problem = Smoothing(A[:p, :p], A[:p, p], square, float(m.weight), *columns, known)
+            problem = Smoothing(A, m.scatter[:p, p], square, float(m.weight), *columns, known)
             # With one penalty for all that are tried; it is chosen when the term is there.
             strength = np.exp(problem.balance - 8.0) if self.alpha is None else np.array([self.alpha / unit])
             fit = problem.fit(strength)
@@ -437,3 +448,108 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
         """The expected target of each row."""
         X = read_rows(self, X)
         return self.model_.score(X)
+
+
+class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
+    """Smooth functions of projections whose sum is the log-odds of the second of two classes.
+
+    As `ProjectionPursuitRegressor`, with the likelihood of the classes: each step is one of iteratively
+    reweighted least squares, in the functions and in turns of the directions.
+
+    Parameters
+    ----------
+    n_terms : int, default=2
+        Number of functions.
+    n_knots : int, default=10
+        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+    alpha : float, default=None
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
+        given, it is chosen for each function by restricted likelihood as terms are added. Large ones make
+        lines, and so logistic regression.
+    tol : float, default=1e-6
+        A step that makes the objective smaller by a smaller share is the last.
+    max_iter : int, default=200
+        Iterations at most.
+    random_state : int, default=None
+        Draws some of the directions that are tried for a new term.
+    checkpoint : str or path, default=None
+        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes, in order.
+    directions_ : ndarray of shape (n_terms, n_features)
+        Directions, of length one.
+    intercept_ : float
+        Intercept.
+    alpha_ : ndarray of shape (n_terms,)
+        Strengths of the penalties.
+    n_iter_ : int
+        Number of iterations.
+    trace_ : ndarray
+        Mean penalised deviance by iteration; it may rise where penalties are chosen.
+    converged_ : bool
+        Whether it converged.
+    stopped_because_ : str
+        Why the iterations ended.
+    model_ : ProjectionPursuit
+        The fitted model.
+    statistics_ : Working
+        What the last iteration summed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import ProjectionPursuitClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> y = 3.0 * (0.6 * X[:, 0] + 0.8 * X[:, 1]) ** 2 + rng.logistic(size=1000) > 2.0
+    >>> model = ProjectionPursuitClassifier(n_terms=1).fit(X, y)
+    >>> bool(abs(model.directions_ @ [0.6, 0.8]).item() > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        n_terms: int = 2,
+        *,
+        n_knots: int = 10,
+        alpha: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.n_knots = n_knots
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log-odds of the second class against the first."""
+        X = read_rows(self, X)
+        return self.model_.score(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(c given x) of each row and class."""
+        score = self.decision_function(X)
+        return np.stack([expit(-score), expit(score)], axis=1)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """log p(c given x) of each row and class."""
+        score = self.decision_function(X)
+        return np.stack([log_expit(-score), log_expit(score)], axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable class of each row."""
+        score = self.decision_function(X)
+        return self.classes_[(score > 0).astype(int)]
