@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from out_of_core import growth, seconds
 
 FEATURES, FUNCTIONS = 20, 10
 LIMIT = 60.0  # seconds that pyGAM has for one size
@@ -51,19 +51,17 @@ def theirs(X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def measured(who: str, n: int) -> dict[str, float]:
-    """Seconds, the error of the fit, and the memory that the process took beyond the rows."""
+    """Seconds, and the error of the fit."""
     X, y, mean = rows(n)
     fit = {"suffice": ours, "pygam": theirs}[who]
     if who == "suffice":
         fit(X[:500], y[:500])  # compiles
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start, busy = time.perf_counter(), time.process_time()
-    model = fit(X, y)
-    seconds, busy = time.perf_counter() - start, time.process_time() - busy
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    busy = time.process_time()
+    took, model = seconds(fit, X, y)
+    busy = time.process_time() - busy
     part = X[:20_000]
     error = float(np.sqrt(np.mean((model.predict(part) - mean[: len(part)]) ** 2)))
-    return {"seconds": seconds, "cpu": busy, "error": error, "mb": (after - before) / 1024.0}
+    return {"seconds": took, "cpu": busy, "error": error}
 
 
 def in_a_process(who: str, n: int, limit: float) -> dict[str, float] | None:
@@ -82,6 +80,7 @@ def out_of_core(n: int) -> tuple[float, float, float, float]:
     import pyarrow.parquet as pq
 
     import suffice
+    from suffice.core.door import open_rows
     from suffice.linear_model import AdditiveModel
     from suffice.linear_model.additive import Additive
 
@@ -98,26 +97,21 @@ def out_of_core(n: int) -> tuple[float, float, float, float]:
         writer.close()
         del X, y, table
         scan = suffice.rows(suffice.scan_parquet(folder), features=names, target="y")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        start_at = time.perf_counter()
-        model = AdditiveModel(n_knots=FUNCTIONS).fit(scan)
-        seconds = time.perf_counter() - start_at
-        memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024.0
-        from suffice.core.door import open_rows
-
-        start_at = time.perf_counter()
-        open_rows(model, scan, reset=False).fold(Additive.summarize, model.model_)
-        alone = time.perf_counter() - start_at
-        return seconds, alone, memory, file.stat().st_size / 2**20
+        grown: list[float] = []
+        with growth(grown):
+            took, model = seconds(AdditiveModel(n_knots=FUNCTIONS).fit, scan)
+        data = open_rows(model, scan, reset=False)
+        alone, _ = seconds(data.fold, Additive.summarize, model.model_)
+        return took, alone, grown[0], file.stat().st_size / 2**20
 
 
 def table(most: int = 1_000_000, sizes: tuple[int, ...] = (10_000, 50_000, 100_000)) -> list[str]:
-    seconds, alone, memory, size = in_another("parquet", most)
+    took, alone, memory, size = in_another("parquet", most)
     lines = [
         f"Additive model of {FEATURES} smooths with {FUNCTIONS} functions each.",
         "",
-        f"{most:,} rows in Parquet ({size:.0f} MB): {seconds:.2f} s, of which the moments alone take "
-        f"{alone:.2f} s; {memory:.0f} MB of memory.",
+        f"{most:,} rows in Parquet ({size:.0f} MB): {took:.2f} s, of which the moments alone take "
+        f"{alone:.2f} s; memory grows by {memory:.0f} MB.",
         "",
         "| rows | suffice, s | pyGAM, s | ratio | of CPU time | aim | error, suffice | error, pyGAM |",
         "|---|---|---|---|---|---|---|---|",

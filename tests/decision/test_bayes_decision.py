@@ -9,21 +9,23 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression as Theirs
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
 from suffice.decision import BayesDecision, conditional_risk, excess_risk_bound, expected_risk
 from suffice.linear_model import LogisticRegression, Perceptron
-from suffice.naive_bayes import GaussianNB
+from suffice.naive_bayes import GaussianNB, MultinomialNB
 from suffice.sequence import ConditionalRandomField
 
 LOSS = np.array([[0.0, 2.0, 5.0], [1.0, 0.0, 1.0], [4.0, 3.0, 0.0]])
@@ -162,6 +164,18 @@ def test_inside_and_around_scikit_learn():
     assert search.best_params_ == {"estimator__C": 1.0}
     calibrated = BayesDecision(CalibratedClassifierCV(LinearSVC(), cv=3), reject_cost=0.2).fit(X, y)
     assert set(calibrated.predict(X)) == {-1, 0, 1, 2}
+
+
+def test_rows_that_only_the_classifier_understands():
+    texts, y = ["cold wet", "warm dry", "wet cold", "dry warm dry"] * 5, np.array(["no", "yes"] * 10)
+    model = BayesDecision(make_pipeline(CountVectorizer(), MultinomialNB()), loss=[[0, 1], [5, 0]])
+    assert model.fit(texts, y).score(texts, y) == 1.0
+    assert model.mean_loss(texts, y, sample_weight=np.arange(20)) == 0.0
+    assert model.mean_loss(texts, y[::-1]) == pytest.approx(3.0)
+    frame = pd.DataFrame({"n": np.arange(20.0), "word": texts})
+    columns = make_column_transformer((StandardScaler(), ["n"]), (OneHotEncoder(), ["word"]))
+    scores = cross_val_score(BayesDecision(make_pipeline(columns, Theirs())), frame, y, cv=2)
+    assert (scores >= 0.9).all()
 
 
 def test_weights_and_more_reach_the_classifier():

@@ -397,7 +397,10 @@ def test_refusals():
         ({"alpha": -1.0}, "not negative"),
         ({"n_knots": [3, 3]}, "n_knots has 2 entries"),
         ({"n_knots": 1}, "at least 2"),
-        ({"knots": [[0.0, 1.0]]}, "knots for 1 features"),
+        ({"knots": [[0.0, 1.0]]}, "expected 4 lists of places"),
+        ({"knots": 5}, "n_knots says how many"),
+        ({"linear_features": [7]}, "No feature is 7: expected a place from 0 to 3; there are no names"),
+        ({"linear_features": ["a"]}, "No feature is 'a'"),
     ):
         with pytest.raises(ValueError, match=said):
             AdditiveModel(**options).fit(X, y)

@@ -172,6 +172,12 @@ class TestFolds:
         with pytest.raises(ValueError, match=r"cv must leave out"):
             LassoCV(cv=cv).fit(X, y)
 
+    def test_folds_are_the_same_each_time(self, rows):
+        X, y, _ = rows
+        first = LassoCV().fit(X, y).mse_path_
+        np.testing.assert_array_equal(LassoCV(cv=np.int64(5)).fit(X, y).mse_path_, first)
+        assert not np.array_equal(LassoCV(random_state=1).fit(X, y).mse_path_, first)
+
     def test_one_fold_is_refused(self, rows):
         X, y, _ = rows
         with pytest.raises(ValueError, match="2 at least"):

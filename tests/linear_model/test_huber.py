@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn import linear_model as theirs
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 import suffice
 from suffice.linear_model import HuberRegressor, LinearRegression
@@ -96,6 +97,14 @@ def test_files(tmp_path):
     there = HuberRegressor().fit(suffice.rows(suffice.scan_parquet(tmp_path), target="y", weight="w"))
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
     assert not hasattr(there, "outliers_")
+
+
+def test_a_column_is_a_target():
+    flat = HuberRegressor().fit(X, Y).outliers_
+    for column in (Y[:, None], pd.DataFrame({"y": Y})):
+        with pytest.warns(DataConversionWarning):
+            found = HuberRegressor().fit(X, column).outliers_
+        np.testing.assert_array_equal(found, flat)
 
 
 def test_warm_start_and_large_epsilon():

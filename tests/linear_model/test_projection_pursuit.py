@@ -128,5 +128,7 @@ def test_poor_data():
     twice = np.hstack([X, X, np.full((100, 1), 3.0)])
     model = ProjectionPursuitRegressor(1).fit(twice, mean)
     assert np.isfinite(model.predict(twice)).all()
+    two, labels = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0), np.repeat([0, 1], 20)
+    np.testing.assert_array_equal(ProjectionPursuitClassifier(1).fit(two, labels).predict(two), labels)
     one = ProjectionPursuitRegressor(1).fit(X[:1], mean[:1])
     np.testing.assert_allclose(one.predict(X), mean[0])

@@ -63,6 +63,11 @@ def test_vc():
         assert vc_confidence(V, n, delta=delta) == pytest.approx(formula)
         assert vc_bound(0.1, V, n, delta=delta, constant=2.0) == pytest.approx(0.1 + 2 * formula)
     assert (np.diff(vc_confidence([2, 10, 50], 1000)) > 0).all()
+    # There are 2^n labels of n rows: functions that can do all of them are no better than more.
+    beyond = vc_bound(0.0, [100, 1000, 2000, 3000, 5436], 1000)
+    assert (np.diff(beyond) >= 0).all()
+    assert beyond[-1] == beyond[2] > 1.0
+    assert vc_bound(0.1, 1000, 10) > 1.0
     assert margin_bound(0.0, 0.1, 10**8) < 0.003
     assert margin_bound(0.1, 0.5, 400, radius=2.0) == pytest.approx(
         0.1 + 2 * 2.0 / (0.5 * 20) + np.sqrt(np.log(20.0) / 800)

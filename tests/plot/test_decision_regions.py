@@ -63,6 +63,8 @@ def test_two_of_several_features_and_names():
     assert display.ax_ is ax
     at = X.mean(axis=0)
     at[2], at[3] = display.horizontal[4], display.vertical[9]
+    named = DecisionRegionsDisplay.from_estimator(model, frame, Y, features=("c", "d"), grid=20)
+    np.testing.assert_array_equal(named.region, display.region)
     assert display.region[9, 4] == model.predict(pd.DataFrame([at], columns=list("abcd")))[0]
 
 
@@ -72,6 +74,12 @@ def test_what_is_refused():
     model = GaussianNB().fit(X[:, :2], Y)
     with pytest.raises(ValueError, match="none of"):
         DecisionRegionsDisplay.from_estimator(model, X[:, :2], Y + 5, grid=5)
+    with pytest.raises(ValueError, match=r"No feature is 'a'.*from 0 to 1; there are no names"):
+        DecisionRegionsDisplay.from_estimator(model, X[:, :2], features=("a", "b"), grid=5)
+    acts = BayesDecision(GaussianNB(), loss=np.eye(3)[:, :2], actions=["go", "stay"]).fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match="leave y out"):
+        DecisionRegionsDisplay.from_estimator(acts, X[:, :2], Y, grid=5)
+    assert DecisionRegionsDisplay.from_estimator(acts, X[:, :2], grid=5).codes is None
 
 
 def test_displays_of_scikit_learn_take_ours():

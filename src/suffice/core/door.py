@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
@@ -305,6 +305,17 @@ def check_bounds(estimator: Any) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be at least {least}. "
                 f"Got {value!r} instead."
             )
+
+
+def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
+    """The places of features that are given by place or by name."""
+    wanted, places = list(features), []
+    for feature in wanted:
+        if feature not in (names if isinstance(feature, str) else range(count)):
+            known = f", or one of the names {list(names)}" if len(names) else "; there are no names"
+            raise ValueError(f"No feature is {feature!r}: expected a place from 0 to {count - 1}{known}.")
+        places.append(list(names).index(feature) if isinstance(feature, str) else int(feature))
+    return places
 
 
 def in_memory(X: Any) -> bool:

@@ -16,7 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.answers import anywhere, nameless
-from ..core.door import open_rows
+from ..core.door import in_memory, open_rows
+from ..core.tables import Table
 
 
 def conditional_risk(probability: Any, loss: Any = None) -> np.ndarray:
@@ -347,9 +348,14 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{type(self.estimator).__name__} takes {self.takes}: compare its predictions with labels, "
                 "e.g. by expected_risk."
             )
+        if not hasattr(self.estimator_, "takes") and in_memory(X) and not isinstance(X, Table):
+            # A pipeline, or of another library: it knows its rows.
+            labels = np.asarray(y)
+            weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+            return _judged(self, X, labels, weight)
         bare = nameless(self)
         bare.estimator_ = nameless(self.estimator_)
-        return open_rows(self, X, y, sample_weight, reset=False).fold(_judged, bare)
+        return open_rows(self, X, y, sample_weight, reset=False).fold(_judged_rows, bare)
 
 
 def _each(answer: Any, f: Callable[[np.ndarray], np.ndarray]) -> Any:
@@ -357,15 +363,17 @@ def _each(answer: Any, f: Callable[[np.ndarray], np.ndarray]) -> Any:
     return [f(part) for part in answer] if isinstance(answer, list) else f(answer)
 
 
-def _judged(decision: BayesDecision, rows: Any) -> np.ndarray:
+def _judged_rows(decision: BayesDecision, rows: Any) -> np.ndarray:
+    return _judged(decision, rows.X, rows.y, rows.weight) if len(rows) else np.zeros(3)
+
+
+def _judged(decision: BayesDecision, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weight of the rows whose action is their class, their loss, and their weight."""
-    if not len(rows):
-        return np.zeros(3)
-    action = decision._decide(decision.estimator_.predict_proba(rows.X))
-    right = decision.actions_[action] == rows.y
-    place = np.minimum(np.searchsorted(decision.classes_, rows.y), len(decision.classes_) - 1)
-    known = decision.classes_[place] == rows.y
+    action = decision._decide(decision.estimator_.predict_proba(X))
+    right = decision.actions_[action] == y
+    place = np.minimum(np.searchsorted(decision.classes_, y), len(decision.classes_) - 1)
+    known = decision.classes_[place] == y
     if not known.all():
-        raise ValueError(f"The label {rows.y[~known].tolist()[0]!r} is none of {decision.classes_.tolist()}.")
+        raise ValueError(f"The label {y[~known].tolist()[0]!r} is none of {decision.classes_.tolist()}.")
     loss = decision.loss_[place, action]
-    return np.array([rows.weight[right].sum(), rows.weight.dot(loss), rows.weight.sum()])
+    return np.array([weight[right].sum(), weight.dot(loss), weight.sum()])

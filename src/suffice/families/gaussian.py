@@ -404,7 +404,8 @@ GAUSSIANS: dict[str, type[Gaussian]] = {
 
 _SINGULAR = (
     "A covariance is not positive definite: a density collapsed onto too few rows, or features are "
-    "constant or dependent. Ask for fewer components, or raise reg_covar."
+    "constant or dependent. Leave such features out; or ask for fewer components, or raise reg_covar or "
+    "var_smoothing, where there are any."
 )
 
 

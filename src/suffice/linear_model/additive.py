@@ -20,7 +20,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
+from ..core.door import open_rows, places_of, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
@@ -327,8 +327,7 @@ class _Additive(Iterative):
         """The model before the first step: no feature has an effect."""
         D, names = self.n_features_in_, list(getattr(self, "feature_names_in_", ()))
         bends = np.ones(D, bool)
-        for feature in () if self.linear_features is None else self.linear_features:
-            bends[names.index(feature) if isinstance(feature, str) else feature] = False
+        bends[places_of(() if self.linear_features is None else self.linear_features, names, D)] = False
         look = _Look(self.family, self.knots is None)
         seen = data.fold(_Look.summarize, look) if look.any else None
         basis = NaturalSplines.at(self._knots(seen), bends)
@@ -343,8 +342,11 @@ class _Additive(Iterative):
     def _knots(self, seen: Any) -> list[np.ndarray]:
         D = self.n_features_in_
         if self.knots is not None:
-            if len(self.knots) != D:
-                raise ValueError(f"There are knots for {len(self.knots)} features, and X has {D}.")
+            if np.ndim(self.knots) == 0 or len(self.knots) != D:
+                raise ValueError(
+                    f"knots={self.knots!r} is not right: expected {D} lists of places, one for each feature; "
+                    "n_knots says how many."
+                )
             return [np.unique(np.asarray(k, dtype=np.float64)) for k in self.knots]
         count = [self.n_knots] * D if np.ndim(self.n_knots) == 0 else list(self.n_knots)
         if len(count) != D:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -396,7 +397,7 @@ class ElasticNetCV(_Penalised):
     positive : bool, default=False
         Whether coefficients must not be negative.
     random_state : int, default=None
-        Draws the folds.
+        Draws the folds; if it is not given, they are the same each time.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -489,7 +490,7 @@ class ElasticNetCV(_Penalised):
         -------
         self
         """
-        if self.cv is None or isinstance(self.cv, int):
+        if self.cv is None or isinstance(self.cv, Integral):
             return super().fit(X, y, sample_weight)
         self._flat_target = has_flat_target(X, y)
         with one_task(self):
@@ -521,13 +522,15 @@ class ElasticNetCV(_Penalised):
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
         n_folds = 5 if self.cv is None else self.cv
-        if isinstance(n_folds, int) and n_folds < 2:
+        if isinstance(n_folds, Integral) and n_folds < 2:
             raise ValueError(f"cv={self.cv!r} must be a whole number of folds, 2 at least.")
         if np.ndim(self.alphas) == 0 and not self.alphas >= 1:
             raise ValueError(f"alphas={self.alphas!r} must be how many to try, or which.")
         ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
         nets = [self._net(l1_ratio=ratio) for ratio in ratios]
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = 0  # the same folds each time, as those of KFold
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return Paths(nets[0], ratios, self.alphas, self.eps, n_folds, seed)
 
     def __sklearn_tags__(self) -> Any:
@@ -574,7 +577,7 @@ class LassoCV(ElasticNetCV):
     positive : bool, default=False
         Whether coefficients must not be negative.
     random_state : int, default=None
-        Draws the folds.
+        Draws the folds; if it is not given, they are the same each time.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 

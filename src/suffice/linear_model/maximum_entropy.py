@@ -300,9 +300,9 @@ class MaximumEntropy(Classifier, Iterative):
     intercept_ : ndarray of shape (n_classes,)
         Weights of the constants, if there are any.
     observed_ : ndarray
-        Mean of each feature in the data, in the shape of `coef_` (with the constants last).
+        Mean of each feature in the data, in the order of `coef_` row by row, with the constants last.
     expected_ : ndarray
-        Mean of each feature that the model expects at the rows of the data.
+        Mean of each feature that the model expects at the rows of the data, likewise.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray

@@ -32,6 +32,7 @@ from .additive import ROUNDING, Working, level_of
 REACH = 3.0  # projections have mean zero and variance one: beyond, functions are lines
 DIRECTIONS = 16  # drawn at random beside those that the rows suggest
 STEPS = 15  # of all terms together, before the next is added
+EXACT = 1e-20  # of the variance of the target: squares of residuals that are rounding
 RIDGE = 1e-6  # on functions that are log-odds, which would else grow for ever where classes are separable
 
 
@@ -120,9 +121,10 @@ class ProjectionPursuit(Model):
         feature = np.concatenate([np.repeat(np.arange(M), q), np.full(M * R, M)])
         penalized = np.concatenate([np.tile(self.basis.penalized, M), np.zeros(M * R, bool)])
         A = m.scatter[:p, :p] + np.diag(np.repeat([self.ridge, 0.0], [at, p - at]))
-        turns = np.arange(at, p)
-        size = float(A[turns, turns].mean()) if len(turns) else 0.0
-        A[turns, turns] += self.damping * size + 1e-300
+        turns, squares = np.arange(at, p), np.diag(A)
+        if M:  # where rows differ in one direction only, there is none to turn to
+            size = max(squares[at:].mean(), 1e-12 * squares[:at].mean(), 1e-300)
+            A[turns, turns] += self.damping * size
         square = float(m.scatter[p, p])
         known = self.classes is not None
         problem = Smoothing(A, m.scatter[:p, p], square, float(s.weight), feature, penalized, known)
@@ -130,7 +132,8 @@ class ProjectionPursuit(Model):
         if self.choices and M:
             alpha = problem.choose("reml")
         solution = problem.fit(alpha).coef if M else np.zeros(0)
-        w = self.w + solution[at:].reshape(M, R).dot(self.space)
+        turn = solution[at:].reshape(M, R).dot(self.space)
+        w = self.w + turn - (turn * self.w).sum(axis=1, keepdims=True) * self.w
         size_of = np.linalg.norm(w, axis=1, keepdims=True)
         coef = solution[:at].reshape(M, q)
         return self.replace(
@@ -233,13 +236,14 @@ class _ProjectionPursuit(Iterative):
                 share /= 2.0
                 whole = here.model
                 if here.at is not None:
-                    dearer = 8.0 * max(before.damping, 1e-4)
+                    dearer = min(8.0 * max(before.damping, 1e-4), 1e6)
                     before = before.replace(damping=dearer, alpha=model.alpha, choices=0)
                     whole = before.estimate(here.at)
                 model = whole.between(before, share)
                 s = data.fold(ProjectionPursuit.summarize, model)
                 value = model.objective(s)
-            rests = self.tol > 0 and last - value <= self.tol * max(abs(value), 1e-300) and not model.choices
+            least = self.tol * abs(value) + EXACT * s.moments.scatter[-1, -1] / s.weight
+            rests = self.tol > 0 and last - value <= least and not model.choices
             return self._next(model, s, (*here.trace, value), here.steps + 1, data, rests or share <= 1e-6)
 
         loop = Watch(self, self.checkpoint, data, self.max_iter).loop

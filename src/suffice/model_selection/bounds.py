@@ -47,7 +47,7 @@ def hoeffding_bound(
     """
     n = np.asarray(n_samples, dtype=np.float64)
     widths = np.asarray(ranges, dtype=np.float64)
-    if widths.ndim and len(widths) != n:
+    if widths.ndim and not np.array_equal(n, len(widths)):
         raise ValueError(
             f"ranges has {len(widths)} entries, but there are {n_samples} examples: one for each."
         )
@@ -142,7 +142,8 @@ def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> An
     Returns
     -------
     float or ndarray
-        ``sqrt((V * (log(2 * n / V) + 1) + log(4 / delta)) / n)``.
+        ``sqrt((V * (log(2 * n / V) + 1) + log(4 / delta)) / n)``; with V no larger than 2 n, beyond which
+        there are no more ways to label so many rows.
 
     Examples
     --------
@@ -153,6 +154,7 @@ def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> An
     V, n = np.asarray(vc_dimension, dtype=np.float64), np.asarray(n_samples, dtype=np.float64)
     _must_be((V > 0) & (n > 0), "vc_dimension and n_samples must be positive.")
     _must_be_share(delta)
+    V = np.minimum(V, 2.0 * n)
     return _plain(np.sqrt((V * (np.log(2.0 * n / V) + 1.0) + np.log(4.0 / np.asarray(delta))) / n))
 
 

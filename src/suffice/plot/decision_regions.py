@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_array
 
+from ..core.door import places_of
 from .base import Display, colors
 
 REJECTED = "#bbbbbb"
@@ -77,7 +78,7 @@ class DecisionRegionsDisplay(Display):
         X: Any,
         y: Any = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[Any, Any] = (0, 1),
         grid: int = 200,
         ax: Any = None,
     ) -> Self:
@@ -91,8 +92,8 @@ class DecisionRegionsDisplay(Display):
             Rows, which say how far the picture goes.
         y : array of shape (n_samples,), default=None
             Their classes; the rows are not drawn without.
-        features : pair of int, default=(0, 1)
-            The features to draw, of several: the others are held at their means.
+        features : pair of int or str, default=(0, 1)
+            The features to draw, of several, by place or by name: the others are held at their means.
         grid : int, default=200
             Number of points in either direction.
         ax : matplotlib Axes, default=None
@@ -108,16 +109,19 @@ class DecisionRegionsDisplay(Display):
         rejected = len(names) - 1 if getattr(estimator, "reject_cost", None) is not None else None
         frame = X if hasattr(X, "columns") else None
         rows = check_array(X, dtype=np.float64)
-        pair = rows[:, list(features)]
+        across, up = places_of(features, [] if frame is None else list(frame.columns), rows.shape[1])
+        pair = rows[:, [across, up]]
         low, high = pair.min(axis=0), pair.max(axis=0)
         rim = 0.05 * np.where(high > low, high - low, 1.0)
         horizontal, vertical = np.linspace(low - rim, high + rim, grid).T
         points = np.tile(rows.mean(axis=0), (grid**2, 1))
-        points[:, features[0]], points[:, features[1]] = (
-            part.ravel() for part in np.meshgrid(horizontal, vertical)
-        )
+        points[:, across], points[:, up] = (part.ravel() for part in np.meshgrid(horizontal, vertical))
         asked: Any = points if frame is None else type(frame)(points, columns=frame.columns)
         region = _numbers(names, np.asarray(estimator.predict(asked))).reshape(grid, grid)
+        if y is not None and set(estimator.classes_.tolist()) - set(names.tolist()):
+            raise ValueError(
+                f"The regions are of the actions {names.tolist()}, which are no classes: leave y out."
+            )
         codes = None if y is None else _numbers(names, np.asarray(y))
         return cls(horizontal, vertical, region, names, rejected, pair, codes).plot(ax)
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import norm
 
+from ..core.door import places_of
 from .base import COLORS, Display
 
 POINTS = 200  # of each curve
@@ -92,7 +93,9 @@ class PartialEffectsDisplay(Display):
         basis, D = estimator.model_.basis, estimator.n_features_in_
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [f"x{d}" for d in range(D)])]
         wanted = range(D) if features is None else features
-        places = [names.index(f) if isinstance(f, str) else int(f) for f in wanted]
+        places = places_of(wanted, names, D)
+        if not places:
+            raise ValueError("features is empty: name some, or leave it out to draw all.")
         knots = [basis.knots[basis.first[d] : basis.first[d + 1]] for d in places]
         grids = [np.linspace(k[0], k[-1], POINTS) for k in knots]
         rows = np.zeros((POINTS, D))
