@@ -360,7 +360,8 @@ RARE = re.compile(
     r"init_params=|init=random\)|penalty=|newton-c|elkan|arpack|randomized|dangling=|local=|norm=|store_cov"
     r"|criterion=gcv|GeneralizedAdditiveModel.solver="
     r"|variant=(averaged|voted|pocket|margin)|LogisticRegression.solver=(bfgs|dfp|gradient)"
-    r"|MaximumEntropy.solver="
+    r"|MaximumEntropy.solver=|GaussianMixture.(n_init|fixed|prior=.*cov)|HiddenMarkovModel.(cov|algorithm)"
+    r"|NMF.solver=mu|KMeans.n_init|kind=(gaussian|sigmoid)|shrinkage=auto|svd_solver=|solver=eigen|C=inf"
 )
 
 

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, poisson
 
 import suffice
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from suffice.families import Mixtures
+from suffice.families import DiagonalGaussian, FullGaussian, GaussianPrior, Mixtures
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import (
     BernoulliNB,
@@ -65,6 +65,22 @@ def test_those_of_one_name_are_its_faces(family, support, peer):
         np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), rtol=1e-8, atol=1e-12)
         np.testing.assert_array_equal(model.predict(X), peer.predict(X))
         assert model.score(X, y) == peer.score(X, y)
+
+
+def test_a_family_that_is_given(tmp_path):
+    D = REAL.shape[1]
+    named = ClassConditional("diag").fit(REAL, Y, WEIGHT)
+    given = ClassConditional(DiagonalGaussian.start(3, D, reg=1e-6)).fit(REAL, Y, WEIGHT)
+    np.testing.assert_array_equal(given.predict_proba(REAL), named.predict_proba(REAL))
+    given.save(tmp_path / "model")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "model").predict(REAL), named.predict(REAL))
+
+    prior = GaussianPrior(mean_precision=1e9)
+    pulled = ClassConditional(FullGaussian.start(6, D, prior=prior), n_components=2, random_state=0)
+    pulled.fit(REAL, Y)
+    np.testing.assert_allclose(pulled.model_.component.component.mean, 0.0, atol=1e-5)
+    with pytest.raises(ValueError, match="2 densities on 5 columns, expected one for each of the 3 classes"):
+        ClassConditional(DiagonalGaussian.start(2, 5)).fit(REAL, Y)
 
 
 def test_sparse_rows():

@@ -78,3 +78,13 @@ class Family(Value, ABC):
     def log_prior(self) -> float:
         """Log of the prior density of the parameters, up to a constant; zero without a prior."""
         return 0.0
+
+    def must_be_of(self, K: int, D: int, each: str) -> None:
+        """Refuse densities that are not K, on D columns."""
+        columns = self.sample(np.zeros(1, int), np.random.default_rng(0)).shape[1]
+        densities = self.log_density(np.full((1, columns), np.nan)).shape[1]
+        if (densities, columns) != (K, D):
+            raise ValueError(
+                f"{type(self).__name__} has {densities} densities on {columns} columns, expected one for "
+                f"each of the {K} {each}, on the {D} columns of X."
+            )

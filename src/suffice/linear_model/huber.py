@@ -207,7 +207,7 @@ class HuberRegressor(Regressor, Iterative):
         solution = model.replace(theta=progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))
         if in_memory(X) and not isinstance(X, Table):
-            residual = np.abs(np.ravel(y) - self.predict(X))
+            residual = np.abs(np.asarray(y).reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
         return self
 

@@ -270,13 +270,13 @@ class MaximumEntropy(Classifier, Iterative):
         lets the means of features differ: soft constraints. ``np.inf`` is none.
     solver : {'lbfgs', 'gis', 'iis', 'gradient', 'bfgs', 'dfp', 'conjugate-gradient', 'newton', \
 'coordinate'}, default='lbfgs'
-        How the weights are found; they are the same by each.
+        How the weights are found; they are the same by each that converges.
 
         - 'lbfgs', 'bfgs', 'dfp': quasi-Newton methods, with limited memory or a whole matrix.
         - 'gis', 'iis': generalised and improved iterative scaling: each weight moves alone, by what would
           make its expected count the observed one. The first takes all features together to be as large as
           they ever are; the second finds the root of an equation with a term for each size, by Newton's
-          method.
+          method. For flags and counts: where features have both signs they take very many passes.
         - 'gradient', 'conjugate-gradient': along the gradient, or conjugate directions.
         - 'newton', 'coordinate': to the bottom of the quadratic that a pass sums, at once or in one weight
           after the other. They take memory for each pair of features.

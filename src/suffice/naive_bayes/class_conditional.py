@@ -122,11 +122,12 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     Parameters
     ----------
-    family : str, sequence of str, or dict, default='tied'
+    family : str, sequence of str, dict or Family, default='tied'
         'full', 'tied', 'diag' or 'spherical' Gaussians, 'bernoulli', 'categorical', 'multinomial' or
         'poisson'; or the kind of each column, 'gaussian', 'bernoulli', 'categorical' or 'poisson', in a
         sequence or in a dict from the name or number of a column, the others being Gaussian: columns are
-        then independent of each other.
+        then independent of each other. Or a `suffice.families.Family` with one density for each class, or
+        for each component of each class, class by class: one of yours, or one with a prior.
     n_components : int, default=1
         Components of each class.
     alpha : float, default=1.0
@@ -209,6 +210,8 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         whole = self.family if isinstance(self.family, str) else "mixed"
+        if isinstance(self.family, Family):
+            whole = "given"
         given = tags.input_tags
         given.allow_nan = whole != "multinomial"
         given.positive_only = whole in ("multinomial", "poisson", "bernoulli")
@@ -224,6 +227,9 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     def _family(self, data: Partitions, K: int) -> Family:
         """K densities, or K times as many as there are components."""
         M, D = self.n_components, self.n_features_in_
+        if isinstance(self.family, Family):
+            self.family.must_be_of(K * M, D, "classes" if M == 1 else "components of classes")
+            return self.family
         if not isinstance(self.family, str):
             kinds = column_kinds(self, self.family, "family")
             check_kinds(data, kinds, getattr(self, "feature_names_in_", range(D)))

@@ -397,7 +397,7 @@ default='gaussian'
         if isinstance(self.init_params, HiddenMarkov):
             if len(self.init_params.start) != K:
                 raise ValueError(f"init_params has {len(self.init_params.start)} states, expected {K}.")
-            _check_emission(self.init_params.emission, K, self.n_features_in_)
+            self.init_params.emission.must_be_of(K, self.n_features_in_, "states")
             return (self._constrained(self.init_params),)
         if self.fixed:
             raise ValueError(
@@ -474,7 +474,7 @@ default='gaussian'
         """K densities that know what to sum."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
-            _check_emission(self.emission, K, D)
+            self.emission.must_be_of(K, D, "states")
             return self.emission
         kinds = [self.emission] * D if isinstance(self.emission, str) else list(self.emission)
         if len(kinds) != D:
@@ -726,16 +726,6 @@ def _named(names: np.ndarray, K: int) -> np.ndarray:
         return np.concatenate([names, names.max() + 1 + np.arange(K - len(names))])
     more = [name for k in range(len(names), K + len(names)) if (name := f"state {k}") not in names]
     return np.concatenate([names, np.array(more[: K - len(names)], dtype=names.dtype.kind)])
-
-
-def _check_emission(family: Family, K: int, D: int) -> None:
-    columns = family.sample(np.zeros(1, int), np.random.default_rng(0)).shape[1]
-    densities = family.log_density(np.full((1, columns), np.nan)).shape[1]
-    if (densities, columns) != (K, D):
-        raise ValueError(
-            f"The emission has {densities} densities on {columns} columns, expected one for each of the {K} "
-            f"states, on the {D} columns of X."
-        )
 
 
 def _scored(model: HiddenMarkov, block: Sequences) -> np.ndarray:
