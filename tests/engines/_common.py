@@ -80,16 +80,12 @@ KINDS = (
     "PCA",
     "GeneralizedAdditiveModel",
     "ElasticNetCV",
-    "HuberRegressor",
     "LogisticRegression",
     "Perceptron",
-    "QuantileRegressor",
     "GaussianMixture",
     "CategoricalNB",
-    "ClassConditional",
     "MixedNB",
     "LatentDirichletAllocation",
-    "TermWeighting",
 )
 
 

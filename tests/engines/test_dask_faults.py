@@ -42,6 +42,8 @@ def client():
 
 @contextmanager
 def started(**config):
+    # A LocalCluster that misses a worker 15 seconds after one of its name was lost closes the nanny.
+    config["distributed.deploy.lost-worker-timeout"] = "1 hour"
     with warnings.catch_warnings(), dask.config.set(config):
         warnings.simplefilter("ignore")  # Dask's own, on its way up and down
         with distributed.LocalCluster(**DASK, n_workers=2) as cluster, distributed.Client(cluster) as client:
