@@ -18,11 +18,9 @@ import pytest
 ON_SPARK = {
     "test_same_bits_on_spark[classic-PCA]",
     "test_same_bits_on_spark[classic-LogisticRegression]",
-    "test_same_bits_on_spark[connect-PCA]",
     "test_a_bad_block_is_refused_by_its_number[classic]",
     "test_a_worker_is_killed_in_a_fold[classic]",
     "test_blocks_are_given_back_and_the_session_is_as_it_was[classic]",
-    "test_those_that_cross_are_brought_together[classic]",
 }
 
 

@@ -115,6 +115,10 @@ def learnt(source, *given, **more):
 
 
 EVERY = {cls.__name__: cls for cls in public_estimators("sequences")}
+one_or_slow = pytest.mark.parametrize(  # on a cluster; the others sum in the same way
+    "name",
+    [name if name == "HiddenMarkovModel" else pytest.param(name, marks=pytest.mark.slow) for name in EVERY],
+)
 
 
 def assert_learns_the_same(cls, source):
@@ -352,7 +356,7 @@ class TestRay:
         np.testing.assert_allclose(there.model_.transition, here.model_.transition, rtol=1e-10)
         np.testing.assert_allclose(there.model_.emission.mean, here.model_.emission.mean, rtol=1e-10)
 
-    @pytest.mark.parametrize("name", EVERY)
+    @one_or_slow
     def test_every_estimator(self, name, cluster):
         import ray.data
 

@@ -26,7 +26,16 @@ from suffice.statistics import moments
 
 from . import test_sequences
 from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
-from .test_sequences import CUTS, EVERY, assert_learns_the_same, expected, pieces, products, without
+from .test_sequences import (
+    CUTS,
+    EVERY,
+    assert_learns_the_same,
+    expected,
+    one_or_slow,
+    pieces,
+    products,
+    without,
+)
 from .test_sequences import described as of_sequences
 from .test_sequences import table as steps
 
@@ -333,12 +342,6 @@ class TestSequences:
             source = frame(spark, [t.slice(0, 3), t.slice(3)])
             open_sequences(SequenceEstimator(), of_sequences(source)).fold(products)
 
-    @pytest.mark.parametrize(
-        "name",
-        [
-            name if name == "HiddenMarkovModel" else pytest.param(name, marks=pytest.mark.slow)
-            for name in EVERY
-        ],
-    )
+    @one_or_slow
     def test_every_estimator(self, name, spark):
         assert_learns_the_same(EVERY[name], self.frame(spark, "whole")[0])
