@@ -309,8 +309,8 @@ def check_bounds(estimator: Any) -> None:
 
 def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
     """The places of features that are given by place or by name."""
-    wanted, places = list(features), []
-    for feature in wanted:
+    places = []
+    for feature in features:
         if feature not in (names if isinstance(feature, str) else range(count)):
             known = f", or one of the names {list(names)}" if len(names) else "; there are no names"
             raise ValueError(f"No feature is {feature!r}: expected a place from 0 to {count - 1}{known}.")

@@ -190,15 +190,26 @@ class Pursuit(Progress):
 class _ProjectionPursuit(Iterative):
     """What regression and classification by projection pursuit share."""
 
-    n_terms: int
-    n_knots: int
-    alpha: Any
-    tol: float
-    max_iter: int
-    random_state: Any
-    checkpoint: Any
-
     bounds = {"n_terms": 1, "n_knots": 3, "alpha": 0, "tol": 0, "max_iter": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        n_terms: int = 2,
+        *,
+        n_knots: int = 10,
+        alpha: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_terms = n_terms
+        self.n_knots = n_knots
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -429,25 +440,6 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     array([[0.6, 0.8]])
     """
 
-    def __init__(
-        self,
-        n_terms: int = 2,
-        *,
-        n_knots: int = 10,
-        alpha: float | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        random_state: Any = None,
-        checkpoint: Any = None,
-    ) -> None:
-        self.n_terms = n_terms
-        self.n_knots = n_knots
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-
     def predict(self, X: Any) -> np.ndarray:
         """The expected target of each row."""
         X = read_rows(self, X)
@@ -513,25 +505,6 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     >>> bool(abs(model.directions_ @ [0.6, 0.8]).item() > 0.99)
     True
     """
-
-    def __init__(
-        self,
-        n_terms: int = 2,
-        *,
-        n_knots: int = 10,
-        alpha: float | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 200,
-        random_state: Any = None,
-        checkpoint: Any = None,
-    ) -> None:
-        self.n_terms = n_terms
-        self.n_knots = n_knots
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
