@@ -511,7 +511,9 @@ class ElasticNetCV(_Penalised):
         seen, folds = np.zeros(len(y), np.int64), []
         for train, test in check_cv(self.cv).split(X, y):
             seen[test] += 1
-            if len(np.union1d(train, test)) < len(seen):
+            used = np.zeros(len(y), bool)
+            used[train] = used[test] = True
+            if not used.all():
                 raise ValueError("cv must leave out a fold and fit to all other rows.")
             part = X.iloc[test] if hasattr(X, "iloc") else X[test]
             data = open_rows(self, part, y[test], None if weight is None else weight[test], reset=False)
