@@ -219,6 +219,15 @@ def test_pieces_cover_the_block_once():
         assert [p.index for p in pieces] == [(3, n) for n in range(len(pieces))]
 
 
+@pytest.mark.parametrize("rows", [1, 60_000, 70_000, 140_000])
+def test_no_small_piece_has_a_large_statistic(rows):
+    """Each is summed into a statistic of its own, of a megabyte here: a rest of some rows would have one."""
+    sizes = [len(p) for p in Rows(np.zeros((rows, 8))).pieces(1 << 20)]
+    assert sum(sizes) == rows
+    assert len(sizes) == max(1, rows // 65536)
+    assert max(sizes) - min(sizes) <= 1
+
+
 def test_an_error_names_its_block():
     def fails(rows):
         if len(rows) and rows.index[0] == 2:

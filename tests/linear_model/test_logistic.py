@@ -9,7 +9,9 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import suffice
-from suffice.linear_model import LogisticRegression
+from suffice.core.blocks import Rows
+from suffice.linear_model import LogisticRegression, logistic
+from suffice.linear_model.logistic import LogLinear, Sizes
 from suffice.loops.log_linear import errors, walk
 
 SOLVERS = ("lbfgs", "bfgs", "dfp", "newton", "gradient", "sgd")
@@ -132,11 +134,44 @@ def test_many_rows_start_from_some(ratio, monkeypatch):
     X, y, weight = X[order], y[order], weight[order]
     how = {"l1_ratio": ratio, "C": 1e-3, "tol": 1e-7, "max_iter": 500}
     quick = LogisticRegression(**how).fit(X, y, weight)
-    monkeypatch.setattr(LogisticRegression, "_begun", lambda *_: None)
+    monkeypatch.setattr(logistic, "SAMPLE", len(y))
     plain = LogisticRegression(**how).fit(X, y, weight)
     assert abs(quick.trace_[-1] - plain.trace_[-1]) <= 1e-10
     assert quick.trace_[0] - plain.trace_[-1] < 1e-3 < plain.trace_[0] - plain.trace_[-1]
     assert quick.n_iter_ < plain.n_iter_ / 2 or ratio
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_features_may_have_any_units(as_rows, classes):
+    """Steps are in units of the curvature: without a penalty, the way is the same in inches and in miles."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 5)), rng.integers(classes, size=400)
+    units = 10.0 ** np.array([-4, 3, 0, -1, 6])
+    plain, scaled = (
+        LogisticRegression(C=np.inf, tol=0.0, max_iter=8).fit(as_rows(X * u), y) for u in (1.0, units)
+    )
+    np.testing.assert_allclose(scaled.trace_, plain.trace_, rtol=1e-12)
+    np.testing.assert_allclose(scaled.coef_ * units, plain.coef_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_array])
+def test_units_are_the_diagonal_of_the_hessian(as_rows):
+    rng = np.random.default_rng(0)
+    X, y, weight = (
+        rng.normal(size=(60, 4)) * (rng.random((60, 4)) < 0.6),
+        rng.integers(3, size=60),
+        rng.random(60),
+    )
+    model = LogLinear(np.zeros((3, 5)), np.arange(3), np.array([1.0, 0.5, 2.0]))
+    block = Rows(as_rows(X), y, weight)
+    sizes, s = Sizes.of(model, block), model.replace(curvature=True).summarize(block)
+    assert sizes.weight == s.weight
+    ridge = 0.3 * np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 3)
+    np.testing.assert_allclose(
+        1.0 / model.units(sizes, 0.3), np.diag(s.hessian) / s.weight + ridge, rtol=1e-12
+    )
 
 
 def test_errors_are_probabilities_less_what_was_seen():

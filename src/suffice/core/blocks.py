@@ -72,8 +72,11 @@ class Block(Value, ABC):
         return part.replace(X=X, weight=weight, index=(*self.index, number))
 
     def pieces(self, statistic_bytes: int) -> Iterator[Self]:
-        """The block in pieces that fit the cache, but larger than what they are summed into."""
+        """The block in pieces that fit the cache, but larger than what they are summed into: then all of one
+        size, since a small rest has a statistic too."""
         rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
+        if 4 * statistic_bytes > PIECE_BYTES:
+            rows = -(-self.X.shape[0] // max(1, self.X.shape[0] // rows)) or 1
         for number, part in enumerate(self.parts(rows)):
             yield self.piece(part.start, part.stop, number)
 

@@ -25,7 +25,7 @@ class Descent(Progress):
     value: float = np.inf
     gradient: Any = None  # (D,)
     hessian: Any = None  # (D, D), or what approximates it
-    inverse: Any = None  # (D, D), what approximates the inverse of the Hessian
+    inverse: Any = None  # (D, D), what approximates the inverse of the Hessian, or (D,), its diagonal
     steps: tuple[np.ndarray, ...] = ()
     changes: tuple[np.ndarray, ...] = ()  # of the gradient, over each of the steps
 

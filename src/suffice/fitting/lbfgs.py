@@ -121,7 +121,7 @@ def _towards(
     pairs = [(s, y, dot(s, y)) for s, y in zip(steps, changes, strict=True)]
     pairs = [pair for pair in pairs if pair[2] > 0]
     if not pairs and inverse is not None:
-        return inverse.dot(q)
+        return _times(inverse, q)
     if not pairs:
         q /= max(np.sqrt(dot(q, q)), 1e-300)  # one unit far: nothing is known yet
         return q
@@ -135,12 +135,17 @@ def _towards(
     if inverse is None:
         q *= sy / dot(y, y)
     else:
-        q = inverse.dot(q)
+        q = _times(inverse, q)
+        q *= sy / dot(y, _times(inverse, y))
     for (s, y, sy), share in zip(pairs, reversed(shares), strict=True):
         add_scaled(q, share - dot(y, q) / sy, s)
         if fixed is not None:
             q[fixed] = 0.0
     return q
+
+
+def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return inverse * x if inverse.ndim == 1 else inverse.dot(x)
 
 
 def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:

@@ -40,7 +40,8 @@ def quasi_newton(
         penalty added at home. The gradient is kept: it must be a new array in each call.
     start : ndarray or Descent
         Where to start; for 'lbfgs', also with the steps of another descent and the changes of the gradient
-        over them, or with the inverse of a matrix like the Hessian, in whose terms steps are then learnt.
+        over them, or with the inverse of a matrix like the Hessian, or of its diagonal, in whose terms steps
+        are then learnt.
     update : {'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp', 'broyden'}
         Limited-memory BFGS, which keeps the last steps; or a matrix, from the identity on: BFGS of the
         Hessian (`hessian` of the result), BFGS of its inverse (`inverse`), the method of Davidon, Fletcher

@@ -23,6 +23,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions
 from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
 from ..fitting.descent import Descent
@@ -107,6 +108,12 @@ class LogLinear(Model):
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
 
+    def units(self, s: Sizes, strength: float) -> np.ndarray:
+        """One over the curvature of each coefficient where all classes are as probable, with the penalty."""
+        p = 1.0 / len(self.classes)
+        curvature = np.append(p * (1.0 - p) * s.squares / s.weight + strength, p * (1.0 - p))
+        return np.tile(1.0 / np.where(curvature > 0, curvature, 1.0), len(self.theta))
+
     def walk(self, gradient: np.ndarray, strength: float, seed: int, n_iter: int, block: Any) -> Walk:
         """Steps by the rows of a block one after the other, each twice, from these parameters: see `walks`.
 
@@ -167,8 +174,25 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     return np.log(total) - own, P
 
 
-def _total_weight(model: LogLinear, block: Any) -> float:
-    return float((block.weight * model.class_weight[class_codes(model.classes, block.y)]).sum())
+@dataclass(frozen=True, eq=False)
+class Sizes(Statistics):
+    """The weight of rows, and the sums of the squares of their features."""
+
+    weight: float
+    squares: np.ndarray  # (D,)
+
+    @classmethod
+    def of(cls, model: LogLinear, block: Any) -> Sizes:
+        weight = block.weight * model.class_weight[class_codes(model.classes, block.y)]
+        if sp.issparse(block.X):
+            squares = np.bincount(
+                block.X.indices,
+                block.X.data**2 * np.repeat(weight, np.diff(block.X.indptr)),
+                block.X.shape[1],
+            )
+        else:
+            squares = np.einsum("n,nd,nd->d", weight, block.X, block.X)
+        return cls(float(weight.sum()), squares)
 
 
 def _length(block: Any) -> int:
@@ -192,7 +216,7 @@ def _together(blocks: list[Any]) -> Rows:
 def _block_rows(block: Any) -> float | None:
     """Rows whose summary takes long beside adding it up, where it is large: a number of it for each
     feature."""
-    rows = 16.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
+    rows = 24.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
@@ -357,13 +381,22 @@ class LogisticRegression(Classifier, Iterative):
             s = last[1]
             return self._penalised(at.theta, s, (1.0 - ratio) * self._strength(s.weight))
 
-        minimise, start = self._minimiser(data, model, ratio), Descent(model.theta.ravel())
-        if SOLVERS[self.solver] is quasi_newton and not model.theta.any():
-            objective(start.model)
-            start = self._begun(data, model, ratio, last[1].weight, minimise) or start
+        minimise: Any = SOLVERS[self.solver]
+        start: Any = model.theta.ravel()
+        if ratio or minimise in (quasi_newton, descent_by_walks):
+            sizes = data.fold(Sizes.of, model)
+            strength = self._strength(sizes.weight)
+            if minimise is descent_by_walks:
+                minimise = self._walker(data, model, strength)
+            if ratio:
+                kinks = np.full(shape, ratio * strength)
+                kinks[:, -1] = 0.0
+                minimise = partial(minimise, l1=kinks.ravel())
+            if self.solver == "lbfgs":
+                start = self._begun(data, model, sizes, ratio, minimise)
         progress = minimise(
             objective,
-            start=start if SOLVERS[self.solver] is quasi_newton else start.model,
+            start=start,
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(
@@ -379,44 +412,38 @@ class LogisticRegression(Classifier, Iterative):
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
         return self
 
-    def _minimiser(self, data: Partitions, model: LogLinear, ratio: float) -> Any:
-        """The solver, with what it needs beside the objective."""
-        minimise, shape = SOLVERS[self.solver], model.theta.shape
-        if not ratio and minimise is not descent_by_walks:
-            return minimise
-        strength = self._strength(data.fold(_total_weight, model))
-        if ratio:
-            kinks = np.full(shape, ratio * strength)
-            kinks[:, -1] = 0.0
-            return partial(minimise, l1=kinks.ravel())
+    def _walker(self, data: Partitions, model: LogLinear, strength: float) -> Any:
+        """The solver by walks, with the fold that it needs beside the objective."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def walk(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> Walk:
-            at = model.replace(theta=theta.reshape(shape))
+            at = model.replace(theta=theta.reshape(model.theta.shape))
             return data.fold(LogLinear.walk, at, gradient, strength, seed, n_iter)
 
-        return partial(minimise, walk=walk)
+        return partial(descent_by_walks, walk=walk)
 
-    def _begun(self, data: Partitions, model: LogLinear, ratio: float, weight: float, minimise: Any) -> Any:
-        """Where many rows start: at the optimum of some of them, with the curvature that they have there, or
-        that was seen on the way."""
-        size = model.theta.size
+    def _begun(
+        self, data: Partitions, model: LogLinear, sizes: Sizes, ratio: float, minimise: Any
+    ) -> Descent:
+        """Where a descent starts, and in which units: those of the curvature of each coefficient alone. Many
+        rows start at the optimum of some of them, with the curvature that they have there, or that was seen
+        on the way."""
+        size, strength = model.theta.size, (1.0 - ratio) * self._strength(sizes.weight)
+        here = Descent(model.theta.ravel(), inverse=model.units(sizes, strength))
         sample = max(1 << 14, SAMPLE * size)
-        if weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
-            return None
+        if model.theta.any() or sizes.weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
+            return here
         rows = data.fold(_every, n // sample)
         some = LocalPartitions(cut(_together(rows)))
-        strength = (1.0 - ratio) * self._strength(weight)
 
         def objective(theta: np.ndarray, curvature: bool = False) -> tuple[Any, ...]:
             at = model.replace(theta=theta.reshape(model.theta.shape), curvature=curvature)
             return self._penalised(at.theta, some.fold(LogLinear.summarize, at), strength)
 
-        found = minimise(objective, start=model.theta.ravel(), tol=10.0 * self.tol, max_iter=self.max_iter)
-        if (
-            ratio or size**2 > 2 * n
-        ):  # the Hessian of the sample would take longer than some passes over all rows
-            return Descent(found.model, steps=found.steps, changes=found.changes)
+        found = minimise(objective, start=here, tol=10.0 * self.tol, max_iter=self.max_iter)
+        # The Hessian of the sample would take longer than some passes over all rows.
+        if ratio or size**2 > 2 * n:
+            return Descent(found.model, steps=found.steps, changes=found.changes, inverse=here.inverse)
         hessian = objective(found.model, True)[2]
         return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
 
