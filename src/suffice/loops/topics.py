@@ -376,12 +376,10 @@ def log_joint_of_words(counts, prior):
             most = max(most, counts[v, k])
         if most == 0:  # a word that is not there
             continue
-        if most < len(known):
-            for k in range(K):
-                out += known[counts[v, k]]
-        else:
-            for k in range(K):
-                out += rising(prior[v], counts[v, k])
+        for k in range(K):
+            n = counts[v, k]
+            if n:  # few of them
+                out += known[n] if n < len(known) else rising(prior[v], n)
     return out
 
 

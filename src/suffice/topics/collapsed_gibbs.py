@@ -24,10 +24,10 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions
 
-# Words that are worth a block of their own. A block has at least one for so many entries of the counts,
-# too: it sums counts of its own.
+# Words that are worth a block of their own. Of more blocks than two, each has at least one for so many
+# entries of the counts, too: it sums counts of its own.
 BLOCK_WORDS = 1 << 17
-ENTRIES = 8
+ENTRIES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,8 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     X = sp.vstack(data.fold(_documents), format="csr")
     lengths = np.cumsum(X.sum(axis=1))
     must_have_words(lengths[-1] if len(lengths) else 0)
-    n = power_of_two(lengths[-1] / max(BLOCK_WORDS, V * K / ENTRIES), 1)
+    least = 2 if lengths[-1] >= 2 * BLOCK_WORDS else 1
+    n = power_of_two(lengths[-1] / max(BLOCK_WORDS, V * K / ENTRIES), least)
     cuts = np.searchsorted(lengths, lengths[-1] * np.arange(1, n) / n, "left") + 1
     ends = np.unique(np.concatenate([[0], np.minimum(cuts, X.shape[0]), [X.shape[0]]]))
     parts = enumerate(pairwise(ends))
