@@ -27,7 +27,7 @@ from ..engines.local import LocalPartitions
 # Words that are worth a block of their own. Of more blocks than two, each has at least one for so many
 # entries of the counts, too: it sums counts of its own.
 BLOCK_WORDS = 1 << 17
-ENTRIES = 32
+ENTRIES = 8
 
 
 @dataclass(frozen=True, eq=False)
