@@ -108,11 +108,18 @@ class LogLinear(Model):
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
 
-    def units(self, s: Sizes, strength: float) -> np.ndarray:
-        """One over the curvature of each coefficient where all classes are as probable, with the penalty."""
+    def units(self, s: Sizes, strength: float) -> np.ndarray | None:
+        """One over the curvature of each coefficient where all classes are as probable, with the penalty.
+
+        None where they are alike: steps then stay in the space of the rows, which serves rows whose features
+        go together.
+        """
         p = 1.0 / len(self.classes)
         curvature = np.append(p * (1.0 - p) * s.squares / s.weight + strength, p * (1.0 - p))
-        return np.tile(1.0 / np.where(curvature > 0, curvature, 1.0), len(self.theta))
+        curvature[curvature == 0] = p * (1.0 - p)
+        if curvature.max() <= ALIKE * curvature.min():
+            return None
+        return np.tile(1.0 / curvature, len(self.theta))
 
     def walk(self, gradient: np.ndarray, strength: float, seed: int, n_iter: int, block: Any) -> Walk:
         """Steps by the rows of a block one after the other, each twice, from these parameters: see `walks`.
@@ -220,6 +227,7 @@ def _block_rows(block: Any) -> float | None:
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
+ALIKE = 100.0  # curvatures of coefficients, the largest over the least, that need no units of their own
 SAMPLE = 32  # rows for each coefficient, of which the optimum is near that of all rows
 
 SOLVERS: dict[str, Any] = {
