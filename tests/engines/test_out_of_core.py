@@ -36,7 +36,7 @@ for name, (ours, _) in fits.items():  # before the bare loops, since Arrow's pea
     found[name] |= {"resident": resident[0], "held": held / 1e6}
 for name, (ours, bare) in fits.items():
     times = []
-    for _ in range(2):
+    for _ in range(4):
         mine, answer = bench.seconds(ours, full)
         theirs, expected = bench.seconds(bare, full)
         times.append((mine, theirs))
