@@ -76,7 +76,7 @@ class Block(Value, ABC):
         size, since a small rest has a statistic too."""
         rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
         if 4 * statistic_bytes > PIECE_BYTES:
-            rows = -(-self.X.shape[0] // max(1, self.X.shape[0] // rows)) or 1
+            rows = of_one_size(self.X.shape[0], rows)
         for number, part in enumerate(self.parts(rows)):
             yield self.piece(part.start, part.stop, number)
 
@@ -241,6 +241,11 @@ def power_of_two(number: float, least: int) -> int:
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
+def of_one_size(total: int, rows: float) -> int:
+    """How many rows each of the parts has that so many are cut into: at least `rows`, or all."""
+    return -(-total // max(1, int(total / max(rows, 1.0)))) or 1
+
+
 def rows_beside(block: Block, statistic_bytes: float) -> float | None:
     """Rows of a block in memory for which summing up takes longer than adding the sums; None if any has."""
     rows = statistic_bytes / max(block.row_bytes, 8.0) / 2.0
@@ -256,7 +261,6 @@ def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:
     if rows is None:
         size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)
     else:
-        total = block.X.shape[0]
-        size = -(-total // max(1, int(total / max(rows, 1.0)))) or 1
+        size = of_one_size(block.X.shape[0], rows)
     parts = list(block.parts(size)) or [slice(0, len(block))]
     return tuple(block[part].replace(index=(n,)) for n, part in enumerate(parts))

@@ -191,15 +191,7 @@ class Sizes(Statistics):
     @classmethod
     def of(cls, model: LogLinear, block: Any) -> Sizes:
         weight = block.weight * model.class_weight[class_codes(model.classes, block.y)]
-        if sp.issparse(block.X):
-            squares = np.bincount(
-                block.X.indices,
-                block.X.data**2 * np.repeat(weight, np.diff(block.X.indptr)),
-                block.X.shape[1],
-            )
-        else:
-            squares = np.einsum("n,nd,nd->d", weight, block.X, block.X)
-        return cls(float(weight.sum()), squares)
+        return cls(float(weight.sum()), transposed_times(block.X**2, weight[:, None])[:, 0])
 
 
 def _length(block: Any) -> int:

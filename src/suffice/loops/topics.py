@@ -371,11 +371,6 @@ def log_joint_of_words(counts, prior):
     V, K = counts.shape
     out, known = 0.0, _first_risings(prior, 1024)
     for v in range(V):
-        most = 0
-        for k in range(K):
-            most = max(most, counts[v, k])
-        if most == 0:  # a word that is not there
-            continue
         for k in range(K):
             n = counts[v, k]
             if n:  # few of them
