@@ -182,7 +182,7 @@ def semantic(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
 def aspects(beta: float) -> Method:
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
         model = ProbabilisticLatentSemanticAnalysis(
-            K, beta=beta, n_init=STARTS, random_state=seed, max_iter=60
+            K, beta=beta, n_init=STARTS, random_state=seed, max_iter=20
         )
         return model.fit(X).transform(X).argmax(axis=1)
 
@@ -283,8 +283,8 @@ def table(scores: dict[str, dict[int, list[tuple[float, float]]]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sizes", type=int, nargs="+", default=[3, 6, 10])
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[3, 10, 20])
+    parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--corpora", nargs="+", default=["drawn", "packages"])
     parser.add_argument("--write", type=Path)
     given = parser.parse_args()

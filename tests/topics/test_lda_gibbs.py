@@ -28,7 +28,7 @@ def tokens_of(X, topic=None, K=2, seed=0):
 
 def swept(block, alpha, eta, seed):
     """One sweep, from the counts of the block itself."""
-    s = Counts.of(alpha, eta, block)
+    s = Counts.of(alpha, len(eta), block)
     return block.swept(alpha, eta, s.word, s.total, seed)
 
 
@@ -67,6 +67,38 @@ def test_draws_are_of_the_exact_posterior():
             assert abs(found.mean() - exact) < 5 * standard_error(found) + 1e-12, (i, j)
     seen = np.bincount((drawn @ (2 ** np.arange(T)[::-1])).astype(int), minlength=2**T) / len(drawn)
     assert 0.5 * np.abs(seen - p).sum() < 0.1  # of 2^8 states; the mean of independent draws is 0.05
+
+
+@pytest.mark.parametrize(("n_topics", "length"), [(2, 3), (100, 250), (129, 5), (300, 60_000), (300, 70_000)])
+def test_one_draw_is_of_its_conditional(n_topics, length):
+    """The first word of a sweep, given the topics of all others: of several rows and sections of topics, in
+    documents whose counts take one, two and four bytes."""
+    rng = np.random.default_rng(n_topics)
+    alpha, eta = rng.gamma(1.0, size=n_topics), np.array([0.3, 0.2])
+    topic = np.where(rng.random(length) < 0.6, n_topics - 1, rng.integers(n_topics, size=length))
+    topic[0] = n_topics // 2
+    block = tokens_of([[1, length - 1]], topic, n_topics)
+    counts = rng.poisson(2.0, size=(2, n_topics))  # of other blocks
+    counts[0, topic[0]] += 10 + length
+    counts[0, topic[-1]] = 0
+    np.add.at(counts, (np.repeat([0, 1], [1, length - 1]), topic), 1)
+    total = counts.sum(axis=0)
+
+    old = np.arange(n_topics) == block.topic[0]
+    in_document = np.bincount(block.topic[1:], minlength=n_topics)
+    p = (in_document + alpha) * (counts[0] - old + eta[0]) / (total - old + eta.sum())
+    p /= p.sum()
+
+    first = Tokens(block.words[:1], block.start[:2], block.doc, block.topic, block.lengths)
+    n = 20_000 if length < 1000 else 2_000
+    drawn = [first.swept(alpha, eta, counts, total, [5, i]).topic[0] for i in range(n)]
+    likely = np.argsort(p)[::-1][: np.sum(n * p >= 5.0)]
+    seen = np.append(np.bincount(drawn, minlength=n_topics)[likely], 0.0)
+    seen[-1] = n - seen.sum()
+    expected = n * np.append(p[likely], max(1.0 - p[likely].sum(), 1e-12))
+    if expected[-1] < 1.0:
+        seen, expected = seen[:-1], expected[:-1] * seen[:-1].sum() / expected[:-1].sum()
+    assert chisquare(seen, expected).pvalue > 1e-3
 
 
 def test_log_joint_is_the_chain_rule():
@@ -190,7 +222,7 @@ def broken(changes):
 
     def sweep(block, counts, total, i):
         topic, state = block.topic.copy(), np.random.default_rng([1, i]).integers(1 << 64, dtype=np.uint64)
-        given = block.words, block.start, block.doc, topic, block.by_document(K, 16), 16, counts, total
+        given = block.words, block.start, block.doc, topic, block.by_document(K, 16), counts, total
         names["sweep"](*given, ALPHA, ETA, state)
         return topic
 
@@ -208,7 +240,10 @@ def test_geweke_sees_a_bug():
     [
         # The document has the token itself among its counts: it is removed too late. This makes the sampler
         # lazy, and changes little besides.
-        {"n_dk[d, old] -= 1\n": "pass\n", "n_dk[d, new] += 1\n": "n_dk[d, old] -= 1; n_dk[d, new] += 1\n"},
+        {
+            "flat[document + old] -= 1\n": "pass\n",
+            "flat[document + new] += 1\n": "flat[document + old] -= 1; flat[document + new] += 1\n",
+        },
         {"prior[k] = alpha[k]": "prior[k] = 1.2 * alpha[k]"},
         {"share[new] = one / (np.float32(total[new])": "share[new] = one / (np.float32(total[new] - 1)"},
     ],

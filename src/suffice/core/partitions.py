@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 from .statistics import tree_sum
@@ -53,6 +54,8 @@ class Opened(Partitions):
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
     """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
     zero = f(*shared, blocks[0].piece(0, 0, 0))
+    if hasattr(f, "whole"):
+        return reduce(lambda total, block: f(*shared, block, onto=total), blocks, zero)
     size = nbytes(zero)
     return tree_sum(fold_block(f, shared, block, zero, size) for block in blocks)
 
@@ -71,6 +74,15 @@ def in_runs(f: Callable[..., Any]) -> Callable[..., Any]:
     where each holding a sum of its own would take too much memory. The bits are the same.
     """
     f.in_runs = True  # type: ignore[attr-defined]
+    return f
+
+
+def whole(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a summary of whole numbers, whose sum has the same bits in any order: ``f(..., onto=total)``.
+
+    It adds a block to a total, which it may change, and returns it: a large sum is held once.
+    """
+    f.whole = True  # type: ignore[attr-defined]
     return f
 
 

@@ -95,8 +95,11 @@ class LocalPartitions(Partitions):
         return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
-        if isinstance(self.blocks, tuple) and len(self.blocks) == 1 and hasattr(f, "in_runs"):
-            return fold_blocks(partial(f, each=in_order), shared, self.blocks)
+        if isinstance(self.blocks, tuple):
+            if hasattr(f, "whole"):
+                return fold_blocks(f, shared, self.blocks)
+            if len(self.blocks) == 1 and hasattr(f, "in_runs"):
+                return fold_blocks(partial(f, each=in_order), shared, self.blocks)
 
         def task(block: Any) -> Any:
             for step, step_shared in self.steps:

@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
+from .lanes import N, load, store, without, zeros
+
 jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
 inlined = njit(nogil=True, inline="always", fastmath={"contract", "reassoc"}, error_model="numpy")
 ordered = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
@@ -24,6 +26,8 @@ HALF_LOG_2PI = 0.9189385332046727
 ROUND = 6755399441055744.0  # 1.5 2^52: adding it leaves a whole number in the lowest bits
 ROUND_BITS = 0x4338000000000000
 ROOT_HALF_BITS = 0x3FE6A09E667F3BCD  # of the square root of 1/2
+
+SECTION = 8  # rows of topics whose products are also summed by themselves
 
 
 @ordered
@@ -260,40 +264,57 @@ def _next(state):
 
 
 @inlined
-def _products(n_dk, d, alpha, q, p):
-    """p = (n_dk + alpha) q for document d, and their sum."""
-    total = np.float32(0.0)
-    for k in range(len(p)):
-        x = (np.float32(n_dk[d, k]) + alpha[k]) * q[k]
-        p[k] = x
-        total += x
-    return total
+def _products(n_dk, document, old, prior, q, p, by_column, by_section):
+    """p = (n_dk + prior) q for a document whose counts begin at `document`, and 0 for the old topic; and
+    their sums by column, of all and of each section."""
+    k, end, column = np.uint64(0), np.uint64(len(p)), zeros()
+    for s in range(len(by_section) // N):
+        section = zeros()
+        for _ in range(SECTION):
+            x = without((load(n_dk, document + k) + load(prior, k)) * load(q, k), old - k)
+            store(p, k, x)
+            section = section + x
+            k += np.uint64(N)
+            if k == end:
+                break
+        store(by_section, np.uint64(N * s), section)
+        column = column + section
+    store(by_column, np.uint64(0), column)
 
 
 @inlined
-def _sum_of_group(p, g):
-    total = np.float32(0.0)
-    for j in range(p.shape[1]):
-        total += p[g, j]
-    return total
+def _found(p, first, step, n, left):
+    """Of n numbers, `step` apart from the first on, how many add up to no more than `left`, but for the last;
+    and what they leave of it. Without a branch: where it ends is by chance."""
+    below, sum_below, count = np.float32(0.0), np.float32(0.0), np.uint64(0)
+    for i in range(np.uint64(n - 1)):
+        below += p[first + step * i]
+        more = left >= below
+        sum_below = below if more else sum_below
+        count += np.uint64(more)
+    return count, left - sum_below
 
 
 @jit
-def sweep(words, start, doc, topic, n_dk, group, counts, total, alpha, eta, state):
+def sweep(words, start, doc, topic, n_dk, counts, total, alpha, eta, state):
     """Draw the topic of every token given those of all others; `topic`, `n_dk` and `total` are changed.
 
     p(k) is proportional to (n_dk + alpha_k) (n_wk + eta_w) / (n_k + sum of eta), without the token itself, in
     single precision. All tokens of a word follow each other: its factor q is kept from token to token, and
     changed in two places. Of the counts of words, (V, K), one row at a time is needed, and that is a copy.
-    Documents have rows of n_dk, (D, K) or a little wider, a multiple of `group`: a draw is first searched
-    among groups of so many topics.
+
+    Topics stand in rows of N, and rows in sections: n_dk is (D, K) or wider, a multiple of N. A draw is
+    searched by column, then by section, then by row.
     """
     K, width = len(alpha), n_dk.shape[1]
-    groups = width // group
-    one = np.float32(1.0)
+    rows = width // N
+    sections = -(-rows // SECTION)
+    flat = n_dk.reshape(-1)
+    one, last = np.float32(1.0), np.uint64(K - 1)
     row, share = np.empty(K, np.int64), np.empty(K, np.float32)
-    q, prior, flat = np.zeros(width, np.float32), np.zeros(width, np.float32), np.zeros(width, np.float32)
-    p = flat.reshape(groups, group)
+    q, prior, p = np.zeros(width, np.float32), np.zeros(width, np.float32), np.zeros(width, np.float32)
+    by_column, by_section = np.zeros(N, np.float32), np.zeros(N * sections, np.float32)
+    by_four = np.zeros(4, np.float32)  # columns that are four apart
     eta_sum = 0.0
     for v in range(len(eta)):
         eta_sum += eta[v]
@@ -308,29 +329,34 @@ def sweep(words, start, doc, topic, n_dk, group, counts, total, alpha, eta, stat
             row[k] = counts[w, k]
             q[k] = (np.float32(row[k]) + smooth) * share[k]
         for i in range(start[u], start[u + 1]):
-            d, old = doc[i], np.int64(topic[i])
+            document, old = np.uint64(doc[i]) * np.uint64(width), np.uint64(topic[i])
+            _products(flat, document, old, prior, q, p, by_column, by_section)
             row[old] -= 1
             total[old] -= 1
-            n_dk[d, old] -= 1
+            flat[document + old] -= 1
             share[old] = one / (np.float32(total[old]) + smooth_sum)
             q[old] = (np.float32(row[old]) + smooth) * share[old]
+            # The products are read before the counts change: a small number that was just written delays
+            # the sixteen that it is one of.
+            x = (np.float32(flat[document + old]) + prior[old]) * q[old]
+            p[old] = x
+            column, section = old % np.uint64(N), old // np.uint64(N * SECTION)
+            by_column[column] += x
+            by_section[np.uint64(N) * section + column] += x
+            for j in range(4):
+                by_four[j] = (by_column[j] + by_column[j + 4]) + (by_column[j + 8] + by_column[j + 12])
             uniform, state = _next(state)
-            left = np.float32(uniform) * _products(n_dk, d, prior, q, flat)
-            g, here = 0, _sum_of_group(p, 0)
-            while g < groups - 1 and left >= here:
-                left -= here
-                g += 1
-                here = _sum_of_group(p, g)
-            j = 0
-            while j < group - 1:
-                left -= p[g, j]
-                if left < 0.0:
-                    break
-                j += 1
-            new = min(g * group + j, K - 1)
+            left = np.float32(uniform) * ((by_four[0] + by_four[1]) + (by_four[2] + by_four[3]))
+            new, left = _found(by_four, np.uint64(0), np.uint64(1), 4, left)
+            n, left = _found(by_column, new, np.uint64(4), 4, left)
+            new += np.uint64(4) * n
+            n, left = _found(by_section, new, np.uint64(N), sections, left)
+            new += np.uint64(N * SECTION) * n
+            n, left = _found(p, new, np.uint64(N), min(SECTION, rows - SECTION * np.int64(n)), left)
+            new = min(new + np.uint64(N) * n, last)
             row[new] += 1
             total[new] += 1
-            n_dk[d, new] += 1
+            flat[document + new] += 1
             share[new] = one / (np.float32(total[new]) + smooth_sum)
             q[new] = (np.float32(row[new]) + smooth) * share[new]
             topic[i] = new
@@ -344,25 +370,13 @@ def count_in_documents(doc, topic, out):
 
 
 @jit
-def count_topics(words, start, topic, eta, out, total):
-    """Add the tokens of each word by topic to `out` (V, K), and of all to `total` (K,); and sum log(eta +
-    n) over tokens, where n is how many of the word have had the topic: log p(words given topics), but for
-    `total`."""
-    same, log_p = len(eta) > 0, 0.0
-    for v in range(len(eta)):
-        same = same and eta[v] == eta[0]
-    logs = np.empty(1024 if same else 0)
-    for n in range(len(logs)):
-        logs[n] = math.log(eta[0] + n)
+def count_topics(words, start, topic, out, total):
+    """Add the tokens of each word by topic to `out`, (V, K), and of all to `total`, (K,)."""
     for u in range(len(words)):
         w = words[u]
         for p in range(start[u], start[u + 1]):
-            k = topic[p]
-            n = out[w, k]
-            log_p += logs[n] if n < len(logs) else math.log(eta[w] + n)
-            out[w, k] = n + 1
-            total[k] += 1
-    return log_p
+            out[w, topic[p]] += 1
+            total[topic[p]] += 1
 
 
 @jit

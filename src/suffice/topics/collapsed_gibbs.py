@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from scipy.special import gammaln
 
 from ..core.blocks import offsets, one_a_place, power_of_two
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions
+from ..core.partitions import Partitions, whole
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions
@@ -87,14 +88,12 @@ class Tokens(Value):
     ) -> Tokens:
         """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
         all blocks."""
-        from ..loops.topics import log_joint_of_rows, sweep
+        from ..loops.topics import N, log_joint_of_rows, sweep
 
         state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
         topic, K = self.topic.copy(), len(alpha)
-        group = 16 if K <= 256 else 32
-        n_dk = self.by_document(K, group)
-        given = self.words, self.start, self.doc, topic, n_dk, group
-        sweep(*given, counts, total.copy(), alpha, eta, state)
+        n_dk = self.by_document(K, N)
+        sweep(self.words, self.start, self.doc, topic, n_dk, counts, total.copy(), alpha, eta, state)
         return self.replace(topic=topic, log_p=log_joint_of_rows(n_dk, alpha))
 
 
@@ -120,7 +119,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
     tokens, done = _tokens(data, V, K, seed), 0
 
     def counted(trace: tuple[float, ...]) -> Progress:
-        s = tokens.fold(Counts.of, alpha, eta)
+        s = tokens.fold(Counts.of, alpha, V)
         topics = () if watch.checkpoint is None else tokens.fold(_topics)
         trace = (*trace, s.log_joint(eta) / s.length) if done else ()
         return Progress(
@@ -139,39 +138,40 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
 
 
 @dataclass(frozen=True, eq=False)
-class Counts(Value):
-    """Of tokens: documents and words, words by topic, and log p(topics of the documents)."""
+class Counts(Statistics):
+    """Of tokens: documents and words, words by topic, and log p(topics of the documents), which is a fraction
+    so that its sum has one value in any order."""
 
-    weight: float
-    length: float
-    blocks: int
-    of_documents: float
-    of_words: float  # log p(words given topics), but for `total`; of one block
-    total: np.ndarray  # (K,), whole numbers
-    word: np.ndarray  # (V, K), whole numbers
+    weight: int
+    length: int
+    of_documents: Fraction
+    total: np.ndarray  # (K,)
+    word: np.ndarray  # (V, K)
 
     @classmethod
-    def of(cls, alpha: np.ndarray, eta: np.ndarray, block: Tokens) -> Counts:
+    @whole
+    def of(cls, alpha: np.ndarray, V: int, block: Tokens, onto: Counts | None = None) -> Counts:
         from ..loops.topics import count_topics, log_joint_of_rows
 
-        word, total = np.zeros((len(eta), len(alpha)), np.int32), np.zeros(len(alpha), np.int64)
-        of_words = count_topics(block.words, block.start, block.topic, eta, word, total)
+        K = len(alpha)
+        if onto is None:
+            onto = cls(0, 0, Fraction(0), np.zeros(K, np.int64), np.zeros((V, K), np.int32))
+        count_topics(block.words, block.start, block.topic, onto.word, onto.total)
         log_p = block.log_p
         if log_p is None:
-            log_p = log_joint_of_rows(block.by_document(len(alpha)), alpha)
-        return cls(
-            float(len(block)), float(len(block.doc)), int(len(block) > 0), log_p, of_words, total, word
+            log_p = log_joint_of_rows(block.by_document(K), alpha)
+        return onto.replace(
+            weight=onto.weight + len(block),
+            length=onto.length + len(block.doc),
+            of_documents=onto.of_documents + Fraction(log_p),
         )
-
-    __add__ = Statistics.__add__
 
     def log_joint(self, eta: np.ndarray) -> float:
         """log p(words, topics)."""
         from ..loops.topics import log_joint_of_words
 
-        of_words = self.of_words if self.blocks < 2 else log_joint_of_words(self.word, eta)
         of_total = gammaln(eta.sum()) - gammaln(eta.sum() + self.total)
-        return float(self.of_documents + of_words + of_total.sum())
+        return float(self.of_documents) + log_joint_of_words(self.word, eta) + float(of_total.sum())
 
 
 def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
@@ -189,7 +189,7 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     times = X.data.astype(np.int64)
     order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
     block = Tokens.of(X, K, topics[order], 0, (0,))
-    return Counts.of(alpha, eta, block).log_joint(eta)
+    return Counts.of(alpha, len(eta), block).log_joint(eta)
 
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
