@@ -222,7 +222,16 @@ def broken(changes):
 
     def sweep(block, counts, total, i):
         topic, state = block.topic.copy(), np.random.default_rng([1, i]).integers(1 << 64, dtype=np.uint64)
-        given = block.words, block.start, block.doc, topic, block.by_document(K, 16), counts, total
+        given = (
+            block.words,
+            block.start,
+            block.doc,
+            topic,
+            block.by_document(K, 16),
+            counts,
+            counts[:0],
+            total,
+        )
         names["sweep"](*given, ALPHA, ETA, state)
         return topic
 
@@ -275,7 +284,7 @@ def same(a, b):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(collapsed_gibbs, "BLOCK_WORDS", 1500)
+    monkeypatch.setattr(collapsed_gibbs, "VISIT_WORDS", 300)
 
 
 def test_it_finds_the_topics():
@@ -303,9 +312,52 @@ def test_blocks_change_little_and_threads_nothing():
     Y = truth.sample(200, length=60)[0]
     X, _ = corpus(600)
     cut = document_completion(gibbs(max_iter=100).fit(X), Y, random_state=0)
-    collapsed_gibbs.BLOCK_WORDS = 1 << 20
+    collapsed_gibbs.VISIT_WORDS = 1 << 20
     whole = document_completion(gibbs(max_iter=100).fit(X), Y, random_state=0)
     assert abs(cut - whole) < 0.03
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_that_share_counts_keep_them(monkeypatch):
+    """After each sweep, what was kept from round to round is what the topics add up to."""
+    swept, seen = collapsed_gibbs._swept_together, []
+
+    def checked(tokens, s, alpha, eta, seed):
+        tokens, s = swept(tokens, s, alpha, eta, seed)
+        seen.append(len(tokens.blocks))
+        found = [block.replace(n_dk=None, log_p=None) for block in tokens.blocks]
+        again = collapsed_gibbs.LocalPartitions(tuple(found)).fold(Counts.of, alpha, len(eta))
+        for name in ("weight", "length", "of_documents"):
+            assert getattr(s, name) == getattr(again, name)
+        assert (s.word == again.word).all()
+        assert (s.total == again.total).all()
+        for block in tokens.blocks:
+            assert (block.n_dk == block.by_document(len(alpha), 16)).all()
+        return tokens, s
+
+    monkeypatch.setattr(collapsed_gibbs, "_swept_together", checked)
+    X, _ = corpus(600)
+    gibbs(max_iter=4).fit(X)
+    assert seen == [8] * 4
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_word_is_visited_by_one_block_at_a_time(monkeypatch):
+    visits, every, visit = [], set(), collapsed_gibbs.Walk.visit
+
+    def noted(self, first, end, alpha, eta, counts, back, total, seed):
+        visits.append((seed[2], frozenset(self.block.words[first:end])))
+        every.update((self.block.index[0], w) for w in self.block.words)
+        visit(self, first, end, alpha, eta, counts, back, total, seed)
+
+    monkeypatch.setattr(collapsed_gibbs.Walk, "visit", noted)
+    X, _ = corpus(600)
+    gibbs(max_iter=1).fit(X)
+    for turn in range(8):
+        words = [w for t, w in visits if t == turn]
+        assert len(words) == 8
+        assert sum(map(len, words)) == len(frozenset().union(*words))
+    assert sum(len(w) for _, w in visits) == len(every)
 
 
 def test_seeds_reproduce():

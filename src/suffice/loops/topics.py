@@ -296,12 +296,13 @@ def _found(p, first, step, n, left):
 
 
 @jit
-def sweep(words, start, doc, topic, n_dk, counts, total, alpha, eta, state):
+def sweep(words, start, doc, topic, n_dk, counts, back, total, alpha, eta, state):
     """Draw the topic of every token given those of all others; `topic`, `n_dk` and `total` are changed.
 
     p(k) is proportional to (n_dk + alpha_k) (n_wk + eta_w) / (n_k + sum of eta), without the token itself, in
     single precision. All tokens of a word follow each other: its factor q is kept from token to token, and
-    changed in two places. Of the counts of words, (V, K), one row at a time is needed, and that is a copy.
+    changed in two places. Of the counts of words, (V, K), one row at a time is needed, and that is a copy,
+    which goes to `back` when it is done, if that has rows: it may be the counts themselves.
 
     Topics stand in rows of N, and rows in sections: n_dk is (D, K) or wider, a multiple of N. A draw is
     searched by column, then by section, then by row.
@@ -360,6 +361,9 @@ def sweep(words, start, doc, topic, n_dk, counts, total, alpha, eta, state):
             share[new] = one / (np.float32(total[new]) + smooth_sum)
             q[new] = (np.float32(row[new]) + smooth) * share[new]
             topic[i] = new
+        if len(back):
+            for k in range(K):
+                back[w, k] = row[k]
 
 
 @jit

@@ -1,9 +1,15 @@
 """Collapsed Gibbs sampling of latent Dirichlet allocation: the topic of each word given all others.
 
 Griffiths and Steyvers, "Finding scientific topics", 2004; Newman, Asuncion, Smyth and Welling, "Distributed
-algorithms for topic models", 2009; Li ch. 20.3. The topics of words stay with their block. In a sweep, a
-block starts from the counts of all words that were summed before, and changes them as it goes; what the
-other blocks change it sees in the next sweep. With one block this is the sampler itself.
+algorithms for topic models", 2009; Li ch. 20.3. The topics of words stay with their block.
+
+Blocks of one machine share the counts. A sweep has as many rounds as there are blocks, and in a round each
+block visits a part of the vocabulary that no other visits (Yan, Xu and Qi, "Parallel inference for latent
+Dirichlet allocation on graphics processing units", 2009). Of what others draw, only the totals of topics come
+late, by a round. With one block this is the sampler itself.
+
+On a cluster, a block starts from the counts of all words that were summed before the sweep, and changes them
+as it goes; what the other blocks change it sees in the next sweep.
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +29,11 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, whole
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..engines.local import LocalPartitions
+from ..engines.local import LocalPartitions, in_order
 
-# Words that are worth a block of their own. Of more blocks than two, each has at least one for so many
-# entries of the counts, too: it sums counts of its own.
-BLOCK_WORDS = 1 << 17
-ENTRIES = 8
+# Words that are worth a visit of a block to a part of the vocabulary.
+VISIT_WORDS = 1 << 16
+TURN = 2  # what it costs to turn to a word, beside a draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +46,8 @@ class Tokens(Value):
     topic: np.ndarray  # (T,)
     lengths: np.ndarray  # (D,), of the documents
     index: tuple[int, ...] = (0,)
+    parts: np.ndarray | None = None  # (P + 1,): part p of the vocabulary is words parts[p] to parts[p + 1]
+    n_dk: np.ndarray | None = None  # (D, K) or wider, topics by document, where a sweep has left them
     log_p: float | None = None  # of the topics, where a sweep has found it
 
     @classmethod
@@ -66,7 +73,7 @@ class Tokens(Value):
         if stop > start:
             return self
         none, zero = np.zeros(0, np.int32), np.zeros(1, np.int64)
-        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index, 0.0)
+        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index, log_p=0.0)
 
     def pieces(self, statistic_bytes: int) -> Iterator[Tokens]:
         yield self
@@ -88,13 +95,44 @@ class Tokens(Value):
     ) -> Tokens:
         """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
         all blocks."""
-        from ..loops.topics import N, log_joint_of_rows, sweep
+        walk = Walk(self, len(alpha))
+        walk.visit(0, len(self.words), alpha, eta, counts, counts[:0].copy(), total.copy(), seed)
+        return walk.ended(alpha).replace(n_dk=None)
+
+
+class Walk:
+    """A block on its way through a sweep. The counts that it was left with are changed."""
+
+    def __init__(self, block: Tokens, K: int) -> None:
+        from ..loops.topics import N
+
+        self.block, self.topic = block, block.topic.copy()
+        self.n_dk = block.by_document(K, N) if block.n_dk is None else block.n_dk
+
+    def visit(
+        self,
+        first: int,
+        end: int,
+        alpha: np.ndarray,
+        eta: np.ndarray,
+        counts: np.ndarray,
+        back: np.ndarray,
+        total: np.ndarray,
+        seed: Any,
+    ) -> None:
+        """Draw topics for some words of the block. `total` is changed; the counts go to `back`, if it has
+        rows."""
+        from ..loops.topics import sweep
 
         state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
-        topic, K = self.topic.copy(), len(alpha)
-        n_dk = self.by_document(K, N)
-        sweep(self.words, self.start, self.doc, topic, n_dk, counts, total.copy(), alpha, eta, state)
-        return self.replace(topic=topic, log_p=log_joint_of_rows(n_dk, alpha))
+        words, start = self.block.words[first:end], self.block.start[first : end + 1]
+        sweep(words, start, self.block.doc, self.topic, self.n_dk, counts, back, total, alpha, eta, state)
+
+    def ended(self, alpha: np.ndarray) -> Tokens:
+        from ..loops.topics import log_joint_of_rows
+
+        log_p = log_joint_of_rows(self.n_dk, alpha)
+        return self.block.replace(topic=self.topic, n_dk=self.n_dk, log_p=log_p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,24 +155,57 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         raise ValueError("topic_word_prior=0 is no prior, and solver='gibbs' draws with one.")
     V, K = start.word.shape
     tokens, done = _tokens(data, V, K, seed), 0
+    swept = _swept_together if isinstance(tokens, LocalPartitions) else _swept_apart
+    s = tokens.fold(Counts.of, alpha, V)
 
-    def counted(trace: tuple[float, ...]) -> Progress:
-        s = tokens.fold(Counts.of, alpha, V)
+    def progress_of(trace: tuple[float, ...]) -> Progress:
         topics = () if watch.checkpoint is None else tokens.fold(_topics)
-        trace = (*trace, s.log_joint(eta) / s.length) if done else ()
         return Progress(
             Draw(s.word, s.total, topics), trace, (s.weight, s.length, np.zeros_like(alpha), s.word)
         )
 
     def step(progress: Progress) -> Progress:
-        nonlocal tokens, done
-        n, draw = progress.n_iter, progress.model
+        nonlocal tokens, done, s
+        n = progress.n_iter
         if n != done:  # it goes on from a checkpoint
-            tokens = tokens.map(_resumed, draw.topics)
-        tokens, done = tokens.map(_swept, alpha, eta, draw.word, draw.total, (seed, n + 1)), n + 1
-        return counted(progress.trace)
+            tokens = tokens.map(_resumed, progress.model.topics)
+            s = tokens.fold(Counts.of, alpha, V)
+        (tokens, s), done = swept(tokens, s, alpha, eta, (seed, n + 1)), n + 1
+        return progress_of((*progress.trace, s.log_joint(eta) / s.length))
 
-    return watch.limited(max_iter).loop(step, counted(()))
+    return watch.limited(max_iter).loop(step, progress_of(()))
+
+
+def _swept_together(
+    tokens: Any, s: Counts, alpha: np.ndarray, eta: np.ndarray, seed: tuple[int, ...]
+) -> tuple[Partitions, Counts]:
+    """By threads that share the counts of words, which are changed: in a round, no two visit one word."""
+    blocks, total = list(tokens.blocks), s.total
+    n = len(blocks)
+    walks: dict[int, Walk] = {}
+
+    def visit(i: int, turn: int, total: np.ndarray) -> np.ndarray:
+        if turn == 0:
+            walks[i] = Walk(blocks[i], len(alpha))
+        part, mine = (i + turn) % n, total.copy()
+        first, end = blocks[i].parts[part : part + 2]
+        walks[i].visit(first, end, alpha, eta, s.word, s.word, mine, [*seed, turn, i])
+        if turn == n - 1:
+            blocks[i] = walks[i].ended(alpha)
+        return mine - total
+
+    for turn in range(n):
+        total = total + sum(in_order(partial(visit, turn=turn, total=total), tuple(range(n))))
+    of_documents = sum((Fraction(block.log_p) for block in blocks), Fraction(0))
+    return LocalPartitions(tuple(blocks)), s.replace(total=total, of_documents=of_documents)
+
+
+def _swept_apart(
+    tokens: Partitions, s: Counts, alpha: np.ndarray, eta: np.ndarray, seed: tuple[int, ...]
+) -> tuple[Partitions, Counts]:
+    """Each block by itself, from the counts before the sweep."""
+    tokens = tokens.map(_swept, alpha, eta, s.word, s.total, seed)
+    return tokens, tokens.fold(Counts.of, alpha, len(eta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,14 +288,24 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
         must_have_words(tokens.fold(len_of))
         return tokens
     X = sp.vstack(data.fold(_documents), format="csr")
-    lengths = np.cumsum(X.sum(axis=1))
-    must_have_words(lengths[-1] if len(lengths) else 0)
-    least = 2 if lengths[-1] >= 2 * BLOCK_WORDS else 1
-    n = power_of_two(lengths[-1] / max(BLOCK_WORDS, V * K / ENTRIES), least)
-    cuts = np.searchsorted(lengths, lengths[-1] * np.arange(1, n) / n, "left") + 1
-    ends = np.unique(np.concatenate([[0], np.minimum(cuts, X.shape[0]), [X.shape[0]]]))
-    parts = enumerate(pairwise(ends))
-    return LocalPartitions(tuple(Tokens.of(X[a:b], K, None, seed, (i,)) for i, (a, b) in parts))
+    length = X.sum()
+    must_have_words(length)
+    n = power_of_two(np.sqrt(length / VISIT_WORDS), 1)
+    times = X.sum(axis=0)
+    ends = _even(X.sum(axis=1), n)
+    firsts = _even(times + TURN * np.minimum(times, n), n)  # of parts of the vocabulary
+
+    def block(i: int) -> Tokens:
+        tokens = Tokens.of(X[ends[i] : ends[i + 1]], K, None, seed, (i,))
+        return tokens.replace(parts=np.searchsorted(tokens.words, firsts))
+
+    return LocalPartitions(tuple(map(block, range(n))))
+
+
+def _even(costs: np.ndarray, n: int) -> np.ndarray:
+    """Where n runs begin that cost about the same, and where the last ends, (n + 1,)."""
+    cuts = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n) / n) + 1
+    return np.concatenate([[0], np.minimum(cuts, len(costs)), [len(costs)]])
 
 
 def must_have_words(length: float) -> None:
@@ -260,4 +341,4 @@ def _topics(block: Tokens) -> tuple[np.ndarray, ...]:
 
 
 def _resumed(topics: tuple[np.ndarray, ...], block: Tokens) -> Tokens:
-    return block.replace(topic=np.array(topics[block.index[0]]), log_p=None)
+    return block.replace(topic=np.array(topics[block.index[0]]), n_dk=None, log_p=None)

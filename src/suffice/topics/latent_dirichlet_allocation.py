@@ -262,9 +262,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
           come; rows of this machine, in memory or scanned;
         - 'gibbs': draws the topic of every word in turn, given those of all others, `max_iter` times.
           Counts and weights must be whole numbers. Exact for corpora of fewer than 262,144 words. Larger
-          ones are cut into blocks of at least half as many, and of at least a word for eight entries of
-          `components_`; in a sweep a block then sees the topics that the other blocks had when the sweep
-          began (Newman et al. 2009). On a cluster, the blocks are those of the data.
+          ones are cut into blocks, which visit different parts of the vocabulary at a time: only the totals
+          of topics come late (Yan et al. 2009). On a cluster, the blocks are those of the data, and in a
+          sweep a block sees the topics that the others had when the sweep began (Newman et al. 2009).
     doc_topic_prior : float, array of shape (n_components,) or 'auto', default=None
         Prior of the topics of a document, 1 / n_components if not given. 'auto' estimates one for each topic
         (Newton's method), with `solver` 'variational'.
@@ -334,7 +334,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     Blei, Ng and Jordan, "Latent Dirichlet allocation", 2003. Hoffman, Blei and Bach, "Online learning for
     latent Dirichlet allocation", 2010. Griffiths and Steyvers, "Finding scientific topics", 2004. Newman,
-    Asuncion, Smyth and Welling, "Distributed algorithms for topic models", 2009.
+    Asuncion, Smyth and Welling, "Distributed algorithms for topic models", 2009. Yan, Xu and Qi, "Parallel
+    inference for latent Dirichlet allocation on graphics processing units", 2009.
 
     Examples
     --------
