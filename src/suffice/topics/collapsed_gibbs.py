@@ -33,7 +33,7 @@ from ..engines.local import LocalPartitions, in_order
 
 # Words that are worth a visit of a block to a part of the vocabulary.
 VISIT_WORDS = 1 << 16
-TURN = 2  # what it costs to turn to a word, beside a draw
+NEXT_WORD = 2  # draws that take as long as to go on to the next word
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,8 @@ class Walk:
 
 @dataclass(frozen=True, eq=False)
 class Draw(Value):
-    """Where the sampler stands: the counts, and for a checkpoint the topics of each block."""
+    """Where the sampler stands: the counts, which the next sweep may change, and for a checkpoint the topics
+    of each block."""
 
     word: np.ndarray  # (V, K)
     total: np.ndarray  # (K,)
@@ -209,7 +210,7 @@ def _swept_apart(
 
 
 @dataclass(frozen=True, eq=False)
-class Counts(Statistics):
+class Counts(Value):
     """Of tokens: documents and words, words by topic, and log p(topics of the documents), which is a fraction
     so that its sum has one value in any order."""
 
@@ -236,6 +237,8 @@ class Counts(Statistics):
             length=onto.length + len(block.doc),
             of_documents=onto.of_documents + Fraction(log_p),
         )
+
+    __add__ = Statistics.__add__
 
     def log_joint(self, eta: np.ndarray) -> float:
         """log p(words, topics)."""
@@ -293,7 +296,7 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     n = power_of_two(np.sqrt(length / VISIT_WORDS), 1)
     times = X.sum(axis=0)
     ends = _even(X.sum(axis=1), n)
-    firsts = _even(times + TURN * np.minimum(times, n), n)  # of parts of the vocabulary
+    firsts = _even(times + NEXT_WORD * np.minimum(times, n), n)  # of parts of the vocabulary
 
     def block(i: int) -> Tokens:
         tokens = Tokens.of(X[ends[i] : ends[i + 1]], K, None, seed, (i,))
