@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.core.blocks import Rows
+from suffice.core.partitions import whole
 from suffice.core.statistics import tree_sum
+from suffice.engines.local import LocalPartitions
 from suffice.families import Labelled, Mixture
 
 from .registry import (
@@ -232,3 +234,25 @@ def test_sum_law_sees_concatenation():
     a, b = Rows(X[:100], None, weights(100)), Rows(X[100:], None, weights(N - 100))
     model = Mixture(np.full(K, 1.0 / K), learnt(next(iter(starts(FAMILIES[-2]).values())), X))
     assert_close(model.summarize(a) + model.summarize(b), model.summarize(joined(a, b)))
+
+
+@whole
+def _added(block, onto=None):
+    """Whole numbers below nine."""
+    if (block.X > 8).any():
+        raise ArithmeticError("nine")
+    total = np.zeros(1, np.int64) if onto is None else onto
+    total += int(block.X.sum())
+    return total
+
+
+def test_whole_numbers_are_added_in_one_place():
+    """Whatever the blocks; and an error says where it was."""
+    rows = Rows(np.arange(10.0)[:, None])
+    blocks = tuple(rows[slice(n, n + 2)].replace(index=(n // 2,)) for n in range(0, 10, 2))
+    assert (
+        LocalPartitions(blocks[:4]).fold(_added) == LocalPartitions((rows[slice(0, 8)],)).fold(_added) == 28
+    )
+    with pytest.raises(ArithmeticError) as caught:
+        LocalPartitions(blocks).fold(_added)
+    assert "In block 4 of the data, while computing _added." in caught.value.__notes__

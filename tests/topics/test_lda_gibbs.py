@@ -222,17 +222,8 @@ def broken(changes):
 
     def sweep(block, counts, total, i):
         topic, state = block.topic.copy(), np.random.default_rng([1, i]).integers(1 << 64, dtype=np.uint64)
-        given = (
-            block.words,
-            block.start,
-            block.doc,
-            topic,
-            block.by_document(K, 16),
-            counts,
-            counts[:0],
-            total,
-        )
-        names["sweep"](*given, ALPHA, ETA, state)
+        given = block.words, block.start, block.doc, topic, block.by_document(K, 16)
+        names["sweep"](*given, counts, counts[:0], total, ALPHA, ETA, state)
         return topic
 
     return sweep

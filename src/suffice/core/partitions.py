@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import reduce
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from .statistics import tree_sum
@@ -55,7 +54,11 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
     """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
     zero = f(*shared, blocks[0].piece(0, 0, 0))
     if hasattr(f, "whole"):
-        return reduce(lambda total, block: f(*shared, block, onto=total), blocks, zero)
+        total = zero
+        for block in blocks:
+            with _computing(f, block):
+                total = f(*shared, block, onto=total)
+        return total
     size = nbytes(zero)
     return tree_sum(fold_block(f, shared, block, zero, size) for block in blocks)
 
@@ -63,7 +66,7 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
 def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
     if not len(block):
         return zero
-    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
+    with _computing(f, block):
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
 
 
@@ -94,3 +97,7 @@ def in_block(number: int, doing: str) -> Iterator[None]:
     except Exception as error:
         error.add_note(f"In block {number} of the data, while {doing}.")
         raise
+
+
+def _computing(f: Callable[..., Any], block: Any) -> AbstractContextManager[None]:
+    return in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}")

@@ -95,8 +95,8 @@ class Tokens(Value):
     ) -> Tokens:
         """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
         all blocks."""
-        walk = Walk(self, len(alpha))
-        walk.visit(0, len(self.words), alpha, eta, counts, counts[:0].copy(), total.copy(), seed)
+        walk, nowhere = Walk(self, len(alpha)), counts[:0].copy()  # the counts may be read-only
+        walk.visit(0, len(self.words), alpha, eta, counts, nowhere, total.copy(), seed)
         return walk.ended(alpha).replace(n_dk=None)
 
 
