@@ -26,11 +26,12 @@ from suffice.sequence import HiddenMarkovModel
 from suffice.sequence.base import SequenceEstimator
 from suffice.statistics import moments
 
+from ..attack._blas import blas_libraries, limits, set_threads
 from . import test_sequences as steps
 from ._common import FEATURES, bits, described, each_kind, kind_of, made, tables, variants
 
 dask = pytest.importorskip("dask")
-pytest.importorskip("distributed")
+pytest.importorskip("dask.distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 engine = pytest.importorskip("suffice.engines.dask")
@@ -443,6 +444,25 @@ class TestCluster:
 
         seen = opened(tables()).fold(threads).seen
         assert len(seen) > len(tables()) and set(seen) == {1}
+
+    def test_workers_of_this_process_share_its_blas(self):
+        """The bits are those of one BLAS thread, and the host has its BLAS threads back."""
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(4000, 200)), rng.normal(size=4000)
+        before, bits = limits(), []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Dask's own, on its way up and down
+            client = dask.distributed.Client(processes=False, n_workers=1, threads_per_worker=2)
+        with client:
+            for n in (1, 2, 2):
+                for lib in blas_libraries():
+                    set_threads(lib, n)
+                arrays = da.from_array(X, chunks=(1000, 200)), da.from_array(y, chunks=1000)
+                bits.append(LinearRegression().fit(*arrays).coef_.tobytes())
+                assert set(limits()) == {n}
+        for lib, n in zip(blas_libraries(), before, strict=True):
+            set_threads(lib, n)
+        assert bits[0] == bits[1] == bits[2]
 
     def test_nothing_is_left_on_the_cluster(self, there):
         before = held(there)

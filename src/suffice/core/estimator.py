@@ -14,12 +14,19 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from .answers import ANSWERS, anywhere
+from .blas import one_blas_thread
 from .door import open_rows
 from .loop import Progress, one_task
 from .model import Model
 from .partitions import Partitions
 from .storage import StorageError, import_everything, load_value, save_value
 from .values import Value
+
+# The methods that compute.
+COMPUTATIONS = {
+    *ANSWERS,
+    *("fit", "partial_fit", "fit_predict", "fit_transform", "inverse_transform", "sample", "score"),
+}
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -36,6 +43,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             setattr(cls, name, anywhere(vars(cls)[name]))
         if "fit" in vars(cls):
             setattr(cls, "fit", _naming(vars(cls)["fit"]))  # noqa: B010
+        for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
+            setattr(cls, name, one_blas_thread(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.

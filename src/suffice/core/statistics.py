@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from .blas import one_blas_thread
 from .values import Value
 
 T = TypeVar("T")
@@ -46,6 +47,7 @@ def _scale(a: Any, factor: float) -> Any:
     return tuple(_scale(part, factor) for part in a) if isinstance(a, tuple) else a * factor
 
 
+@one_blas_thread  # triangular factors are added by a factorisation
 def add(a: T, b: T) -> T:
     return a + b  # type: ignore[operator]
 

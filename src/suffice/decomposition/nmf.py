@@ -27,7 +27,7 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
-from ..engines.local import in_order, map_rows, one_blas_thread
+from ..engines.local import in_order, map_rows
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
@@ -476,8 +476,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             return Alternation(model, trace, s, self._finished(trace, steep, first), first)
 
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
-        with one_blas_thread():  # said once, and not in each of many short passes
-            return watch.loop(step, Alternation(start))
+        return watch.loop(step, Alternation(start))
 
     def _finished(self, trace: tuple[float, ...], steep: float, first: float) -> str:
         if self.solver != "mu":

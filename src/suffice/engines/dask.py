@@ -29,12 +29,13 @@ from distributed import Client, Future, KilledWorker, rpc, wait
 from distributed.protocol import pickle
 from distributed.scheduler import heartbeat_interval
 
+from ..core.blas import one_blas_thread
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import Value
-from .local import LocalPartitions, one_blas_thread
+from .local import LocalPartitions
 from .patience import blocks_of, in_order, seconds
 
 # A task costs a millisecond, so it takes a run of blocks: more than one where they are small and many.
@@ -103,13 +104,13 @@ def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]
 
 def _map(call: Any, blocks: tuple[Any, ...]) -> tuple[Any, ...]:
     f, shared = pickle.loads(call) if isinstance(call, bytes) else call
-    with one_blas_thread():
+    with one_blas_thread:
         return tuple(f(*shared, block) for block in blocks)
 
 
 def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
     f, shared = pickle.loads(call) if isinstance(call, bytes) else call
-    with one_blas_thread():
+    with one_blas_thread:
         return fold_blocks(f, shared, blocks)
 
 
@@ -345,7 +346,7 @@ def answer(source: Any, asked: Any) -> Any:
 
 
 def _answered(asked: Any, part: Any) -> Any:
-    with one_blas_thread():
+    with one_blas_thread:
         if isinstance(part, pa.Table | pa.RecordBatch):
             return asked.beside(_arrow(list(part.schema.names), part))
         return part.assign(**asked.named(_arrow(asked.columns.names(), part)))
@@ -371,7 +372,7 @@ def _answer_sequences(source: Any, asked: Any, listed: bool) -> Any:
 def _answered_whole(
     asked: Any, columns: Columns, number: int, past: int, names: list[str], *tables: pa.Table
 ) -> pa.Table:
-    with in_block(number, "answering for it"), one_blas_thread():
+    with in_block(number, "answering for it"), one_blas_thread:
         return asked.beside(whole(columns, tables[0], past, tables[1:]).select(names))
 
 
@@ -388,7 +389,7 @@ def answer_arrays(X: Any, asked: Any) -> Any:
 def _answered_array(asked: Any, like: Any, part: Any) -> Any:
     if like is not None and not len(part):
         return like
-    with one_blas_thread():
+    with one_blas_thread:
         return asked(part)
 
 

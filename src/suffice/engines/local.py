@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut
 from ..core.partitions import Partitions, fold_blocks
 from ..core.shards import Shards, shard_starts, sums_by_key
@@ -47,38 +46,6 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-class _OneBlasThread:
-    """Limits BLAS while any fold of this process runs; the last to leave gives its threads back."""
-
-    def __init__(self) -> None:
-        self.lock, self.inside, self.limit = threading.Lock(), 0, None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if not self.inside:
-                self.limit = _controller().limit(limits=1, user_api="blas")
-            self.inside += 1
-
-    def __exit__(self, *error: Any) -> None:
-        with self.lock:
-            self.inside -= 1
-            if not self.inside:
-                self.limit.restore_original_limits()  # type: ignore[attr-defined]
-
-
-_one_blas_thread = _OneBlasThread()
-
-
-def one_blas_thread() -> _OneBlasThread:
-    """Blocks are the parallel unit, and BLAS sums in another order on more threads."""
-    return _one_blas_thread
-
-
 @dataclass(frozen=True)
 class LocalPartitions(Partitions):
     """Blocks of this process: a tuple of them, or anything that can be iterated again and again.
@@ -94,6 +61,7 @@ class LocalPartitions(Partitions):
             return LocalPartitions(tuple(in_order(lambda b: f(*shared, b), self.blocks)))
         return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
 
+    @one_blas_thread
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         if isinstance(self.blocks, tuple):
             if hasattr(f, "whole"):
@@ -128,22 +96,22 @@ def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
     n = n_threads()
     if isinstance(blocks, tuple):
         n = min(n, len(blocks))
-    with one_blas_thread():
-        if n <= 1:
-            yield from map(f, blocks)
-            return
-        with ThreadPoolExecutor(n) as pool:
-            flying: deque[Future[Any]] = deque()
-            try:
-                for block in blocks:
-                    flying.append(pool.submit(f, block))
-                    if len(flying) > n:
-                        yield flying.popleft().result()
-                while flying:
+    f = one_blas_thread(f)
+    if n <= 1:
+        yield from map(f, blocks)
+        return
+    with ThreadPoolExecutor(n) as pool:
+        flying: deque[Future[Any]] = deque()
+        try:
+            for block in blocks:
+                flying.append(pool.submit(f, block))
+                if len(flying) > n:
                     yield flying.popleft().result()
-            finally:
-                for future in flying:
-                    future.cancel()
+            while flying:
+                yield flying.popleft().result()
+        finally:
+            for future in flying:
+                future.cancel()
 
 
 def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:

@@ -16,13 +16,13 @@ import ray.data
 from ray.data.dataset import MaterializedDataset
 from ray.exceptions import RayTaskError
 
+from ..core.blas import one_blas_thread
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import nbytes
-from .local import one_blas_thread
 from .patience import blocks_of, in_order
 
 # A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
@@ -157,14 +157,14 @@ def _head(names: list[str], n: int, table: pa.Table) -> pa.Table:
 @ray.remote(max_retries=RETRIES)
 def _map(call: Any, blocks: tuple[Any, ...]) -> tuple[Any, ...]:
     f, shared = call
-    with one_blas_thread():
+    with one_blas_thread:
         return tuple(f(*shared, block) for block in blocks)
 
 
 @ray.remote(max_retries=RETRIES)
 def _fold(call: Any, blocks: tuple[Any, ...]) -> Any:
     f, shared = call
-    with one_blas_thread():
+    with one_blas_thread:
         return fold_blocks(f, shared, blocks)
 
 
@@ -174,7 +174,7 @@ _add: Any = ray.remote(max_retries=RETRIES)(add)
 @ray.remote(max_retries=RETRIES)
 def _sums_by_key(call: Any, blocks: tuple[Any, ...], starts: Any) -> tuple[Any, ...]:
     f, shared = call
-    with one_blas_thread():
+    with one_blas_thread:
         return True, *sums_by_key(f, shared, blocks, int(starts[-1])).cut(starts)
 
 
@@ -274,7 +274,7 @@ def answer(source: ray.data.Dataset, asked: Any) -> ray.data.Dataset:
 def _beside(asked: Any, table: pa.Table) -> pa.Table:
     if not table.num_rows:  # and perhaps no columns
         return table
-    with one_blas_thread():
+    with one_blas_thread:
         return asked.beside(table)
 
 
@@ -282,7 +282,7 @@ def _beside(asked: Any, table: pa.Table) -> pa.Table:
 def _answer_whole(
     asked: Any, columns: Columns, empty: pa.Table, number: int, past: int, table: pa.Table, *heads: pa.Table
 ) -> pa.Table:
-    with in_block(number, "answering for it"), one_blas_thread():
+    with in_block(number, "answering for it"), one_blas_thread:
         table = whole(columns, table if table.num_rows else empty, past, heads)
         return asked.beside(table.select(empty.column_names))
 

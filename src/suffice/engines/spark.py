@@ -33,12 +33,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
+from ..core.blas import one_blas_thread
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
 from ..core.statistics import tree_sum
 from ..core.tables import Columns, Seen, runs
 from ..core.values import nbytes
-from .local import one_blas_thread
 
 # Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
 CELLS = "number int, part int, cell binary"
@@ -166,7 +166,7 @@ class _InTask(Exception):
 
 def _outcome(compute: Callable[[], Any]) -> Any:
     try:
-        with one_blas_thread():
+        with one_blas_thread:
             return compute()
     except Exception as error:
         if isinstance(error.__cause__, _InTask):  # it was raised by an earlier task
@@ -286,7 +286,7 @@ def _answer(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     parts = [batches] if asked.columns.sequence is not None else ([batch] for batch in batches)
     number = TaskContext.get().partitionId()  # type: ignore[union-attr]
     for part in parts:
-        with in_block(number, "answering for it"), one_blas_thread():
+        with in_block(number, "answering for it"), one_blas_thread:
             table = asked.beside(_table(part, empty))
         yield from table.to_batches()
 

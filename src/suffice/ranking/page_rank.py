@@ -23,7 +23,7 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
-from ..engines.local import LocalPartitions, one_blas_thread
+from ..engines.local import LocalPartitions
 from .links import Graph, Links, number_nodes, read_graph
 from .settles import must_settle
 from .sharded import best_in_shards, is_too_large, rank_in_shards
@@ -237,8 +237,7 @@ class Walks(OfLinks):
         def krylov(model: Surfer) -> Surfer:
             # The sum of absolute values is at most sqrt(n) times the Euclidean length.
             enough = self.tol * (1.0 - model.damping) / np.sqrt(n)
-            with one_blas_thread():
-                x, _ = bicgstab(LinearOperator((n, n), linear), constant, model.score, rtol=0.0, atol=enough)
+            x, _ = bicgstab(LinearOperator((n, n), linear), constant, model.score, rtol=0.0, atol=enough)
             return model.replace(score=x)
 
         return krylov

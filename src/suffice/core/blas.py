@@ -1,0 +1,102 @@
+"""BLAS on one thread while we compute, whichever thread of the host asks; its setting is restored after.
+
+Blocks are the parallel unit, and BLAS adds in another order on another number of threads: products and
+factorisations of one fit would have other bits on another machine, or beside another fit.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class _Library:
+    get: Callable[[], int]
+    set: Callable[[int], Any]
+    per_thread: bool  # whether each thread has a limit of its own, and not the process
+
+
+@cache
+def _libraries() -> tuple[_Library, ...]:
+    """The BLAS libraries of NumPy and SciPy."""
+    import numpy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401  # loads a BLAS of its own, which Numba uses too
+    from threadpoolctl import ThreadpoolController
+
+    return tuple(
+        _Library(lib.get_num_threads, _setter(lib), _is_per_thread(lib))
+        for lib in ThreadpoolController().select(user_api="blas").lib_controllers
+    )
+
+
+def _setter(lib: Any) -> Callable[[int], Any]:
+    """The function of the library: from threadpoolctl 3.8 on, its own sets OpenBLAS from one thread only and
+    silently does nothing from all others."""
+    if lib.internal_api == "openblas" and not _is_per_thread(lib):
+        for prefix in ("", "scipy_"):
+            for suffix in ("", "64_", "_64"):
+                if setter := getattr(lib.dynlib, f"{prefix}openblas_set_num_threads{suffix}", None):
+                    return setter
+    return lib.set_num_threads
+
+
+def _is_per_thread(lib: Any) -> bool:
+    return lib.internal_api == "mkl" or getattr(lib, "threading_layer", "") == "openmp"
+
+
+class OneBlasThread(ContextDecorator):
+    """Limits BLAS to one thread while any thread of this process is inside; the last to leave restores it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads_inside = 0
+        self._limits: dict[_Library, int] = {}  # of the process, as they were
+        self._local = threading.local()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+
+    def __enter__(self) -> None:
+        depth = getattr(self._local, "depth", 0)
+        if not depth:
+            self._local.limits = {}
+            libraries = _libraries()
+            with self._lock:
+                self._threads_inside += 1
+                # Asked each time: other code of the process may have set it meanwhile.
+                for lib in libraries:
+                    if (n := lib.get()) != 1:
+                        (self._local.limits if lib.per_thread else self._limits)[lib] = n
+                        lib.set(1)
+        self._local.depth = depth + 1
+
+    def __exit__(self, *error: Any) -> None:
+        self._local.depth -= 1
+        if not self._local.depth:
+            with self._lock:
+                self._threads_inside -= 1
+                _restore(self._local.limits)
+                if not self._threads_inside:
+                    _restore(self._limits)
+
+    def _after_fork(self) -> None:
+        """Of the threads that were inside, at most the one that forked lives on in the child."""
+        self._lock = threading.Lock()
+        self._threads_inside = int(getattr(self._local, "depth", 0) > 0)
+        if not self._threads_inside:
+            _restore(self._limits)
+
+
+def _restore(limits: dict[_Library, int]) -> None:
+    for lib, n in limits.items():
+        if lib.get() == 1:  # else the host has chosen meanwhile
+            lib.set(n)
+    limits.clear()
+
+
+one_blas_thread = OneBlasThread()
