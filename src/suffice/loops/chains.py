@@ -10,13 +10,14 @@ Entries are addressed one by one: a view of a row in an inner loop costs as much
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compiled import compiled
 
 FEW = 64  # steps whose moves are added together
 LEAST = 1e-300  # what is smaller has no reciprocal, and is summed by logarithms
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-inlined = njit(nogil=True, inline="always", fastmath={"contract", "reassoc"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
+inlined = compiled(inline="always", fastmath={"contract", "reassoc"})
 
 
 @jit

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit
+from .compiled import compiled
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
 
 
 @jit

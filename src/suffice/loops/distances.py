@@ -7,13 +7,14 @@ is vectorised whatever K and D are. Responsibilities come as (K, N). A NaN entry
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compiled import compiled
 
 TILE = 128  # rows; sixteen features of them are 16 KiB
 
 # Products may be fused with sums, and sums over rows taken in lanes. Neither changes what NaN does, and the
 # order is fixed by the compiled code.
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
 
 
 @jit

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+from .compiled import compiled
+
+jit = compiled(fastmath={"contract", "reassoc"})
 
 # Rows that are improved together, an operation on all of them at a time.
 TILE = 16

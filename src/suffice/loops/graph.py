@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compiled import compiled
 
 # Without leave to reorder: the same bits on every machine. Numbers of nodes are not negative, and said to be
 # so, which spares a comparison for each link.
-jit = njit(nogil=True, cache=True, error_model="numpy")
+jit = compiled()
 
 
 @jit

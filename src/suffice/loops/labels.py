@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit
+from .compiled import compiled
 
-jit = njit(nogil=True, cache=True, error_model="numpy")
+jit = compiled()
 
 
 @jit

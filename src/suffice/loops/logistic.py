@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .compiled import compiled
 from .distances import TILE, _tile
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
 
 
 @jit

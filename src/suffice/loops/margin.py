@@ -7,12 +7,12 @@ other, s from offset[s] to offset[s + 1]; they are visited in the given order, a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .chains import best_path, longest
+from .compiled import compiled
 from .sparse import times_rows
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
 
 LEAST = 1e-12  # a share from which something can be taken
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+from .compiled import compiled
+
+jit = compiled(fastmath={"contract", "reassoc"})
 
 STEPS = 10  # of EM, before Newton's
 MANY = 24  # topics, of which those that seem to vanish are left out at first

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from .compiled import compiled
 from .lanes import N, load, store, without, zeros
 
-jit = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-inlined = njit(nogil=True, inline="always", fastmath={"contract", "reassoc"}, error_model="numpy")
-ordered = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+jit = compiled(fastmath={"contract", "reassoc"})
+inlined = compiled(inline="always", fastmath={"contract", "reassoc"})
+ordered = compiled(fastmath={"contract"})
 
 LOWEST = -345.0  # exponentials are not smaller than e to this: products of two of them are still floats
 MOST = 1e30  # beyond it the functions below are constant

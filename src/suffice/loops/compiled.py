@@ -1,0 +1,26 @@
+"""How inner loops are compiled, and where the machine code is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from numba import njit
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Numba's decorator for a loop that releases the GIL.
+
+    Numba keeps the machine code in NUMBA_CACHE_DIR, beside the source or in the user's cache folder: in the
+    first of them that it may write to. Where it may write to none, as in a read-only container, each process
+    compiles the loops that it uses.
+    """
+
+    def decorate(loop: Callable[..., Any]) -> Any:
+        dispatcher = njit(nogil=True, error_model="numpy", **options)(loop)
+        with suppress(RuntimeError):  # "cannot cache function ...: no locator available"
+            dispatcher.enable_caching()
+        return dispatcher
+
+    return decorate
