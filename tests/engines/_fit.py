@@ -1,11 +1,12 @@
 """One long fit with a checkpoint. Run by test_faults as a process of its own, to be killed and run again.
 
-python _fit.py ESTIMATOR ENGINE CHECKPOINT RESULT
+python _fit.py ESTIMATOR ENGINE CHECKPOINT RESULT, with ENGINE local, parquet, ray, dask or spark
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -24,6 +25,41 @@ def estimators():
     }
 
 
+def source_on(engine: str, table):
+    """The table where the engine has it, in blocks of 10,000 rows."""
+    parts = [table.slice(n, 10_000) for n in range(0, ROWS, 10_000)]
+    if engine == "parquet":
+        import pyarrow.parquet as pq
+
+        import suffice
+
+        file = Path(tempfile.mkdtemp()) / "rows.parquet"
+        pq.write_table(table, file, row_group_size=10_000)
+        return suffice.scan_parquet(file)
+    if engine == "ray":
+        import ray
+        import ray.data
+
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+        return ray.data.from_arrow(parts)
+    if engine == "dask":
+        import dask.dataframe
+        import distributed
+
+        distributed.Client(n_workers=2, threads_per_worker=1, host="127.0.0.1", silence_logs="CRITICAL")
+        return dask.dataframe.from_pandas(table.to_pandas(), npartitions=len(parts))
+    if engine == "spark":
+        from conftest import SPARK
+        from pyspark.sql import SparkSession
+        from test_spark import frame
+
+        builder = SparkSession.builder
+        for key, value in SPARK.items():
+            builder = builder.config(key, value)
+        return frame(builder.getOrCreate(), parts)
+    return table
+
+
 def main(name: str, engine: str, checkpoint: str, result: str) -> None:
     import numpy as np
     import pyarrow as pa
@@ -36,14 +72,7 @@ def main(name: str, engine: str, checkpoint: str, result: str) -> None:
     X = rng.uniform(size=(ROWS, 6)) @ rng.normal(size=(6, 6))
     label = (X @ rng.normal(size=(6, 5)) + rng.gumbel(size=(ROWS, 5))).argmax(axis=1)
     table = pa.table({f"x{j}": X[:, j] for j in range(6)} | {"label": label})
-    source = table
-    if engine == "ray":
-        import ray
-        import ray.data
-
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-        source = ray.data.from_arrow([table.slice(n, 10_000) for n in range(0, ROWS, 10_000)])
-
+    source = source_on(engine, table)
     saved = []
     save = loop.save_value
 
