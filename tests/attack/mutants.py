@@ -27,7 +27,7 @@ from suffice.core.values import Value
 
 METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform"]
 METHODS += ["score_samples", "score", "sample", "partial_fit"]
-LIMIT = 60  # seconds for a mutant
+LIMIT = 60  # seconds for a mutant; more where a new process has all to import
 MEMORY = 2**30  # bytes for a mutant
 
 NUMBERS = (0, -1, 1, 7, 2**31, -(2**63), 10**30, 0.5, -0.5, 1e308, float("nan"), float("inf"))
@@ -334,6 +334,7 @@ class Worker:
 
     def __call__(self, content: bytes, seed: Any, asked: Any) -> tuple[str, str, str]:
         """The changes of the file, the outcome, and where."""
+        limit = LIMIT if self.process is not None else 5 * LIMIT
         if self.process is None:
             spawn = multiprocessing.get_context("spawn")
             self.pipe, other = spawn.Pipe()
@@ -342,10 +343,10 @@ class Worker:
             other.close()
         self.pipe.send((content, seed, asked))
         try:
-            if self.pipe.poll(LIMIT):
+            if self.pipe.poll(limit):
                 return self.pipe.recv()
             self.process.kill()
-            what = "hang", f"more than {LIMIT} s"
+            what = "hang", f"more than {limit} s"
         except (EOFError, ConnectionResetError):
             self.process.join()
             what = (

@@ -6,8 +6,8 @@ standard library, and costs nothing when a value is made::
     weight: Annotated[np.ndarray, "(K,)"]
     mean: Annotated[np.ndarray, "(K, D)"]
     theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]
-    first: Annotated[np.ndarray, "int (D + 1,)"]  # or bool, strings, or labels, which are any of them
-    alpha: Annotated[Any, "number or (D,)"]
+    first: Annotated[np.ndarray, "int (D + 1,)"]  # or bool, strings; labels, which are any
+    alpha: Annotated[Any, "number or real (D,)"]  # real: also int or float32, or a list, as users pass them
     count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]  # one for each d, V_d a size of its own
     component: Annotated[Family, "K, D"]  # its K and D are those of this value
     component: Annotated[Family, "K = K * M, D"]  # and its K is the product of two sizes
@@ -29,7 +29,7 @@ import numpy as np
 
 from .values import Value
 
-KINDS = {"": "f", "int": "iu", "bool": "b", "strings": "OU", "labels": "biufOU"}
+KINDS = {"": "f", "real": "fiu", "int": "iu", "bool": "b", "strings": "OU", "labels": "biufOU"}
 _SHAPE = re.compile(
     rf"(?:(?P<count>\w+) of )?(?:(?P<kind>{'|'.join(filter(None, KINDS))}) )?\((?P<axes>.*)\)"
 )
@@ -141,10 +141,12 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
 
 def _of_array(match: re.Match[str] | None, value: Any) -> Pairs | None:
     assert match is not None
+    if match["kind"] == "real" and isinstance(value, list):
+        value = np.array(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in KINDS[match["kind"] or ""]:
         return None
-    if value.dtype.kind == "f" and value.dtype.itemsize < 4:  # no loop is compiled for it
-        return None
+    if value.dtype.kind == "f" and value.dtype.itemsize < (4 if match["kind"] else 8):
+        return None  # what is summed is float64; for others loops are compiled again, for float16 none is
     axes, shape = [axis.strip() for axis in match["axes"].split(",") if axis.strip()], value.shape
     if axes and axes[-1] == "...":
         axes, shape = axes[:-1], shape[: len(axes) - 1]
@@ -194,6 +196,23 @@ def _described(value: Any) -> str:
     if isinstance(value, Value):
         return f"a {type(value).__name__} with {', '.join(f'{k} = {n}' for k, n in sizes_of(value).items())}"
     return f"a {type(value).__name__}"
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether a fit that began with `a` may have come to `b`: it is of the same class and sizes, but for M,
+    which counts what a fit adds. What is None in one of them says nothing."""
+    if a is None or b is None:
+        return True
+    if isinstance(a, Value):
+        if type(a) is not type(b):
+            return False
+        ours, theirs = sizes_of(a), sizes_of(b)
+        pairs = zip(a.fields().values(), b.fields().values(), strict=True)
+        same = all(ours[letter] == theirs[letter] for letter in ours.keys() & theirs.keys() - {"M"})
+        return same and all(alike(x, y) for x, y in pairs if isinstance(x, Value | tuple))
+    if isinstance(a, tuple) and any(isinstance(part, Value) for part in a):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(alike, a, b))
+    return True
 
 
 # --- what shapes do not say ----------------------------------------------------------------------------

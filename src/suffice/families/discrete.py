@@ -51,8 +51,8 @@ class Logs(Value):
 class Bernoulli(Family):
     """Columns of zeros and ones, independent given k: p(x_d = 1 given k) = probability[k, d]."""
 
-    probability: Annotated[np.ndarray, "(K, D)"]
-    alpha: Annotated[Any, "number or (D,)"] = 0.0  # Laplace: so many ones, and zeros, were seen before
+    probability: Annotated[np.ndarray, "real (K, D)"]
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Laplace: so many ones, and zeros, were seen before
     above: float | None = None  # what is above this number counts as a one, and all else as a zero
 
     support: ClassVar[str] = "binary"
@@ -129,7 +129,7 @@ class Bernoulli(Family):
 class Poisson(Family):
     """Columns of counts, independent given k, with mean rate[k, d]."""
 
-    rate: Annotated[np.ndarray, "(K, D)"]
+    rate: Annotated[np.ndarray, "real (K, D)"]
     alpha: float = 0.0  # this many events in as many rows were seen before
 
     support: ClassVar[str] = "count"
@@ -183,8 +183,8 @@ class Poisson(Family):
 class Multinomial(Family):
     """Rows of counts of V symbols: each count is of independent draws from probability[k]."""
 
-    probability: Annotated[np.ndarray, "(K, D)"]
-    alpha: Annotated[Any, "number or (D,)"] = 0.0  # Dirichlet: each symbol was seen so often before
+    probability: Annotated[np.ndarray, "real (K, D)"]
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Dirichlet: each symbol was seen so often before
 
     support: ClassVar[str] = "count"
 
@@ -253,7 +253,7 @@ class Categorical(Family):
     """
 
     values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]  # the categories, in order
-    probability: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]
+    probability: Annotated[tuple[np.ndarray, ...], "D of real (K, V_d)"]
     alpha: float = 0.0  # Dirichlet smoothing: each category was seen this often before
 
     support: ClassVar[str] = "category"

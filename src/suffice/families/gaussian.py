@@ -31,9 +31,9 @@ class GaussianPrior(Value):
     Without degrees of freedom the covariance has no prior of its own.
     """
 
-    mean: Annotated[Any, "number or (D,)"] = 0.0
+    mean: Annotated[Any, "number or real (D,)"] = 0.0
     mean_precision: float = 0.0
-    scale: Annotated[Any, "number or (D, D)"] = 0.0
+    scale: Annotated[Any, "number or real (D, D)"] = 0.0
     degrees_of_freedom: float | None = None
 
     def scale_matrix(self, D: int) -> np.ndarray:
@@ -72,8 +72,8 @@ class GaussianPrior(Value):
 class Gaussian(Family):
     """K Gaussian densities; the subclasses say what their covariances share."""
 
-    mean: Annotated[np.ndarray, "(K, D)"]
-    covariance: Annotated[np.ndarray, "(...)"]  # of the shape that its class says
+    mean: Annotated[np.ndarray, "real (K, D)"]
+    covariance: Annotated[np.ndarray, "real (...)"]  # of the shape that its class says
     reg: float = 0.0  # added to the diagonal of every covariance
     prior: Annotated[GaussianPrior | None, "D"] = None
     fixed: str | None = None  # "covariance" stays as it is
@@ -222,7 +222,7 @@ class _Dense(Gaussian):
 class FullGaussian(_Dense):
     """K Gaussian densities, each with its own covariance (K, D, D)."""
 
-    covariance: Annotated[np.ndarray, "(K, D, D)"]
+    covariance: Annotated[np.ndarray, "real (K, D, D)"]
 
     kind: ClassVar[str] = "full"
 
@@ -264,7 +264,7 @@ class FullGaussian(_Dense):
 class TiedGaussian(_Dense):
     """K Gaussian densities with one covariance (D, D)."""
 
-    covariance: Annotated[np.ndarray, "(D, D)"]
+    covariance: Annotated[np.ndarray, "real (D, D)"]
 
     kind: ClassVar[str] = "pooled"
 
@@ -355,7 +355,7 @@ class _Axes(Gaussian):
 class DiagonalGaussian(_Axes):
     """K Gaussian densities with independent features: variances (K, D)."""
 
-    covariance: Annotated[np.ndarray, "(K, D)"]
+    covariance: Annotated[np.ndarray, "real (K, D)"]
     smoothing: float = 0.0  # share of the largest variance of a feature, added to all
 
     @classmethod
@@ -382,7 +382,7 @@ class DiagonalGaussian(_Axes):
 class SphericalGaussian(_Axes):
     """K Gaussian densities that are round: one variance each, (K,)."""
 
-    covariance: Annotated[np.ndarray, "(K,)"]
+    covariance: Annotated[np.ndarray, "real (K,)"]
 
     @classmethod
     def start(cls, K: int, D: int, **options: Any) -> Self:

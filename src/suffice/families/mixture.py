@@ -38,9 +38,9 @@ class Mixture(Model):
     array([[0.5, 0.5]])
     """
 
-    weight: Annotated[np.ndarray, "(K,)"]
+    weight: Annotated[np.ndarray, "real (K,)"]
     component: Annotated[Family, "K, D"]
-    concentration: Annotated[Any, "number or (K,)"] = 1.0  # of the Dirichlet prior of weights; 1 is none
+    concentration: Annotated[Any, "number or real (K,)"] = 1.0  # of the Dirichlet prior of weights; 1 is none
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, k), (N, K)."""
@@ -93,7 +93,7 @@ class Mixtures(Family):
     An emission of hidden Markov models. `estimate` is one step of EM for the part that is hidden in each.
     """
 
-    weight: Annotated[np.ndarray, "(K, M)"]
+    weight: Annotated[np.ndarray, "real (K, M)"]
     component: Annotated[Family, "K = K * M, D"]  # those of k = 0 first
     concentration: float = 1.0  # of the Dirichlet prior of the weights; 1 is none
 
@@ -149,9 +149,9 @@ class Labelled(Model):
     """p(x, c) = prior_c p_c(x), with the class c of every row known: the block of generative classifiers."""
 
     classes: Annotated[np.ndarray, "labels (K,)"]  # in order
-    prior: Annotated[np.ndarray, "(K,)"]
+    prior: Annotated[np.ndarray, "real (K,)"]
     component: Annotated[Family, "K, D"]
-    given_prior: Annotated[np.ndarray | None, "(K,)"] = None  # if it is not to be estimated
+    given_prior: Annotated[np.ndarray | None, "real (K,)"] = None  # if it is not to be estimated
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, c), (N, K)."""

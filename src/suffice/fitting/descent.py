@@ -22,6 +22,7 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 class Descent(Progress):
     """A point (`model`), what the function is there, and the curvature seen on the way."""
 
+    model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
     gradient: Annotated[Any, "(D,) or None"] = None
     hessian: Annotated[Any, "(D, D) or None"] = None  # or what approximates it

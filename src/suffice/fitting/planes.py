@@ -30,6 +30,7 @@ class Planes(Progress):
     value, which bounds the objective from below: it falls.
     """
 
+    model: Annotated[np.ndarray, "(D,)"]
     objective: float = np.inf  # at the best point
     gap: float = np.inf  # between the objective and the bound
     height: float = np.inf  # at zero, of the plane that was found last

@@ -31,7 +31,7 @@ class _Basis(Model):
     """Functions of rows. Where they lie follows, if it is not given, from where the rows are."""
 
     bias: bool  # whether the constant is one of them
-    knots: Annotated[Any, "number or (*, D) or None"]  # or how many; None without places
+    knots: Annotated[Any, "number or real (*, D) or None"]  # or how many; None without places
 
     def summarize(self, block: Any) -> Extremes:
         return extremes(np.arange(block.X.shape[1]), block)
@@ -76,7 +76,7 @@ class Powers(_Basis):
 class Bumps(_Basis):
     """exp(-(x - knot)^2 / (2 width^2)), for each knot."""
 
-    width: Annotated[Any, "number or (D,) or None"]  # None is from a knot to the next
+    width: Annotated[Any, "number or real (D,) or None"]  # None is from a knot to the next
 
     def of(self, X: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * in_widths(X, self.knots, self.width) ** 2)
@@ -89,7 +89,7 @@ class Bumps(_Basis):
 class Sigmoids(_Basis):
     """1 / (1 + exp(-(x - knot) / width)), for each knot."""
 
-    width: Annotated[Any, "number or (D,) or None"]  # None is from a knot to the next
+    width: Annotated[Any, "number or real (D,) or None"]  # None is from a knot to the next
 
     def of(self, X: np.ndarray) -> np.ndarray:
         return expit(in_widths(X, self.knots, self.width))

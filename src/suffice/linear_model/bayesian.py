@@ -32,8 +32,8 @@ class GaussianWeights(LinearModel):
     The prior of the intercept is flat.
     """
 
-    prior_mean: Annotated[Any, "number or (D,)"] = 0.0
-    prior_precision: Annotated[Any, "number or (D,) or (D, D)"] = 1.0
+    prior_mean: Annotated[Any, "number or real (D,)"] = 0.0
+    prior_precision: Annotated[Any, "number or real (D,) or real (D, D)"] = 1.0
     noise_precision: float = 1.0
     learns: tuple[bool, ...] = (False, False)  # the precisions, of weights and of noise
     precision: Annotated[Any, "(D, D) or None"] = None  # of the posterior

@@ -102,7 +102,7 @@ class Paths(Model):
 
     net: Annotated[ElasticNetModel, "D"]
     ratios: tuple[float, ...]  # of the penalties
-    alphas: Annotated[Any, "number or (*,) or None"]  # how many, or which
+    alphas: Annotated[Any, "number or real (*,) or None"]  # how many, or which
     eps: float  # the last alpha over the first
     n_folds: int
     seed: int

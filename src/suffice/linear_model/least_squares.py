@@ -30,7 +30,7 @@ class LinearModel(Model):
 
     coef: Annotated[np.ndarray, "(T, D)"]
     intercept: Annotated[np.ndarray, "(T,)"]
-    alpha: Annotated[Any, "number or (T,)"] = 0.0
+    alpha: Annotated[Any, "number or real (T,)"] = 0.0
     fit_intercept: bool = True
     positive: bool = False
 

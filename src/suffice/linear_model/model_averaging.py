@@ -70,7 +70,7 @@ class AveragedLine(Model):
 
     line: Annotated[GaussianWeights, "D"]  # of all features, as it is before anything is seen
     subsets: tuple[tuple[int, ...], ...]  # M of them
-    prior: Annotated[Any, "(M,) or None"] = None
+    prior: Annotated[Any, "real (M,) or None"] = None
     log_evidences: Annotated[Any, "(M,) or None"] = None
     log_evidence: float = -np.inf
     probabilities: Annotated[Any, "(M,) or None"] = None

@@ -66,22 +66,22 @@ class Hyperplanes(Model):
     in the units of the scores.
     """
 
-    theta: Annotated[np.ndarray, "(P, F + 1)"]  # of features, or of rows that are kept; the intercept last
+    theta: Annotated[np.ndarray, "(P, M + 1)"]  # of features, or of rows that are kept; the intercept last
     classes: Annotated[np.ndarray, "labels (K,)"]
     class_weight: Annotated[np.ndarray, "(K,)"]
     fit_intercept: bool = True
     step: float = 1.0
-    kernel: Annotated[Kernel | None, "M = F, D"] = None  # with the rows that are kept
-    support: Annotated[np.ndarray | None, "int (S,)"] = None  # their places in the data
+    kernel: Annotated[Kernel | None, "M, D"] = None  # with the rows that are kept
+    support: Annotated[np.ndarray | None, "int (M,)"] = None  # their places in the data
     votes: Votes | None = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         P, K = sizes["P"], sizes["K"]
         must((1 if K <= 2 else K) == P, f"There are {P} hyperplanes for {K} classes.")
         if self.kernel is None:
-            sizes["D"] = sizes["F"]
+            sizes["D"] = sizes["M"]
         if self.votes is not None:
-            must_index(self.votes.row, sizes["F"], "The rows of votes")
+            must_index(self.votes.row, sizes["M"], "The rows of votes")
             must_index(self.votes.problem, P, "The hyperplanes of votes")
 
     def features(self, X: Any) -> Any:

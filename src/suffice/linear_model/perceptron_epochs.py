@@ -23,11 +23,11 @@ class Epochs(Progress):
     There are P problems: one for two classes, else one for each class against the rest.
     """
 
-    W: Annotated[Any, "(*, *) or None"] = None  # (D + 1, P); in dual form (P, N)
-    late: Annotated[Any, "(*, *) or None"] = None  # changes of W, each times the visits before it
-    pocket: Annotated[Any, "(*, *) or None"] = None  # the best W so far
-    F: Annotated[Any, "(P, *) or labels () or None"] = None  # scores of the rows, in dual form
-    log: Annotated[Any, "(*, 4) or None"] = (
+    W: Annotated[Any, "(A, B) or None"] = None  # (D + 1, P); in dual form (P, N)
+    late: Annotated[Any, "(A, B) or None"] = None  # changes of W, each times the visits before it
+    pocket: Annotated[Any, "(A, B) or None"] = None  # the best W so far
+    F: Annotated[Any, "(P, B) or labels () or None"] = None  # scores of the rows, in dual form
+    log: Annotated[Any, "(M, 4) or None"] = (
         None  # steps of those that vote: problem, row, size, visits before
     )
     visits: Annotated[Any, "(P,) or None"] = None

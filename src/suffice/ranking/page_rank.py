@@ -86,9 +86,9 @@ class Surfer(Model):
     score: Annotated[np.ndarray, "(n,)"]  # x
     share: Annotated[np.ndarray, "(n,)"]  # one over the weight of the links of a node; zero without links
     damping: float  # d
-    restart: Annotated[Any, "number or (n,)"]  # v
+    restart: Annotated[Any, "number or real (n,)"]  # v
     stranded: Annotated[np.ndarray, "int (S,)"]  # nodes without links
-    refuge: Annotated[Any, "number or (n,) or None"]  # None if there is none
+    refuge: Annotated[Any, "number or real (n,) or None"]  # None if there is none
     stays: bool = False
     power: bool = False  # whether the sum of x is kept at one, as the power method does
 

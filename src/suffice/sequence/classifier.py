@@ -36,9 +36,9 @@ class SequenceClasses(Model):
     """p(sequence, c) = prior_c p_c(sequence), with the class of every sequence known."""
 
     classes: Annotated[np.ndarray, "labels (C,)"]  # in order
-    prior: Annotated[np.ndarray, "(C,)"]
+    prior: Annotated[np.ndarray, "real (C,)"]
     members: Annotated[tuple[HiddenMarkov, ...], "C of D"]
-    given_prior: Annotated[np.ndarray | None, "(C,)"] = None  # if it is not to be estimated
+    given_prior: Annotated[np.ndarray | None, "real (C,)"] = None  # if it is not to be estimated
 
     def log_likelihoods(self, block: Sequences) -> np.ndarray:
         """log p(sequence given c), (S, C)."""

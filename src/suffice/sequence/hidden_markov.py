@@ -62,11 +62,11 @@ class HiddenMarkov(Model):
     array([0.130218])
     """
 
-    start: Annotated[np.ndarray, "(K,)"]
-    transition: Annotated[np.ndarray, "(K, K)"]  # zero is forbidden, and stays so
+    start: Annotated[np.ndarray, "real (K,)"]
+    transition: Annotated[np.ndarray, "real (K, K)"]  # zero is forbidden, and stays so
     emission: Annotated[Family, "K, D"]
-    start_prior: Annotated[Any, "number or (K,)"] = 1.0  # concentrations of Dirichlet priors
-    transition_prior: Annotated[Any, "number or (K,) or (K, K)"] = 1.0
+    start_prior: Annotated[Any, "number or real (K,)"] = 1.0  # concentrations of Dirichlet priors
+    transition_prior: Annotated[Any, "number or real (K,) or real (K, K)"] = 1.0
     fixed: tuple[str, ...] = ()  # of "start", "transition", "emission": not estimated
     tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # of numbers: transitions of one number are equal
 

@@ -59,15 +59,15 @@ class Hinge(Statistics):
 class MarginChain(Model):
     """A path of labels scores the sum of coef_y x over its steps and of transitions over its moves."""
 
-    coef: Annotated[np.ndarray, "(K, F)"]  # of D features, or with a kernel of the M rows
+    coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the rows of the kernel
     transitions: Annotated[np.ndarray, "(K, K)"]
     classes: Annotated[np.ndarray, "labels (K,)"]
     cost: Annotated[np.ndarray, "(K, K)"]  # of the label in the column where that in the row is true
-    kernel: Annotated[Kernel | None, "M = F, D"] = None
+    kernel: Annotated[Kernel | None, "M, D"] = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         if self.kernel is None:
-            sizes["D"] = sizes["F"]
+            sizes["D"] = sizes["M"]
 
     @property
     def theta(self) -> np.ndarray:
@@ -133,7 +133,7 @@ class Dual(Progress):
     negative of the dual objective, a bound of the objective from below."""
 
     share: Annotated[Any, "(N, K) or None"] = None
-    moves: Annotated[Any, "(*, K, K) or None"] = None  # (S, K, K) summed over steps, or into each (N, K, K)
+    moves: Annotated[Any, "(A, K, K) or None"] = None  # (S, K, K) summed over steps, or into each (N, K, K)
     level: Annotated[Any, "(S,) or None"] = None  # the cost of the shares
     seed: int = 0
     gap: float = np.inf

@@ -62,8 +62,8 @@ class Topics(Model):
     """
 
     word: Annotated[np.ndarray, "(V, K)"]
-    alpha: Annotated[np.ndarray, "(K,)"]
-    eta: Annotated[np.ndarray, "(V,)"]
+    alpha: Annotated[np.ndarray, "real (K,)"]
+    eta: Annotated[np.ndarray, "real (V,)"]
     learns: tuple[bool, bool] = (False, False)  # whether alpha and eta are estimated
     tol: float = 1e-3  # a document has converged when its parameters change by less, in the mean
     max_iter: int = 100  # for a document
