@@ -38,25 +38,34 @@ DTYPES = ("<f4", "<f2", "<f8", "<i8", "<i4", "<i2", "|u1", "<u8", "|b1")
 # --- mutations -----------------------------------------------------------------------------------------
 
 
+def opened(content: bytes) -> tuple[Any, dict[str, Any], dict[str, str]]:
+    """The tree of a file, its arrays and the rest of its metadata."""
+    length = int.from_bytes(content[:8], "little")
+    metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+    return json.loads(metadata["value"]), dict(load(content)), metadata
+
+
+def closed(text: str, arrays: dict[str, Any], metadata: dict[str, str]) -> bytes:
+    """A file with this content, and its right digest."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return save(arrays, metadata | {"value": text, "digest": _digest(text, arrays)})
+
+
 def mutant(content: bytes, seed: Any) -> tuple[str, bytes]:
     """The file with one to three changes; and their names."""
     rng = np.random.default_rng(seed)
-    length = int.from_bytes(content[:8], "little")
-    metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-    tree, arrays = json.loads(metadata["value"]), dict(load(content))
+    tree, arrays, metadata = opened(content)
     names = []
     for _ in range(rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1])):
         change = CHANGES[rng.choice(len(CHANGES), p=SHARES)]
         names.append(f"{change.__name__}({change(rng, tree, arrays)})")
     text = json.dumps(tree)
     if rng.random() < 0.05:
-        at, raw = rng.integers(len(text)), bytearray(text.encode())
-        raw[at] ^= 1 << rng.integers(7)
+        place, raw = rng.integers(len(text)), bytearray(text.encode())
+        raw[place] ^= 1 << rng.integers(7)
         text = raw.decode(errors="replace")
-        names.append(f"bit({at})")
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata |= {"value": text, "digest": _digest(text, arrays)}
-    return " ".join(names), save(arrays, metadata)
+        names.append(f"bit({place})")
+    return " ".join(names), closed(text, arrays, metadata)
 
 
 def nodes(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
