@@ -205,7 +205,7 @@ def test_only_regular_files_are_read_and_written(kind, tmp_path):
     elif kind == "folder":
         path.mkdir()
     else:
-        path.symlink_to("/dev/zero")
+        path.symlink_to("/dev/null")
     found = []
 
     def read():
