@@ -92,9 +92,7 @@ class _Stored(Value):
         cls: Any = Estimator.known[self.estimator]
         if strange := set(self.params) - set(cls._get_param_names()):
             raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
-        if strange := [
-            k for k in self.fitted if not k.isidentifier() or k.startswith("_skl_") or hasattr(cls, k)
-        ]:
+        if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
             raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
         n_features = self.fitted.get("n_features_in_")
         fitting_sizes(cls, self.fitted, **({} if n_features is None else {"D": n_features}))

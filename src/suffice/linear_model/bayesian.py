@@ -155,6 +155,7 @@ class BayesianLinearRegression(LeastSquares):
     array([0.761])
     """
 
+    model_: Annotated[GaussianWeights, "D"]
     positive = False
 
     def __init__(

@@ -246,6 +246,8 @@ class ElasticNet(_Penalised):
     array([1.7907, 0.    ])
     """
 
+    model_: Annotated[ElasticNetModel, "T, D"]
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -439,6 +441,8 @@ class ElasticNetCV(_Penalised):
     >>> model.l1_ratio_, model.coef_.round(2)
     (1.0, array([ 3.,  0.,  0., -2.,  0.]))
     """
+
+    model_: Annotated[Paths, "D"]
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ def must_have_one_target(model: LinearModel, s: Moments) -> None:
 class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     """What linear regressions from moments share."""
 
-    model_: Annotated[Model, "D"]
+    model_: Annotated[Any, "D"]
     fit_intercept: bool
     positive: bool
 
@@ -188,6 +188,8 @@ class LinearRegression(LeastSquares):
     array([7.])
     """
 
+    model_: Annotated[LinearModel, "T, D"]
+
     def __init__(
         self,
         *,
@@ -253,6 +255,8 @@ class Ridge(LeastSquares):
     >>> Ridge(alpha=2.0).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).coef_
     array([1.])
     """
+
+    model_: Annotated[LinearModel, "T, D"]
 
     def __init__(
         self,

@@ -185,6 +185,7 @@ class BayesianModelAveraging(LeastSquares):
     (0,)
     """
 
+    model_: Annotated[AveragedLine, "D"]
     positive = False
 
     def __init__(
