@@ -94,8 +94,9 @@ class _Stored(Value):
             raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
         if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
             raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
-        n_features = self.fitted.get("n_features_in_")
-        fitting_sizes(cls, self.fitted, **({} if n_features is None else {"D": n_features}))
+        known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
+        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
+            raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
         params = {k: v.estimator_of() if isinstance(v, _Stored) else v for k, v in self.params.items()}
         estimator = cls(**params)
         estimator.__dict__.update(self.fitted)
