@@ -8,6 +8,8 @@ import os
 import pickle
 import struct
 import subprocess
+from collections.abc import Callable
+from typing import Any, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -19,13 +21,15 @@ from sklearn.base import clone
 
 import suffice
 from suffice.cluster import KMeans
+from suffice.core.shapes import _PARTS, _SHAPE, declared, sizes_of
 from suffice.core.storage import FORMAT, StorageError, _digest, load_value, save_value
+from suffice.core.values import Value
 from suffice.decomposition import PCA
 from suffice.families import GaussianPrior
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import MixedNB
 
-from .registry import VARIANTS, answers, bits, each_variant, fit, fitted
+from .registry import ESTIMATORS, VARIANTS, _ours, answers, bits, each_variant, fit, fitted
 
 
 def stored(model, folder, name="model.suffice"):
@@ -44,12 +48,54 @@ def assert_same_estimator(a, b, X=None):
         assert bits(answers(a, X)) == bits(answers(b, X))
 
 
-@each_variant()
+@each_variant(takes=("rows", "sequences", "curve", "documents", "edges", "kernel"))
 def test_saved_and_loaded(variant, tmp_path):
     X, _ = variant.data()
     model = fitted(variant)
     assert_same_estimator(suffice.load(stored(model, tmp_path)), model, X)
     assert [p.name for p in tmp_path.iterdir()] == ["model.suffice"]  # and nothing is left beside it
+
+
+def parts_of(value):
+    """The values in what an estimator holds."""
+    if isinstance(value, Value):
+        yield value
+        value = tuple(value.fields().values())
+    for part in value if isinstance(value, tuple | list) else ():
+        yield from parts_of(part)
+
+
+def holds_arrays(value):
+    return isinstance(value, np.ndarray) or (isinstance(value, tuple) and any(map(holds_arrays, value)))
+
+
+@each_variant(takes=("rows", "sequences", "curve", "documents", "edges", "kernel"))
+def test_arrays_have_declared_shapes(variant):
+    """So that a file with others is refused: compiled loops read them without a look at their bounds."""
+    for value in parts_of(list(vars(fitted(variant)).values())):
+        for name, part in value.fields().items():
+            declaration = declared(type(value))[name][1]
+            assert declaration or not holds_arrays(part), f"{type(value).__name__}.{name} declares no shape"
+        sizes_of(value)
+
+
+def is_array(hint):
+    return hint is np.ndarray or (get_origin(hint) is not Callable and any(map(is_array, get_args(hint))))
+
+
+@pytest.mark.parametrize("cls", _ours(Value.known, Value), ids=lambda cls: cls.__name__)
+def test_fields_of_arrays_declare_their_shapes(cls):
+    if "__dataclass_fields__" not in vars(cls):
+        return
+    for name, (hint, declaration) in declared(cls).items():
+        assert declaration or not is_array(hint), f"{cls.__name__}.{name} is an array of no declared shape"
+        for one in (declaration or "").split(" or ") if declaration else ():
+            assert one in ("number", "None") or _SHAPE.fullmatch(one) or _PARTS.fullmatch(one), one
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_estimators_declare_their_model(cls):
+    assert declared(cls)["model_"][0] is not Any
 
 
 @each_variant()

@@ -6,7 +6,7 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -31,15 +31,15 @@ class ClusterSums(Statistics):
     """Of the rows nearest to each centre: their weight, their offsets from it, and the inertia."""
 
     inertia: float
-    weight: np.ndarray  # (K,)
-    offset: np.ndarray  # (K, D), sum of weight * (row - centre)
+    weight: Annotated[np.ndarray, "(K,)"]
+    offset: Annotated[np.ndarray, "(K, D)"]  # sum of weight * (row - centre)
 
 
 @dataclass(frozen=True, eq=False)
 class Centers(Model):
     """K centres; a row belongs to the nearest."""
 
-    center: np.ndarray  # (K, D)
+    center: Annotated[np.ndarray, "(K, D)"]
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest centre of each row, and its squared distance."""
@@ -70,7 +70,7 @@ class Answer(Statistics):
     """The sums, and the labels of rows that are in memory: they follow each other as the blocks do."""
 
     sums: ClusterSums
-    labels: np.ndarray  # (N,)
+    labels: Annotated[np.ndarray, "int (N,)"]
 
     @classmethod
     def of(cls, model: Centers, block: Any) -> Answer:
@@ -168,6 +168,7 @@ default='k-means++'
     [0.5, 10.5]
     """
 
+    model_: Annotated[Centers, "D"]
     bounds = {"n_clusters": 1, "n_init": 1, "max_iter": 1, "tol": 0}  # noqa: RUF012
 
     def __init__(

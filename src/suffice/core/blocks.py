@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,7 @@ class Block(Value, ABC):
     """Examples with their weights. A subclass says what an example is, and where its rows are."""
 
     X: Any  # (N, D), ndarray or csr_array
-    y: np.ndarray | None
+    y: Annotated[np.ndarray | None, "labels (N, ...)"]
     weight: Any  # one an example, float64; ones if none are given, which take no memory
     index: tuple[int, ...]  # position of the block in its partitions, of the piece in its block
 
@@ -86,8 +86,8 @@ class Rows(Block):
     """Independent examples: features, and if there are any, targets and weights."""
 
     X: Any  # (N, D), ndarray or csr_array
-    y: np.ndarray | None = None  # (N,) or (N, T)
-    weight: Any = None  # (N,)
+    y: Annotated[np.ndarray | None, "labels (N,) or labels (N, T)"] = None
+    weight: Annotated[Any, "(N,) or None"] = None
     index: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
@@ -106,9 +106,9 @@ class Sequences(Block):
     """Sequences of steps: the rows of all of them one after the other, and where each begins."""
 
     X: Any  # (N, D), ndarray or csr_array
-    offset: np.ndarray  # (S + 1,): sequence s has the rows offset[s] to offset[s + 1]
-    y: np.ndarray | None = None  # (N,)
-    weight: Any = None  # (S,)
+    offset: Annotated[np.ndarray, "int (S + 1,)"]  # sequence s has the rows offset[s] to offset[s + 1]
+    y: Annotated[np.ndarray | None, "labels (N,)"] = None
+    weight: Annotated[Any, "(S,) or None"] = None
     index: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
@@ -165,10 +165,10 @@ class Sequences(Block):
 class Edges(Block):
     """Links of a graph, each from a source to a target: ids, or places in a list of ids."""
 
-    source: np.ndarray  # (N,)
-    target: np.ndarray  # (N,)
-    weight: Any = None  # (N,)
-    ids: np.ndarray | None = None  # (V,), distinct; None if source and target are ids, whole numbers
+    source: Annotated[np.ndarray, "labels (N,)"]
+    target: Annotated[np.ndarray, "labels (N,)"]
+    weight: Annotated[Any, "(N,) or None"] = None
+    ids: Annotated[np.ndarray | None, "labels (V,)"] = None  # None if ends are ids, whole numbers
     index: tuple[int, ...] = (0,)
 
     y = None

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,7 +19,8 @@ from .door import open_rows
 from .loop import Progress, one_task
 from .model import Model
 from .partitions import Partitions
-from .storage import StorageError, import_everything, load_value, save_value
+from .shapes import fitting_sizes
+from .storage import StorageError, import_everything, load_value, save_value, this_version
 from .values import Value
 
 # The methods that compute.
@@ -32,6 +33,10 @@ COMPUTATIONS = {
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators: `save`, and the list by which `load` knows them."""
 
+    n_features_in_: (
+        int  # and D in what is declared of fitted attributes, which `load` checks: see `core.shapes`
+    )
+    feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
     known: ClassVar[dict[str, type]] = {}
     bounds: ClassVar[dict[str, float]] = {}  # the least values of parameters that are numbers
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
@@ -81,24 +86,27 @@ class _Stored(Value):
 
     @classmethod
     def of(cls, estimator: Estimator) -> _Stored:
-        import suffice
-
         name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
         params = estimator.get_params(deep=False)
         fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
         params = {k: cls.of(v) if isinstance(v, Estimator) else v for k, v in params.items()}
-        return cls(name, suffice.__version__, params, fitted)
+        return cls(name, this_version(), params, fitted)
 
-    def estimator_of(self, path: Any) -> Any:
+    def estimator_of(self) -> Any:
         """The estimator; those in its parameters are stored in the same way."""
         if self.estimator not in Estimator.known:
             import_everything()
         if self.estimator not in Estimator.known:
-            raise StorageError(f"{path} holds a {self.estimator}, which this version does not have.")
+            raise StorageError(f"the file holds a {self.estimator}, which this version does not have.")
         cls: Any = Estimator.known[self.estimator]
         if strange := set(self.params) - set(cls._get_param_names()):
-            raise StorageError(f"{path}: {cls.__name__} has no parameters {sorted(strange)} in this version.")
-        params = {k: v.estimator_of(path) if isinstance(v, _Stored) else v for k, v in self.params.items()}
+            raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
+        if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
+            raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
+        known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
+        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
+            raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
+        params = {k: v.estimator_of() if isinstance(v, _Stored) else v for k, v in self.params.items()}
         estimator = cls(**params)
         estimator.__dict__.update(self.fitted)
         return estimator
@@ -108,7 +116,8 @@ def load(path: Any) -> Any:
     """Read an estimator written by `save`.
 
     Nothing in the file is run: it names classes of suffice and holds their numbers. A file that was
-    damaged or changed is refused.
+    damaged or changed, that a newer version wrote, or whose arrays do not fit together, is refused with a
+    `StorageError`, which is a ValueError.
 
     Examples
     --------
@@ -119,10 +128,13 @@ def load(path: Any) -> Any:
     >>> suffice.load(file)
     PCA(n_components=1)
     """
-    stored = load_value(path)
+    return load_value(path, _estimator)
+
+
+def _estimator(stored: Any) -> Any:
     if not isinstance(stored, _Stored):
-        raise StorageError(f"{path} holds a {type(stored).__name__}, not an estimator.")
-    return stored.estimator_of(path)
+        raise StorageError(f"the file holds a {type(stored).__name__}, not an estimator.")
+    return stored.estimator_of()
 
 
 def must_have_rows(weight: Any) -> None:

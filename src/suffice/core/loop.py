@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .hashing import fingerprint
+from .shapes import alike
 from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
 
@@ -109,7 +110,7 @@ class Watch:
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return start
         found = load_value(self.checkpoint)
-        if not isinstance(found, Checkpoint) or found.fit != fit:
+        if not isinstance(found, Checkpoint) or found.fit != fit or not alike(start, found.progress):
             raise StorageError(
                 f"{self.checkpoint} holds another fit than this one: remove it to start anew, or "
                 "name another file."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +26,7 @@ class Shard(Value):
     """The sums of a run of keys, as a block: `values[i]` is the sum of the key `start + i`."""
 
     start: int
-    values: np.ndarray  # (N, ...), float64
+    values: Annotated[np.ndarray, "(N, ...)"]  # float64
     index: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
@@ -101,8 +101,8 @@ class Shards(Partitions):
 class SumsByKey(Value):
     """Sums of the keys that occur; what does not occur is zero."""
 
-    keys: np.ndarray | range  # (M,), rising; a range where few between the first and the last are missing
-    values: np.ndarray  # (M, ...), float64
+    keys: Annotated[np.ndarray | range, "int (M,)"]  # rising; a range where few of it are missing
+    values: Annotated[np.ndarray, "(M, ...)"]  # float64
 
     @classmethod
     def of(cls, keys: Any, values: Any, n_keys: int) -> SumsByKey:

@@ -1,8 +1,11 @@
 """Storage: one file of JSON and arrays (safetensors), read without running anything it says.
 
-A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the
-version of the format, and a digest of it all, so that a file damaged on its way is refused. (The digest has
-no key: it does not prove who wrote the file. Nothing in a file is run, whoever wrote it.)
+A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the version of
+the format and of suffice, and a digest of it all, so that a file damaged on its way is refused.
+
+The digest has no key, and does not prove who wrote the file. Whoever wrote it, nothing in it is run; what it
+takes in memory is in proportion to its size; and its arrays have the shapes that the classes declare (see
+`shapes`), since compiled loops read them without a look at their bounds.
 """
 
 from __future__ import annotations
@@ -11,33 +14,62 @@ import hashlib
 import json
 import os
 import pkgutil
+import platform
+import re
+import stat
 import threading
+import zlib
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .shapes import sizes_of
 from .values import Value
 
 FORMAT = "1"
+PADDED = 1 << 27  # bytes that arrays of strings may take, and
+PADDING = 64  # so many times their text
+KEYS = 10_000  # of a dictionary, other than strings: numbers can be chosen to have one hash
+_DTYPE = re.compile(r"[<>|=]?[biufOU]\d*")
 
 
 class StorageError(ValueError):
     """A file that is not a model of ours, or not as it was written."""
 
 
+# --- writing -------------------------------------------------------------------------------------------
+
+
 def save_value(value: Any, path: Any) -> None:
-    """Write a value so that the file at `path` is at any moment the old one or the new one, whole."""
+    """Write a value so that the file at `path` is at any moment the old one or the new one, whole.
+
+    A link stays a link, and a file keeps its mode.
+    """
     from safetensors.numpy import save
 
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps(_encode(value, arrays, type(value).__name__), sort_keys=True)
-    content = save(arrays, {"suffice": FORMAT, "value": text, "digest": _digest(text, arrays)})
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    tree = _encode(value, arrays, type(value).__name__)
+    text = json.dumps(tree, sort_keys=True)
+    if (padded := _padded(tree)) > PADDED + PADDING * len(text):
+        raise TypeError(
+            f"Arrays of strings take {padded / 1e6:.0f} MB, most of which pads them to the length of the "
+            "longest, and would not be read again: make them arrays of dtype object."
+        )
+    metadata = {"suffice": FORMAT, "version": this_version(), "value": text, "digest": _digest(text, arrays)}
+    content = save(arrays, metadata)
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise StorageError(f"{path} is not a regular file: name another one.")
+    _sweep(path)
+    part = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{threading.get_ident()}.part")
+    part.unlink(missing_ok=True)
     try:
-        with open(part, "wb") as file:
+        with open(part, "xb") as file:
+            if path.exists():
+                os.chmod(part, stat.S_IMODE(path.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -46,13 +78,61 @@ def save_value(value: Any, path: Any) -> None:
         part.unlink(missing_ok=True)
 
 
-def load_value(path: Any) -> Any:
+def _host() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _sweep(path: Path) -> None:
+    """Remove what saves to this path have left, of processes of this machine that are no more."""
+    mine = {thread.ident for thread in threading.enumerate()}
+    for part in path.parent.glob(f".{_escaped(path.name)}.{_host()}.*.part"):
+        process, thread = part.name.split(".")[-3:-1]
+        if process.isdigit() and thread.isdigit():
+            alive = int(thread) in mine if int(process) == os.getpid() else _lives(int(process))
+            if not alive:
+                part.unlink(missing_ok=True)
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def _lives(process: int) -> bool:
+    if os.name != "posix":  # where signal 0 is not a question
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def this_version() -> str:
+    import suffice
+
+    return suffice.__version__
+
+
+# --- reading -------------------------------------------------------------------------------------------
+
+
+def load_value(path: Any, made: Callable[[Any], Any] = lambda value: value) -> Any:
+    """The value in a file, and what is `made` of it. Whatever is wrong with the file is a StorageError."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # to read a pipe would wait for who writes to it
+        raise StorageError(f"{path} is not a regular file.")
     content = Path(path).read_bytes()
     try:
         text, arrays = _read(content)
-        return _decode(json.loads(text), arrays)
+        tree = json.loads(text)
+        if _padded(tree) > PADDED + PADDING * len(text):
+            raise StorageError("its strings take far more memory than the file.")
+        return made(_Decoder(arrays, len(content))(tree))
     except StorageError as error:
         raise StorageError(f"{path}: {error}") from None
+    except RecursionError:
+        raise StorageError(f"{path}: the file is nested too deeply.") from None
     except Exception as error:
         raise StorageError(f"{path} is not a file of suffice, or it is damaged: {error}") from error
 
@@ -67,14 +147,21 @@ def _read(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
     metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
     if "suffice" not in metadata:
         raise StorageError("this is not a file of suffice.")
-    if metadata["suffice"] != FORMAT:
+    writer = metadata.get("version", "an early version")
+    if metadata["suffice"] != FORMAT or _release(writer) > _release(this_version()):
         raise StorageError(
-            f"the file has format {metadata['suffice']}, and this version reads format {FORMAT}."
+            f"the file has format {metadata['suffice']} and was written by suffice {writer}; this is suffice "
+            f"{this_version()}, which reads format {FORMAT} of its own and earlier versions: upgrade suffice."
         )
     text, arrays = metadata["value"], load(content)
     if metadata["digest"] != _digest(text, arrays):
         raise StorageError("the file is damaged: its content does not match its digest.")
     return text, arrays
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """(1, 2, 3) of "1.2.3.dev4"."""
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
 def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
@@ -96,6 +183,18 @@ def digest_of(value: Any) -> str:
     except TypeError:
         text = getattr(value, "__qualname__", type(value).__qualname__)
     return _digest(text, arrays)
+
+
+def _padded(tree: Any) -> int:
+    """The bytes that arrays of strings take: NumPy makes all as long as the longest."""
+    match tree:
+        case {"strings": list(parts), "dtype": str(dtype)} if dtype.lstrip("<>|=").startswith("U"):
+            return 4 * len(parts) * max((len(part) for part in parts if isinstance(part, str)), default=0)
+        case dict():
+            return sum(map(_padded, tree.values()))
+        case list():
+            return sum(map(_padded, tree))
+    return 0
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
@@ -123,6 +222,8 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [inside(part, n) for n, part in enumerate(value)]}
     if isinstance(value, dict):
+        if _unlike_strings(value) > KEYS:
+            raise TypeError(f"{where} is a dict of more than {KEYS} keys that are no strings.")
         return {"dict": [[inside(k, "key"), inside(v, k)] for k, v in value.items()]}
     if isinstance(value, type) and issubclass(value, np.generic):
         return {"type": np.dtype(value).str}
@@ -135,32 +236,72 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     )
 
 
-def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
-    match tree:
-        case {"scalar": dtype, "value": value}:
-            if np.dtype(dtype).kind not in "biufU" or not isinstance(value, bool | int | float | str):
-                raise StorageError(f"the file holds a scalar of {dtype}.")
-            return np.dtype(dtype).type(value)
-        case {"strings": parts, "dtype": dtype, "shape": shape}:
-            if np.dtype(dtype).kind == "U":
-                return np.array(parts, dtype=np.str_).reshape(shape)
-            out = np.empty(len(parts), object)
-            for n, part in enumerate(parts):
-                out[n] = _decode(part, arrays)
-            return out.reshape(shape)
-        case {"type": dtype}:
-            return np.dtype(dtype).type
-        case {"array": name, "shape": shape}:
-            return arrays[name].reshape(shape)
-        case {"tuple": parts}:
-            return tuple(_decode(part, arrays) for part in parts)
-        case {"list": parts}:
-            return [_decode(part, arrays) for part in parts]
-        case {"dict": pairs}:
-            return {_decode(k, arrays): _decode(v, arrays) for k, v in pairs}
-        case {"class": name, "fields": fields}:
-            return known_class(name)(**{k: _decode(v, arrays) for k, v in fields.items()})
-    return tree
+def _unlike_strings(keys: Any) -> int:
+    return sum(not isinstance(key, str) for key in keys)
+
+
+class _Decoder:
+    """Values of a tree, with the arrays of a file of this many bytes."""
+
+    def __init__(self, arrays: dict[str, np.ndarray], size: int) -> None:
+        self.arrays, self.size = arrays, size
+
+    def __call__(self, tree: Any) -> Any:
+        match tree:
+            case None | bool() | int() | float() | str():
+                return tree
+            case {"scalar": dtype, "value": value}:
+                kind = _dtype(dtype).kind
+                if kind == "O" or not isinstance(value, str if kind == "U" else bool | int | float):
+                    raise StorageError(f"the file holds a scalar of {dtype} that is none.")
+                return np.dtype(dtype).type(value)
+            case {"strings": list(parts), "dtype": dtype, "shape": shape}:
+                return self._strings(parts, _dtype(dtype).kind).reshape(self._shape(shape))
+            case {"type": dtype}:
+                return _dtype(dtype).type
+            case {"array": str(name), "shape": shape}:
+                return self.arrays[name].reshape(self._shape(shape))
+            case {"tuple": list(parts)}:
+                return tuple(map(self, parts))
+            case {"list": list(parts)}:
+                return list(map(self, parts))
+            case {"dict": list(pairs)}:
+                keys = [self(key) for key, _ in pairs]
+                if _unlike_strings(keys) > KEYS:
+                    raise StorageError(f"the file holds a dict of more than {KEYS} keys that are no strings.")
+                out = dict(zip(keys, (self(value) for _, value in pairs), strict=True))
+                if len(out) < len(pairs):
+                    raise StorageError("the file holds a dict with a key that is there twice.")
+                return out
+            case {"class": str(name), "fields": dict(fields)}:
+                value = known_class(name)(**{k: self(v) for k, v in fields.items()})
+                sizes_of(value)
+                return value
+        raise StorageError("the file holds what is no value.")
+
+    def _strings(self, parts: list[Any], kind: str) -> np.ndarray:
+        if kind == "U":
+            if not all(isinstance(part, str) for part in parts):
+                raise StorageError("the file holds an array of strings that are none.")
+            return np.array(parts, dtype=np.str_)
+        if kind != "O":
+            raise StorageError("the file holds numbers in the place of strings.")
+        out = np.empty(len(parts), object)
+        for n, part in enumerate(parts):
+            out[n] = self(part)
+        return out
+
+    def _shape(self, shape: Any) -> tuple[int, ...]:
+        """Where there are no entries, an axis could have any length: it has none beyond that of the file."""
+        if not isinstance(shape, list) or not all(type(n) is int and 0 <= n <= self.size for n in shape):
+            raise StorageError(f"the file holds an array of shape {str(shape)[:100]}.")
+        return tuple(shape)
+
+
+def _dtype(name: Any) -> np.dtype:
+    if not isinstance(name, str) or not _DTYPE.fullmatch(name):
+        raise StorageError(f"the file holds numbers of type {str(name)[:100]}.")
+    return np.dtype(name)
 
 
 def known_class(name: str) -> type:
@@ -168,7 +309,7 @@ def known_class(name: str) -> type:
     if name not in Value.known:
         import_everything()
     if name not in Value.known:
-        raise StorageError(f"the file holds a {name}, which this version does not have.")
+        raise StorageError(f"the file holds a {name[:200]}, which this version does not have.")
     return Value.known[name]
 
 

@@ -27,6 +27,12 @@ class Value:
     def replace(self, **changes: Any) -> Self:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        """Raise a ValueError if a value from a file is not what a loop may read, beyond its shapes.
+
+        `sizes` are those of the letters in its declarations (see `core.shapes`); a class may add to them.
+        """
+
     def __getstate__(self) -> dict[str, Any]:
         # What a cached property derived is derived again where the value arrives.
         return self.fields()

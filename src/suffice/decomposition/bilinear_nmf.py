@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,9 +31,9 @@ class ConceptSums(Statistics):
     """All that the loss is made of: with K the kernel, the trace of K, W'K V, W'K W and V'V."""
 
     trace: float
-    near: np.ndarray  # (C, C)
-    length: np.ndarray  # (C, C)
-    gram: np.ndarray  # (C, C)
+    near: Annotated[np.ndarray, "(C, C)"]
+    length: Annotated[np.ndarray, "(C, C)"]
+    gram: Annotated[np.ndarray, "(C, C)"]
 
     @property
     def loss(self) -> float:
@@ -44,8 +44,8 @@ class ConceptSums(Statistics):
 class Concepts(Value):
     """Concept c is the sum of w[n, c] x_n, and x_n is near the sum of v[n, c] times the concepts."""
 
-    W: np.ndarray  # (N, C)
-    V: np.ndarray  # (N, C)
+    W: Annotated[np.ndarray, "(N, C)"]
+    V: Annotated[np.ndarray, "(N, C)"]
 
     def improved(self, kernel: Split) -> Concepts:
         """W, then V, by ratios that keep the loss from rising: Gong and Xu eq. 3.45 and 3.49."""
@@ -79,7 +79,7 @@ def _ratio(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
 class Split(Value):
     """A kernel matrix as the difference of two without negative entries."""
 
-    whole: np.ndarray  # (N, N)
+    whole: Annotated[np.ndarray, "(N, N)"]
 
     @cached_property
     def positive(self) -> bool:
@@ -155,6 +155,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     True
     """
 
+    model_: Concepts
     takes = "kernel"
     bounds = {"n_components": 1, "n_init": 1, "tol": 0, "max_iter": 1}  # noqa: RUF012
 

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
+from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..engines.local import in_order, map_rows
 from ..fitting.em import SLACK
@@ -49,9 +50,9 @@ class FactorSums(RowFactors):
 
     weight: float
     square: float  # of all entries of X
-    size: np.ndarray  # (K,), W' 1
-    gram: np.ndarray  # (K, K), W'W
-    cross: np.ndarray  # (D, K), X'W
+    size: Annotated[np.ndarray, "(K,)"]  # W' 1
+    gram: Annotated[np.ndarray, "(K, K)"]  # W'W
+    cross: Annotated[np.ndarray, "(D, K)"]  # X'W
     steepness: float
 
 
@@ -61,9 +62,9 @@ class DivergenceSums(RowFactors):
 
     weight: float
     loss: float
-    size: np.ndarray  # (K,), W' 1
-    square: np.ndarray  # (K,), of the columns of W
-    cross: np.ndarray  # (D, K), (X / W H)' W
+    size: Annotated[np.ndarray, "(K,)"]  # W' 1
+    square: Annotated[np.ndarray, "(K,)"]  # of the columns of W
+    cross: Annotated[np.ndarray, "(D, K)"]  # (X / W H)' W
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +78,16 @@ class Loss(Statistics):
 class _Factors(Model):
     """X near W H, neither of them negative. The blocks of X say in `y` which rows of W are theirs."""
 
-    W: np.ndarray  # (N, K)
-    H: np.ndarray  # (K, D)
+    W: Annotated[np.ndarray, "(N, K)"]
+    H: Annotated[np.ndarray, "(K, D)"]
     rule: Rule
     of_W: Penalty
     of_H: Penalty
-    order: np.ndarray  # (K,), in which coordinates take their turns
+    order: Annotated[np.ndarray, "int (K,)"]  # in which coordinates take their turns
     least: float  # of what is divided by
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must_index(self.order, sizes["K"], "The turns of coordinates")
 
     @cached_property
     def Ht(self) -> np.ndarray:
@@ -380,6 +384,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     2.0
     """
 
+    model_: Annotated[_Factors, "D"]
     bounds = {"n_components": 1, "tol": 0, "max_iter": 1, "alpha_W": 0, "alpha_H": 0, "l1_ratio": 0}  # noqa: RUF012
 
     def __init__(

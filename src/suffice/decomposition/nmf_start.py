@@ -7,7 +7,7 @@ Boutsidis and Gallopoulos, "SVD based initialization: a head start for nonnegati
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -24,7 +24,7 @@ from .truncated_svd import powers
 class RowFactors(Statistics):
     """A row of W for each row of the block; they follow each other as the blocks do."""
 
-    factors: np.ndarray  # (N, K)
+    factors: Annotated[np.ndarray, "(N, K)"]
 
     def __add__(self, other: Self) -> Self:
         sums = {
@@ -46,8 +46,8 @@ class FirstLook(Statistics):
 
     weight: float
     total: float
-    number: np.ndarray  # (B,), of the blocks
-    rows: np.ndarray  # (B,)
+    number: Annotated[np.ndarray, "int (B,)"]  # of the blocks
+    rows: Annotated[np.ndarray, "(B,)"]
 
     @classmethod
     def of(cls, block: Any) -> FirstLook:
@@ -94,8 +94,8 @@ def _normals(X: Any, K: int, seed: int) -> np.ndarray:
 class Sides(Statistics):
     """Squares of the scores of rows along some axes, those above zero and those below."""
 
-    above: np.ndarray  # (K,)
-    below: np.ndarray  # (K,)
+    above: Annotated[np.ndarray, "(K,)"]
+    below: Annotated[np.ndarray, "(K,)"]
 
     @classmethod
     def of(cls, axes: np.ndarray, block: Any) -> Sides:

@@ -7,7 +7,7 @@ choice of dimensionality for PCA", 2000.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
@@ -29,10 +29,10 @@ from ..statistics import Factor, Moments, factor, moments
 class PrincipalAxes(Model):
     """The directions in which rows vary most, and how much, in order."""
 
-    mean: np.ndarray  # (D,)
-    axes: np.ndarray  # (rank, D), orthonormal rows
-    variance: np.ndarray  # (rank,)
-    spread: np.ndarray  # (D,), variance of each feature
+    mean: Annotated[np.ndarray, "(D,)"]
+    axes: Annotated[np.ndarray, "(R, D)"]  # orthonormal rows
+    variance: Annotated[np.ndarray, "(R,)"]
+    spread: Annotated[np.ndarray, "(D,)"]  # variance of each feature
     rows: bool = False  # whether the triangular factor is kept, or its square
 
     def summarize(self, block: Any) -> Moments | Factor:
@@ -142,6 +142,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     >>> pca.explained_variance_ratio_
     array([1.])
     """
+
+    model_: Annotated[PrincipalAxes, "D"]
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +41,7 @@ class Product(Statistics):
     """The product of X'X, of all rows, and some columns."""
 
     weight: float
-    product: np.ndarray  # (D, L)
+    product: Annotated[np.ndarray, "(D, L)"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,9 @@ class SingularAxes(Model):
     What is summed is X'X times a probe; an empty probe stands for all columns.
     """
 
-    axes: np.ndarray  # (K, D), orthonormal rows
-    value: np.ndarray  # (K,), descending
-    probe: np.ndarray  # (D, L)
+    axes: Annotated[np.ndarray, "(K, D)"]  # orthonormal rows
+    value: Annotated[np.ndarray, "(K,)"]  # descending
+    probe: Annotated[np.ndarray, "(D, L)"]
 
     @in_runs
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Product:
@@ -193,6 +193,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
            [0., 0.]])
     """
 
+    model_: Annotated[SingularAxes, "D"]
     bounds = {"n_components": 1, "n_iter": 0, "n_oversamples": 1, "tol": 0}  # noqa: RUF012
 
     def __init__(

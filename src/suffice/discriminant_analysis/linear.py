@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
@@ -82,7 +82,7 @@ class Discriminant(GenerativeClassifier):
 
 @dataclass(frozen=True, eq=False)
 class _Values(Statistics):
-    value: np.ndarray  # (K,)
+    value: Annotated[np.ndarray, "(K,)"]
 
 
 def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,8 +28,8 @@ from ..statistics import (
 class Logs(Value):
     """Logarithms by which rows are multiplied, so that 0 * -inf is 0."""
 
-    finite: np.ndarray  # (D, K), zero where the logarithm is infinite
-    infinite: np.ndarray | None  # (D, K), one there; None if none is
+    finite: Annotated[np.ndarray, "(D, K)"]  # zero where the logarithm is infinite
+    infinite: Annotated[np.ndarray | None, "(D, K)"]  # one there; None if none is
 
     @classmethod
     def of(cls, log_p: np.ndarray) -> Self:
@@ -51,8 +51,8 @@ class Logs(Value):
 class Bernoulli(Family):
     """Columns of zeros and ones, independent given k: p(x_d = 1 given k) = probability[k, d]."""
 
-    probability: np.ndarray  # (K, D)
-    alpha: Any = 0.0  # Laplace smoothing: this many ones and as many zeros were seen before; number or (D,)
+    probability: Annotated[np.ndarray, "real (K, D)"]
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Laplace: so many ones, and zeros, were seen before
     above: float | None = None  # what is above this number counts as a one, and all else as a zero
 
     support: ClassVar[str] = "binary"
@@ -129,7 +129,7 @@ class Bernoulli(Family):
 class Poisson(Family):
     """Columns of counts, independent given k, with mean rate[k, d]."""
 
-    rate: np.ndarray  # (K, D)
+    rate: Annotated[np.ndarray, "real (K, D)"]
     alpha: float = 0.0  # this many events in as many rows were seen before
 
     support: ClassVar[str] = "count"
@@ -183,8 +183,8 @@ class Poisson(Family):
 class Multinomial(Family):
     """Rows of counts of V symbols: each count is of independent draws from probability[k]."""
 
-    probability: np.ndarray  # (K, V)
-    alpha: Any = 0.0  # Dirichlet smoothing: each symbol was seen this often before; number or (V,)
+    probability: Annotated[np.ndarray, "real (K, D)"]
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Dirichlet: each symbol was seen so often before
 
     support: ClassVar[str] = "count"
 
@@ -252,8 +252,8 @@ class Categorical(Family):
            [1. ]])
     """
 
-    values: tuple[np.ndarray, ...]  # of each column: its categories, in order
-    probability: tuple[np.ndarray, ...]  # of each column: (K, V_d)
+    values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]  # the categories, in order
+    probability: Annotated[tuple[np.ndarray, ...], "D of real (K, V_d)"]
     alpha: float = 0.0  # Dirichlet smoothing: each category was seen this often before
 
     support: ClassVar[str] = "category"

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -31,9 +31,9 @@ class GaussianPrior(Value):
     Without degrees of freedom the covariance has no prior of its own.
     """
 
-    mean: Any = 0.0  # number or (D,)
+    mean: Annotated[Any, "number or real (D,)"] = 0.0
     mean_precision: float = 0.0
-    scale: Any = 0.0  # number or (D, D)
+    scale: Annotated[Any, "number or real (D, D)"] = 0.0
     degrees_of_freedom: float | None = None
 
     def scale_matrix(self, D: int) -> np.ndarray:
@@ -72,10 +72,10 @@ class GaussianPrior(Value):
 class Gaussian(Family):
     """K Gaussian densities; the subclasses say what their covariances share."""
 
-    mean: np.ndarray  # (K, D)
-    covariance: np.ndarray  # full (K, D, D), tied (D, D), diagonal (K, D), spherical (K,)
+    mean: Annotated[np.ndarray, "real (K, D)"]
+    covariance: Annotated[np.ndarray, "real (...)"]  # of the shape that its class says
     reg: float = 0.0  # added to the diagonal of every covariance
-    prior: GaussianPrior | None = None
+    prior: Annotated[GaussianPrior | None, "D"] = None
     fixed: str | None = None  # "covariance" stays as it is
 
     support: ClassVar[str] = "real"
@@ -222,6 +222,8 @@ class _Dense(Gaussian):
 class FullGaussian(_Dense):
     """K Gaussian densities, each with its own covariance (K, D, D)."""
 
+    covariance: Annotated[np.ndarray, "real (K, D, D)"]
+
     kind: ClassVar[str] = "full"
 
     @classmethod
@@ -261,6 +263,8 @@ class FullGaussian(_Dense):
 @dataclass(frozen=True, eq=False)
 class TiedGaussian(_Dense):
     """K Gaussian densities with one covariance (D, D)."""
+
+    covariance: Annotated[np.ndarray, "real (D, D)"]
 
     kind: ClassVar[str] = "pooled"
 
@@ -351,6 +355,7 @@ class _Axes(Gaussian):
 class DiagonalGaussian(_Axes):
     """K Gaussian densities with independent features: variances (K, D)."""
 
+    covariance: Annotated[np.ndarray, "real (K, D)"]
     smoothing: float = 0.0  # share of the largest variance of a feature, added to all
 
     @classmethod
@@ -376,6 +381,8 @@ class DiagonalGaussian(_Axes):
 @dataclass(frozen=True, eq=False)
 class SphericalGaussian(_Axes):
     """K Gaussian densities that are round: one variance each, (K,)."""
+
+    covariance: Annotated[np.ndarray, "real (K,)"]
 
     @classmethod
     def start(cls, K: int, D: int, **options: Any) -> Self:

@@ -7,7 +7,7 @@ Li ch. 9 (mixtures) and ch. 4 (labels known).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp, xlogy
@@ -24,7 +24,7 @@ class GroupStatistics(Statistics):
     """Of K groups: their weights, the statistics of their family, and the log-likelihood."""
 
     log_likelihood: float
-    weight: np.ndarray  # (K,), or of K mixtures (K, M)
+    weight: Annotated[np.ndarray, "(K,) or (K, M)"]  # (K, M) of K mixtures
     component: Any
 
 
@@ -38,9 +38,9 @@ class Mixture(Model):
     array([[0.5, 0.5]])
     """
 
-    weight: np.ndarray  # (K,)
-    component: Family
-    concentration: Any = 1.0  # of the Dirichlet prior of the weights: number or (K,); 1 is none
+    weight: Annotated[np.ndarray, "real (K,)"]
+    component: Annotated[Family, "K, D"]
+    concentration: Annotated[Any, "number or real (K,)"] = 1.0  # of the Dirichlet prior of weights; 1 is none
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, k), (N, K)."""
@@ -93,8 +93,8 @@ class Mixtures(Family):
     An emission of hidden Markov models. `estimate` is one step of EM for the part that is hidden in each.
     """
 
-    weight: np.ndarray  # (K, M)
-    component: Family  # K * M densities, those of k = 0 first
+    weight: Annotated[np.ndarray, "real (K, M)"]
+    component: Annotated[Family, "K = K * M, D"]  # those of k = 0 first
     concentration: float = 1.0  # of the Dirichlet prior of the weights; 1 is none
 
     support: ClassVar[str] = "real"
@@ -148,10 +148,10 @@ class Mixtures(Family):
 class Labelled(Model):
     """p(x, c) = prior_c p_c(x), with the class c of every row known: the block of generative classifiers."""
 
-    classes: np.ndarray  # (K,), in order
-    prior: np.ndarray  # (K,)
-    component: Family
-    given_prior: np.ndarray | None = None  # (K,), if it is not to be estimated
+    classes: Annotated[np.ndarray, "labels (K,)"]  # in order
+    prior: Annotated[np.ndarray, "real (K,)"]
+    component: Annotated[Family, "K, D"]
+    given_prior: Annotated[np.ndarray | None, "real (K,)"] = None  # if it is not to be estimated
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, c), (N, K)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.special import digamma, gammaln, polygamma, xlogy
@@ -18,7 +19,7 @@ class Dirichlet(Value):
     array([0.5       , 0.16666667, 0.33333333])
     """
 
-    alpha: np.ndarray  # (V,)
+    alpha: Annotated[np.ndarray, "real (V,)"]
 
     def posterior(self, counts: np.ndarray) -> Dirichlet:
         return Dirichlet(np.asarray(self.alpha) + np.asarray(counts, dtype=float))
@@ -130,8 +131,8 @@ class NormalPrior(Value):
     array([2.])
     """
 
-    mean: np.ndarray  # (D,)
-    covariance: np.ndarray  # (D, D)
+    mean: Annotated[np.ndarray, "real (D,)"]
+    covariance: Annotated[np.ndarray, "real (D, D)"]
 
     def posterior(self, X: np.ndarray, covariance: np.ndarray) -> NormalPrior:
         X = np.asarray(X, dtype=float)
@@ -148,7 +149,7 @@ class NormalPrior(Value):
 class InverseWishart(Value):
     """A prior for the covariance of a Gaussian whose mean is known."""
 
-    scale: np.ndarray  # (D, D)
+    scale: Annotated[np.ndarray, "real (D, D)"]
     degrees_of_freedom: float
 
     def posterior(self, X: np.ndarray, mean: np.ndarray) -> InverseWishart:

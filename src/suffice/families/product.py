@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from ..core.model import Family
+from ..core.shapes import must
 from ..core.statistics import Parts
 
 
@@ -16,10 +17,15 @@ from ..core.statistics import Parts
 class Product(Family):
     """p(x given k) = product over parts of p_part(x[columns of the part] given k)."""
 
-    columns: tuple[np.ndarray, ...]  # of each part: indices into the row
-    parts: tuple[Family, ...]
+    columns: Annotated[tuple[np.ndarray, ...], "P of int (D_p,)"]  # of each part: indices into the row
+    parts: Annotated[tuple[Family, ...], "P of K, D = D_p"]
 
     support: ClassVar[str] = "mixed"
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        columns = np.sort(np.concatenate(self.columns))
+        sizes["D"] = len(columns)
+        must((columns == np.arange(len(columns))).all(), "The parts of a Product do not share its columns.")
 
     @classmethod
     def by_kind(cls, kinds: Sequence[str], start: Callable[[str, int], Family]) -> Self:

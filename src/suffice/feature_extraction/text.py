@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,9 +37,9 @@ class WordCounts(Statistics):
     """Words in the order of the alphabet, the weight of the documents that have each, and how often."""
 
     weight: float  # of all documents
-    words: np.ndarray  # (V,), strings
-    documents: np.ndarray  # (V,)
-    occurrences: np.ndarray  # (V,)
+    words: Annotated[np.ndarray, "strings (V,)"]
+    documents: Annotated[np.ndarray, "(V,)"]
+    occurrences: Annotated[np.ndarray, "(V,)"]
 
     def __add__(self, other: Self) -> Self:
         mine = set(self.words)
@@ -78,7 +78,7 @@ class WordCounts(Statistics):
 class Vocabulary(Model):
     """The words that are counted, how texts are cut into them, and which are left out."""
 
-    words: np.ndarray  # (V,), strings
+    words: Annotated[np.ndarray, "strings (V,)"]
     options: dict[str, Any]  # of scikit-learn's analyzer
     min_df: float = 1
     max_df: float = 1.0
@@ -228,6 +228,7 @@ class CountVectorizer(TransformerMixin, OnePass):
     array(['cat', 'sat'], dtype=object)
     """
 
+    model_: Vocabulary
     takes = "documents"
     bounds = {"max_df": 0, "min_df": 0, "max_features": 1}  # noqa: RUF012
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,12 +22,13 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 class Descent(Progress):
     """A point (`model`), what the function is there, and the curvature seen on the way."""
 
+    model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
-    gradient: Any = None  # (D,)
-    hessian: Any = None  # (D, D), or what approximates it
-    inverse: Any = None  # (D, D), what approximates the inverse of the Hessian, or (D,), its diagonal
-    steps: tuple[np.ndarray, ...] = ()
-    changes: tuple[np.ndarray, ...] = ()  # of the gradient, over each of the steps
+    gradient: Annotated[Any, "(D,) or None"] = None
+    hessian: Annotated[Any, "(D, D) or None"] = None  # or what approximates it
+    inverse: Annotated[Any, "(D, D) or (D,) or None"] = None  # approximately, of the Hessian; or its diagonal
+    steps: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
+    changes: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()  # of the gradient, over each of the steps
 
 
 def newton(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -287,7 +287,7 @@ class Walk(Statistics):
     """Where walks over the examples of each block ended, by the weights of the blocks."""
 
     weight: float
-    point: np.ndarray  # the sum, each times its weight
+    point: Annotated[np.ndarray, "(...)"]  # the sum, each times its weight
 
 
 def descent_by_walks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -15,7 +15,7 @@ from ..core.values import Value
 class Kernel(Value):
     """Rows as the kernel sees them: their products with rows that are kept."""
 
-    rows: Any  # (M, D); of a precomputed kernel, the places (M,) of the rows among its columns
+    rows: Annotated[Any, "(M, D) or int (M,)"]  # if precomputed, their places among its columns
     kernel: Any
     gamma: float | None = None
     degree: float = 3

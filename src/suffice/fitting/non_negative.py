@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -30,11 +31,11 @@ class Penalty(Value):
 class RowProblem(Value):
     """The loss of each row f of a factor, f gram f' / 2 - cross f' and its penalty."""
 
-    gram: np.ndarray  # (K, K)
-    cross: np.ndarray  # (N, K)
+    gram: Annotated[np.ndarray, "(K, K)"]
+    cross: Annotated[np.ndarray, "(N, K)"]
     penalty: Penalty
-    order: np.ndarray  # (K,), in which coordinates take their turns
-    weight: np.ndarray  # (N,)
+    order: Annotated[np.ndarray, "int (K,)"]  # in which coordinates take their turns
+    weight: Annotated[np.ndarray, "(N,)"]
 
 
 class Rule(Value, ABC):

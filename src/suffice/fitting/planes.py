@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -30,15 +30,16 @@ class Planes(Progress):
     value, which bounds the objective from below: it falls.
     """
 
+    model: Annotated[np.ndarray, "(D,)"]
     objective: float = np.inf  # at the best point
     gap: float = np.inf  # between the objective and the bound
     height: float = np.inf  # at zero, of the plane that was found last
-    gradient: Any = None  # (D,), of it
-    slope: tuple[np.ndarray, ...] = ()  # M of (D,)
-    level: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,): heights at zero
-    product: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (M, M), of the slopes
-    share: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,)
-    idle: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (M,): iterations without a share
+    gradient: Annotated[Any, "(D,) or None"] = None  # of it
+    slope: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
+    level: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))  # heights at zero
+    product: Annotated[np.ndarray, "(M, M)"] = field(default_factory=lambda: np.zeros((0, 0)))  # of slopes
+    share: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))
+    idle: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))  # how long without share
 
 
 def cutting_planes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -38,6 +38,8 @@ def _scored(estimator: Any, rows: Any) -> np.ndarray:
 
 class Classifier(ClassifierMixin):
     """Estimators of a class for each row, and how they are scored."""
+
+    classes_: Annotated[np.ndarray, "labels (K,)"]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Share of the rows whose class is predicted.
@@ -93,7 +95,7 @@ class Residuals(Statistics):
 
     rows: float
     target: Moments  # diagonal, (T,)
-    squares: np.ndarray  # (T,)
+    squares: Annotated[np.ndarray, "(T,)"]
 
 
 def _residuals(estimator: Any, rows: Any) -> Residuals:

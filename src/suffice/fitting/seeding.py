@@ -15,7 +15,7 @@ sampling with a reservoir", 2006.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -34,10 +34,10 @@ class Sample(Statistics):
     """The different rows whose keys are smallest, with the weight that each has in all the data."""
 
     size: int
-    key: np.ndarray  # (M,), in order, M <= size
-    hash: np.ndarray  # (M,), uint64: equal rows have equal hashes
-    row: np.ndarray  # (M, D)
-    weight: np.ndarray  # (M,)
+    key: Annotated[np.ndarray, "(M,)"]  # in order, M <= size
+    hash: Annotated[np.ndarray, "int (M,)"]  # uint64: equal rows have equal hashes
+    row: Annotated[np.ndarray, "(M, D)"]
+    weight: Annotated[np.ndarray, "(M,)"]
 
     def __add__(self, other: Any) -> Any:
         return _smallest(
@@ -98,7 +98,7 @@ def nearest(X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Potentials(Statistics):
     """Sums of squared distances."""
 
-    value: np.ndarray
+    value: Annotated[np.ndarray, "(...)"]
 
 
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -93,7 +93,7 @@ class Shares(Value):
     """The sum that each fit has asked for, and how many examples each part has."""
 
     sums: tuple[Any, ...]
-    sizes: np.ndarray  # (P,)
+    sizes: Annotated[np.ndarray, "int (P,)"]
 
     def __add__(self, other: Shares) -> Shares:
         sums = (_added(*pair) for pair in zip(self.sums, other.sums, strict=True))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from ..core.shapes import must, must_rise
 from ..core.values import Value
 
 
@@ -21,12 +22,21 @@ from ..core.values import Value
 class NaturalSplines(Value):
     """Functions of D features, those of a feature side by side: x itself, then those that bend."""
 
-    knots: np.ndarray  # of all features, one after the other
-    first: np.ndarray  # (D + 1,), where the knots of each begin
-    scale: np.ndarray  # (D,), from the first knot to the last
-    pieces: np.ndarray  # the cubics, as the loop reads them
-    place: np.ndarray  # (D + 1,), where those of each feature begin
-    columns: np.ndarray  # (D + 1,), where its functions begin
+    knots: Annotated[np.ndarray, "(T,)"]  # of all features, one after the other
+    first: Annotated[np.ndarray, "int (D + 1,)"]  # where the knots of each begin
+    scale: Annotated[np.ndarray, "(D,)"]  # from the first knot to the last
+    pieces: Annotated[np.ndarray, "(Q,)"]  # the cubics, as the loop reads them
+    place: Annotated[np.ndarray, "int (D + 1,)"]  # where those of each feature begin
+    columns: Annotated[np.ndarray, "int (D + 1,)"]  # where its functions begin
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        sizes["p"] = int(self.columns[-1])
+        must_rise(self.first, sizes["T"], "Where the knots of each feature begin")
+        must_rise(self.place, sizes["Q"], "Where the pieces of each feature begin")
+        must_rise(self.columns, sizes["p"], "Where the functions of each feature begin")
+        knots, functions = np.diff(self.first), np.diff(self.columns)
+        must((knots > 0).all() and (functions > 0).all(), "A feature has no knots, or no functions.")
+        must((np.diff(self.place) == 4 * (knots + 1) * functions).all(), "Pieces are not those of the knots.")
 
     @classmethod
     def at(cls, knots: Sequence[np.ndarray], bends: Any = None) -> Self:

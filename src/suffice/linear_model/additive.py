@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -45,7 +45,7 @@ class Working(Statistics):
 
     weight: float  # of rows
     loss: float  # the deviance of the current fit
-    total: np.ndarray  # (p,), sums of the functions
+    total: Annotated[np.ndarray, "(p,)"]  # sums of the functions
     moments: Moments  # of the functions and the working target, by working weights
 
 
@@ -57,22 +57,22 @@ class Additive(Model):
     fold of moments; of the others each step of Newton's method is one fold.
     """
 
-    basis: NaturalSplines
-    coef: np.ndarray  # (p,)
+    basis: Annotated[NaturalSplines, "D, p"]
+    coef: Annotated[np.ndarray, "(p,)"]
     intercept: float
-    center: np.ndarray  # (p,), means of the functions
-    alpha: np.ndarray  # (D,), penalties with features in units of their range
+    center: Annotated[np.ndarray, "(p,)"]  # means of the functions
+    alpha: Annotated[np.ndarray, "(D,)"]  # penalties with features in units of their range
     family: str = "gaussian"
     solver: str = "penalized"
     criterion: str = "reml"
     choices: int = 0  # how many times the penalties will still be chosen
-    classes: Any = None  # (2,), of labels
+    classes: Annotated[Any, "labels (2,) or None"] = None  # of labels
     # How sure it is of itself.
-    covariance: Any = None  # (p, p), of the coefficients
-    pivot: Any = None  # (p,), where the level and the coefficients are independent
+    covariance: Annotated[Any, "(p, p) or None"] = None  # of the coefficients
+    pivot: Annotated[Any, "(p,) or None"] = None  # where the level and the coefficients are independent
     level: float = 0.0  # variance of the level there
-    freedom: Any = None  # (D,), effective degrees of freedom
-    p_values: Any = None  # (D,)
+    freedom: Annotated[Any, "(D,) or None"] = None  # effective degrees of freedom
+    p_values: Annotated[Any, "(D,) or None"] = None
     scale: float = 1.0  # variance of Gaussian targets about their mean
 
     def score(self, X: np.ndarray) -> np.ndarray:
@@ -244,6 +244,7 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
 class _Additive(Iterative):
     """What additive models share."""
 
+    model_: Annotated[Additive, "D"]
     family: str
     n_knots: Any
     alpha: Any

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -31,7 +31,7 @@ class _Basis(Model):
     """Functions of rows. Where they lie follows, if it is not given, from where the rows are."""
 
     bias: bool  # whether the constant is one of them
-    knots: Any  # (n_knots, D), or how many; None if the functions have no places
+    knots: Annotated[Any, "number or real (*, D) or None"]  # or how many; None without places
 
     def summarize(self, block: Any) -> Extremes:
         return extremes(np.arange(block.X.shape[1]), block)
@@ -76,7 +76,7 @@ class Powers(_Basis):
 class Bumps(_Basis):
     """exp(-(x - knot)^2 / (2 width^2)), for each knot."""
 
-    width: Any  # number or (D,); None is from a knot to the next
+    width: Annotated[Any, "number or real (D,) or None"]  # None is from a knot to the next
 
     def of(self, X: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * in_widths(X, self.knots, self.width) ** 2)
@@ -89,7 +89,7 @@ class Bumps(_Basis):
 class Sigmoids(_Basis):
     """1 / (1 + exp(-(x - knot) / width)), for each knot."""
 
-    width: Any  # number or (D,); None is from a knot to the next
+    width: Annotated[Any, "number or real (D,) or None"]  # None is from a knot to the next
 
     def of(self, X: np.ndarray) -> np.ndarray:
         return expit(in_widths(X, self.knots, self.width))
@@ -223,6 +223,7 @@ class BasisFunctions(TransformerMixin, Estimator):
     array([17.])
     """
 
+    model_: Annotated[_Basis, "D"]
     bounds: ClassVar[dict[str, float]] = {"degree": 1, "n_knots": 2}
     makes_of = ("numbers",)
 

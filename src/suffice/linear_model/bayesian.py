@@ -7,7 +7,7 @@ CS181 2.7 and 2.9; Bishop, "Pattern recognition and machine learning", 2006, sec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
@@ -32,12 +32,12 @@ class GaussianWeights(LinearModel):
     The prior of the intercept is flat.
     """
 
-    prior_mean: Any = 0.0  # number or (D,)
-    prior_precision: Any = 1.0  # number, (D,) or (D, D)
+    prior_mean: Annotated[Any, "number or real (D,)"] = 0.0
+    prior_precision: Annotated[Any, "number or real (D,) or real (D, D)"] = 1.0
     noise_precision: float = 1.0
     learns: tuple[bool, ...] = (False, False)  # the precisions, of weights and of noise
-    precision: Any = None  # (D, D), of the posterior
-    center: Any = None  # (D,), mean of the rows, if there is an intercept
+    precision: Annotated[Any, "(D, D) or None"] = None  # of the posterior
+    center: Annotated[Any, "(D,) or None"] = None  # mean of the rows, if there is an intercept
     weight: float = 0.0  # of the rows
     log_evidence: float = -np.inf
 
@@ -155,6 +155,7 @@ class BayesianLinearRegression(LeastSquares):
     array([0.761])
     """
 
+    model_: Annotated[GaussianWeights, "D"]
     positive = False
 
     def __init__(

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,8 +40,8 @@ class ElasticNetModel(LinearModel):
     l1_ratio: float = 0.5
     tol: float = 1e-4
     max_iter: int = 1000
-    gap: Any = None  # (T,), of the objective to its least value, at most
-    n_iter: Any = None  # (T,)
+    gap: Annotated[Any, "(T,) or None"] = None  # of the objective to its least value, at most
+    n_iter: Annotated[Any, "int (T,) or None"] = None
 
     def estimate(self, s: Moments) -> Self:
         """By coordinate descent from the coefficients that there are."""
@@ -100,14 +100,14 @@ class Paths(Model):
     The moments of the folds are the whole statistic, since those of all other folds are their sum.
     """
 
-    net: ElasticNetModel
+    net: Annotated[ElasticNetModel, "D"]
     ratios: tuple[float, ...]  # of the penalties
-    alphas: Any  # how many, or which
+    alphas: Annotated[Any, "number or real (*,) or None"]  # how many, or which
     eps: float  # the last alpha over the first
     n_folds: int
     seed: int
-    grids: Any = None  # (ratios, alphas)
-    errors: Any = None  # (ratios, alphas, folds), of rows left out; folds without rows are not
+    grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
+    errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold too, of rows left out
 
     def summarize(self, block: Any) -> Moments:
         """The moments of each fold, which is drawn by a number made of the row."""
@@ -245,6 +245,8 @@ class ElasticNet(_Penalised):
     >>> model.coef_.round(4)
     array([1.7907, 0.    ])
     """
+
+    model_: Annotated[ElasticNetModel, "T, D"]
 
     def __init__(
         self,
@@ -439,6 +441,8 @@ class ElasticNetCV(_Penalised):
     >>> model.l1_ratio_, model.coef_.round(2)
     (1.0, array([ 3.,  0.,  0., -2.,  0.]))
     """
+
+    model_: Annotated[Paths, "D"]
 
     def __init__(
         self,

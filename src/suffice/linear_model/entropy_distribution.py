@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -36,8 +36,8 @@ INFEASIBLE = (
 class MomentDistribution(Value):
     """Probabilities of outcomes, and how they follow from features of the outcomes."""
 
-    probability: np.ndarray  # (V,), or in the shape of a table
-    weights: np.ndarray  # (P,)
+    probability: Annotated[np.ndarray, "real (...)"]  # (V,), or in the shape of a table
+    weights: Annotated[np.ndarray, "real (P,)"]
     constant: float  # p = exp(constant + features @ weights); of least squares, without exp
     trace: tuple[float, ...] = ()  # the dual function by iteration
     converged: bool = True

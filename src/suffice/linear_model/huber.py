@@ -7,7 +7,7 @@ Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -33,7 +33,7 @@ class HuberSums(Objective):
     """The loss with its derivatives; and the curvature of squares that touch the loss of rows beyond epsilon
     and lie above it, as in iteratively reweighted least squares."""
 
-    beyond: Any = 0.0  # (D + 1, D + 1)
+    beyond: Annotated[Any, "number or (P - 1, P - 1)"] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +141,7 @@ class HuberRegressor(Regressor, Iterative):
     (array([2.01]), array([5.83]))
     """
 
+    model_: Annotated[HuberLine, "D"]
     bounds: ClassVar[dict[str, float]] = {"epsilon": 1.0, "max_iter": 0, "alpha": 0, "tol": 0}
 
     def __init__(

@@ -6,7 +6,7 @@ Li ch. 1; Hoerl and Kennard, "Ridge regression", 1970.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,9 +28,9 @@ from ..statistics import Moments, moments
 class LinearModel(Model):
     """y = X coef' + intercept, fitted by min |y - X coef' - intercept|^2 + alpha |coef|^2."""
 
-    coef: np.ndarray  # (T, D)
-    intercept: np.ndarray  # (T,)
-    alpha: Any = 0.0  # number or (T,)
+    coef: Annotated[np.ndarray, "(T, D)"]
+    intercept: Annotated[np.ndarray, "(T,)"]
+    alpha: Annotated[Any, "number or real (T,)"] = 0.0
     fit_intercept: bool = True
     positive: bool = False
 
@@ -79,6 +79,7 @@ def must_have_one_target(model: LinearModel, s: Moments) -> None:
 class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     """What linear regressions from moments share."""
 
+    model_: Annotated[Any, "D"]
     fit_intercept: bool
     positive: bool
 
@@ -187,6 +188,8 @@ class LinearRegression(LeastSquares):
     array([7.])
     """
 
+    model_: Annotated[LinearModel, "T, D"]
+
     def __init__(
         self,
         *,
@@ -252,6 +255,8 @@ class Ridge(LeastSquares):
     >>> Ridge(alpha=2.0).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]).coef_
     array([1.])
     """
+
+    model_: Annotated[LinearModel, "T, D"]
 
     def __init__(
         self,

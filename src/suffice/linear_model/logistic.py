@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions
 from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
@@ -36,11 +37,15 @@ from ..statistics import Objective, class_codes, class_weights, classes_of
 class LogLinear(Model):
     """p(c given x) proportional to exp(coef_c x + intercept_c); for two classes, the first is at zero."""
 
-    theta: np.ndarray  # (K, D + 1), or (1, D + 1) for two classes: coefficients, then the intercept
-    classes: np.ndarray  # (K,)
-    class_weight: np.ndarray  # (K,)
+    theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]  # one row for two classes; the intercept last
+    classes: Annotated[np.ndarray, "labels (K,)"]
+    class_weight: Annotated[np.ndarray, "(K,)"]
     fit_intercept: bool = True
     curvature: bool = False  # whether to sum the Hessian
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        K, rows = sizes["K"], len(self.theta)
+        must(rows == K if K > 2 else rows <= 2, f"There are {rows} rows of coefficients for {K} classes.")
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -186,7 +191,7 @@ class Sizes(Statistics):
     """The weight of rows, and the sums of the squares of their features."""
 
     weight: float
-    squares: np.ndarray  # (D,)
+    squares: Annotated[np.ndarray, "(D,)"]
 
     @classmethod
     def of(cls, model: LogLinear, block: Any) -> Sizes:
@@ -308,6 +313,7 @@ class LogisticRegression(Classifier, Iterative):
     array(['no', 'yes'], dtype='<U3')
     """
 
+    model_: Annotated[LogLinear, "K, D"]
     bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
 
     def __init__(

@@ -6,7 +6,7 @@ The hyperplane is w x + b = 0. Of two classes the second in order is the positiv
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import linprog, nnls
@@ -166,7 +166,7 @@ class MistakeBound(Value):
     bound: float  # (radius / margin) ** 2
     radius: float  # the greatest norm of a row (x, 1)
     margin: float  # the least y (w x + b) / |(w, b)|
-    coef: np.ndarray  # (D,): w
+    coef: Annotated[np.ndarray, "(D,)"]  # w
     intercept: float  # b
 
 

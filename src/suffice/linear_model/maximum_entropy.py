@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must
 from ..core.statistics import Parts
 from ..core.values import Value
 from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
@@ -127,10 +128,18 @@ def _least(X: Any) -> np.ndarray:
 class FeatureWeights(Model):
     """p(c given x) proportional to exp(sum_p theta_p f_p(x, c))."""
 
-    theta: np.ndarray  # (P,)
-    classes: np.ndarray  # (K,)
+    theta: Annotated[np.ndarray, "(P,)"]
+    classes: Annotated[np.ndarray, "labels (K,)"]
     features: Any  # Products or Alternatives: what a block holds
     curvature: bool = False  # whether to sum the Hessian
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        K, P, features = sizes["K"], sizes["P"], self.features
+        must(isinstance(features, Products | Alternatives), "The features are neither products nor listed.")
+        must(features.n_classes == K, f"The features are of {features.n_classes} classes, not of {K}.")
+        if isinstance(features, Products):
+            sizes["D"] = P // K - features.fit_intercept
+            must(K * (sizes["D"] + features.fit_intercept) == P, f"There are {P} weights for {K} classes.")
 
     def probabilities(self, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """p(c given x) (N, K), the numbers of the classes that are there (N,), and the loss (N,)."""
@@ -337,6 +346,7 @@ class MaximumEntropy(Classifier, Iterative):
     array([[0.5, 0.5]])
     """
 
+    model_: Annotated[FeatureWeights, "K, D"]
     bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
 
     def __init__(

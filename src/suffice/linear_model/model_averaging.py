@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -17,6 +17,7 @@ from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must, must_index
 from ..statistics import Moments
 from .bayesian import BayesianLinearRegression, GaussianWeights
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
@@ -67,15 +68,20 @@ def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np
 class AveragedLine(Model):
     """Lines of subsets of features, each with a distribution of its coefficients; and how probable it is."""
 
-    line: GaussianWeights  # of all features, as it is before anything is seen
-    subsets: tuple[tuple[int, ...], ...]
-    prior: Any = None  # (M,)
-    log_evidences: Any = None  # (M,)
+    line: Annotated[GaussianWeights, "D"]  # of all features, as it is before anything is seen
+    subsets: tuple[tuple[int, ...], ...]  # M of them
+    prior: Annotated[Any, "real (M,) or None"] = None
+    log_evidences: Annotated[Any, "(M,) or None"] = None
     log_evidence: float = -np.inf
-    probabilities: Any = None  # (M,)
-    kept: tuple[
-        tuple[Any, ...], ...
-    ] = ()  # the number of a subset and its line, of those that are not improbable
+    probabilities: Annotated[Any, "(M,) or None"] = None
+    kept: tuple[tuple[int, GaussianWeights], ...] = ()  # numbers of the probable subsets, and lines
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        for subset in self.subsets:
+            must_index(np.array(subset, int), sizes["D"], "The features of a subset")
+        for n, line in self.kept:
+            must(0 <= n < len(self.subsets), "A line is of no subset.")
+            must(line.coef.shape == (1, len(self.subsets[n])), "A line is of other features than its subset.")
 
     def summarize(self, block: Any) -> Moments:
         return LinearModel.summarize(self.line, block)
@@ -179,6 +185,7 @@ class BayesianModelAveraging(LeastSquares):
     (0,)
     """
 
+    model_: Annotated[AveragedLine, "D"]
     positive = False
 
     def __init__(

@@ -10,7 +10,7 @@ learning algorithms", 1990. Uneven margins: Li et al., "The perceptron algorithm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,7 @@ from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..fitting.gathered import gathered
 from ..fitting.kernel import Kernel
@@ -39,10 +40,10 @@ PIECE = 1 << 22  # numbers in the table of votes of some rows
 class Votes(Value):
     """All perceptrons there were: each is the one before, and a step more. It votes as often as it lasted."""
 
-    problem: np.ndarray  # (M,)
-    row: np.ndarray  # (M,): place among the rows that are kept
-    size: np.ndarray  # (M,): of the step, with its sign
-    lasted: np.ndarray  # (M,): visits until the next step
+    problem: Annotated[np.ndarray, "int (M,)"]
+    row: Annotated[np.ndarray, "int (M,)"]  # place among the rows that are kept
+    size: Annotated[np.ndarray, "(M,)"]  # of the step, with its sign
+    lasted: Annotated[np.ndarray, "(M,)"]  # visits until the next step
 
     def __call__(self, F: np.ndarray, P: int, bias: float) -> np.ndarray:
         """The mean of the votes, 1 or -1, from the products (N, S) with rows that are kept: (N, P)."""
@@ -65,14 +66,23 @@ class Hyperplanes(Model):
     in the units of the scores.
     """
 
-    theta: np.ndarray  # (P, D + 1): coefficients of features or of rows that are kept, then the intercept
-    classes: np.ndarray  # (K,)
-    class_weight: np.ndarray  # (K,)
+    theta: Annotated[np.ndarray, "(P, M + 1)"]  # of features, or of rows that are kept; the intercept last
+    classes: Annotated[np.ndarray, "labels (K,)"]
+    class_weight: Annotated[np.ndarray, "(K,)"]
     fit_intercept: bool = True
     step: float = 1.0
-    kernel: Kernel | None = None  # with the rows that are kept
-    support: np.ndarray | None = None  # (S,): their places in the data
+    kernel: Annotated[Kernel | None, "M, D"] = None  # with the rows that are kept
+    support: Annotated[np.ndarray | None, "int (M,)"] = None  # their places in the data
     votes: Votes | None = None
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        P, K = sizes["P"], sizes["K"]
+        must((1 if K <= 2 else K) == P, f"There are {P} hyperplanes for {K} classes.")
+        if self.kernel is None:
+            sizes["D"] = sizes["M"]
+        if self.votes is not None:
+            must_index(self.votes.row, sizes["M"], "The rows of votes")
+            must_index(self.votes.problem, P, "The hyperplanes of votes")
 
     def features(self, X: Any) -> Any:
         return X if self.kernel is None else self.kernel(X)
@@ -241,6 +251,7 @@ class Perceptron(Classifier, Iterative):
     array([286.])
     """
 
+    model_: Annotated[Hyperplanes, "K, D"]
     bounds = {"max_iter": 1, "n_iter_no_change": 1}  # noqa: RUF012
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,19 +23,21 @@ class Epochs(Progress):
     There are P problems: one for two classes, else one for each class against the rest.
     """
 
-    W: Any = None  # (D + 1, P); in dual form (P, N)
-    late: Any = None  # changes of W, each times the visits before it
-    pocket: Any = None  # the best W so far
-    F: Any = None  # (P, N): scores of the rows, in dual form
-    log: Any = None  # (M, 4): the steps of those that vote: problem, row, size, visits before
-    visits: Any = None  # (P,)
-    steps: Any = None  # (P,)
-    run: Any = None  # (P,): visits since the last step
-    tried: Any = None  # (P,): the longest run that was tried for the pocket
-    best: Any = None  # (P,): weight of the rows for which the pocket is right
-    active: Any = None  # (P,)
-    least: Any = None  # (P,): the best loss of an epoch
-    stuck: Any = None  # (P,): epochs in a row that were not better
+    W: Annotated[Any, "(A, B) or None"] = None  # (D + 1, P); in dual form (P, N)
+    late: Annotated[Any, "(A, B) or None"] = None  # changes of W, each times the visits before it
+    pocket: Annotated[Any, "(A, B) or None"] = None  # the best W so far
+    F: Annotated[Any, "(P, B) or labels () or None"] = None  # scores of the rows, in dual form
+    log: Annotated[Any, "(M, 4) or None"] = (
+        None  # steps of those that vote: problem, row, size, visits before
+    )
+    visits: Annotated[Any, "(P,) or None"] = None
+    steps: Annotated[Any, "(P,) or None"] = None
+    run: Annotated[Any, "(P,) or None"] = None  # visits since the last step
+    tried: Annotated[Any, "(P,) or None"] = None  # the longest run that was tried for the pocket
+    best: Annotated[Any, "(P,) or None"] = None  # weight of the rows for which the pocket is right
+    active: Annotated[Any, "bool (P,) or None"] = None
+    least: Annotated[Any, "(P,) or None"] = None  # the best loss of an epoch
+    stuck: Annotated[Any, "(P,) or None"] = None  # epochs in a row that were not better
     seed: int = 0
     from_zero: bool = True
 

@@ -7,7 +7,7 @@ Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -41,8 +41,8 @@ class Hints(Statistics):
     """Where the residuals go: sums of residual times row, and times its products."""
 
     weight: float
-    slope: np.ndarray  # (R,)
-    curve: np.ndarray  # (R, R)
+    slope: Annotated[np.ndarray, "(R,)"]
+    curve: Annotated[np.ndarray, "(R, R)"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +53,17 @@ class ProjectionPursuit(Model):
     least squares in the functions and in turns of the directions, by one fold of moments.
     """
 
-    mean: np.ndarray  # (D,)
-    units: np.ndarray  # (D, R): u = (x - mean) units
-    space: np.ndarray  # (R, R): projects on the directions in which rows differ
-    basis: NaturalSplines  # of one projection, q functions
-    w: np.ndarray  # (M, R)
-    coef: np.ndarray  # (M, q)
+    mean: Annotated[np.ndarray, "(D,)"]
+    units: Annotated[np.ndarray, "(D, R)"]  # u = (x - mean) units
+    space: Annotated[np.ndarray, "(R, R)"]  # projects on the directions in which rows differ
+    basis: Annotated[NaturalSplines, "D = 1, p = q"]  # of one projection, q functions
+    w: Annotated[np.ndarray, "(M, R)"]
+    coef: Annotated[np.ndarray, "(M, q)"]
     intercept: float
-    alpha: np.ndarray  # (M,), with projections in units of their range
+    alpha: Annotated[np.ndarray, "(M,)"]  # with projections in units of their range
     damping: float = 1e-3  # of turns
     choices: int = 0  # how many times the penalties will still be chosen
-    classes: Any = None  # (2,), of labels
+    classes: Annotated[Any, "labels (2,) or None"] = None  # of labels
 
     def rows(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean).dot(self.units)
@@ -190,6 +190,7 @@ class Pursuit(Progress):
 class _ProjectionPursuit(Iterative):
     """What regression and classification by projection pursuit share."""
 
+    model_: Annotated[ProjectionPursuit, "D"]
     bounds = {"n_terms": 1, "n_knots": 3, "alpha": 0, "tol": 0, "max_iter": 1}  # noqa: RUF012
 
     def __init__(

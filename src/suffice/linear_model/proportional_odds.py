@@ -8,7 +8,7 @@ that would put the thresholds out of order are halved.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
@@ -30,9 +30,9 @@ from ..statistics import Objective, class_codes, class_weights, classes_of
 class CumulativeLogits(Model):
     """logit p(y <= k given x) = threshold_k - coef x: with x, the odds of all k change by one factor."""
 
-    theta: np.ndarray  # (D + K - 1,): coefficients, then thresholds, which rise
-    classes: np.ndarray  # (K,)
-    class_weight: np.ndarray  # (K,)
+    theta: Annotated[np.ndarray, "(D + K - 1,)"]  # coefficients, then thresholds, which rise
+    classes: Annotated[np.ndarray, "labels (K,)"]
+    class_weight: Annotated[np.ndarray, "(K,)"]
     curvature: bool = False  # whether to sum the Hessian
 
     @property
@@ -160,6 +160,7 @@ class ProportionalOdds(Classifier, Iterative):
     array(['bad', 'fair', 'good'], dtype='<U4')
     """
 
+    model_: Annotated[CumulativeLogits, "K, D"]
     bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
 
     def __init__(

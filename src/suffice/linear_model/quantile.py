@@ -9,7 +9,7 @@ for nonlinear and mixed complementarity problems", 1996.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, ndtri
@@ -35,7 +35,7 @@ NEAR = 30.0  # widths within which a row is on the line
 class QuantileSums(Objective):
     """The rounded loss with its derivatives; the loss itself; and how much less the least loss can be."""
 
-    curvature: Any = 0.0  # (D + 1, D + 1), a little more than the second derivatives
+    curvature: Annotated[Any, "number or (P, P)"] = 0.0  # a little more than the second derivatives
     pinball: float = 0.0
     gap: float = 0.0
 
@@ -81,7 +81,7 @@ class Rounding(Progress):
     """Where a fit stands: a line (`model`), the sums there, means with the penalty, and the next step."""
 
     means: Any = None  # QuantileSums; the gradient is without the penalty
-    step: Any = None
+    step: Annotated[Any, "(P,) or None"] = None
     bend: float = 0.0  # by which the penalty changes with that step
     promised: float = np.inf  # what the step gains, to first order
 
@@ -181,6 +181,7 @@ class QuantileRegressor(Regressor, Iterative):
     (array([1.]), 1.0)
     """
 
+    model_: Annotated[QuantileLine, "D"]
     bounds: ClassVar[dict[str, float]] = {"alpha": 0, "max_iter": 1, "tol": 0}
 
     def __init__(

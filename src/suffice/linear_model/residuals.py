@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must
 from ..fitting.linear_algebra import gram, solve_positive
 from ..statistics import Moments
 from .least_squares import LinearModel, must_have_one_target
@@ -21,10 +22,14 @@ FAR = 30.0  # spreads
 class Line(Model):
     """y = (x - center) coef + intercept: far from the origin, only about a centre the two are told apart."""
 
-    theta: np.ndarray  # coefficients; the intercept at the centre, if there is one; and what else there is
-    center: np.ndarray  # (D,), zero without an intercept
+    theta: Annotated[np.ndarray, "(P,)"]  # coefficients, the intercept, what else there is
+    center: Annotated[np.ndarray, "(D,)"]  # zero without an intercept
     fit_intercept: bool
     apart: bool  # whether rows are so far from the origin that they are centred, and not only their sums
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        more = sizes["P"] - sizes["D"] - self.fit_intercept
+        must(more in (0, 1), f"There are {sizes['P']} parameters of a line in {sizes['D']} features.")
 
     @property
     def coef(self) -> np.ndarray:

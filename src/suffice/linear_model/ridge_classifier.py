@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.partitions import Partitions
+from ..core.shapes import must
 from ..fitting.scores import Classifier
 from ..statistics import Moments, class_codes, class_weights, classes_of
 from .least_squares import LinearModel
@@ -23,8 +24,12 @@ class LinearClasses(LinearModel):
     Of two classes, the second has the only score.
     """
 
-    classes: Any = None  # (K,)
-    class_weight: Any = None  # (K,)
+    classes: Annotated[Any, "labels (K,) or None"] = None
+    class_weight: Annotated[Any, "(K,) or None"] = None
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        K, T = sizes.get("K", 2), sizes["T"]
+        must((1 if K <= 2 else K) == T, f"There are {T} rows of coefficients for {K} classes.")
 
     def summarize(self, block: Any) -> Moments:
         codes = class_codes(self.classes, block.y)
@@ -87,6 +92,8 @@ class RidgeClassifier(Classifier, OnePass):
     >>> model.predict([[1.0], [2.0]])
     array(['no', 'yes'], dtype='<U3')
     """
+
+    model_: Annotated[LinearClasses, "K, D"]
 
     def __init__(
         self,

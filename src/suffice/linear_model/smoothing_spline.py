@@ -8,7 +8,7 @@ linear models", 1994, ch. 2 and 3; STATS601 4.4.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -30,9 +30,9 @@ from ..statistics.quantiles import Sample, sample
 class Ties(Statistics):
     """The different places of x, in order; and of the targets at each the weight and the mean."""
 
-    knots: np.ndarray  # (K,)
-    weight: np.ndarray  # (K,)
-    mean: np.ndarray  # (K,)
+    knots: Annotated[np.ndarray, "(K,)"]
+    weight: Annotated[np.ndarray, "(K,)"]
+    mean: Annotated[np.ndarray, "(K,)"]
     within: float  # the squares of targets about the mean at their place
 
     def __add__(self, other: Self) -> Self:
@@ -69,10 +69,10 @@ def ties(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Ties:
 class Spline(Model):
     """f with min sum weight (y - f(x))^2 + alpha times the integral of f''^2: a natural cubic spline."""
 
-    curve: NaturalSplines  # one function
+    curve: Annotated[NaturalSplines, "D, p = 1"]
     alpha: Any = None  # None: by `freedom`, or by cross-validation
     freedom: Any = None  # effective degrees of freedom, with the constant
-    basis: NaturalSplines | None = None  # its knots, if they are not all places of x
+    basis: Annotated[NaturalSplines | None, "D"] = None  # its knots, if they are not all places of x
     loss: float = 0.0  # squares of the residuals
     weight: float = 0.0
 
@@ -243,6 +243,7 @@ class SmoothingSpline(Regressor, OnePass):
     2.6752
     """
 
+    model_: Annotated[Spline, "D"]
     takes: ClassVar[str] = "curve"  # rows of one feature
     bounds = {"alpha": 0, "n_knots": 2}  # noqa: RUF012
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -30,6 +30,7 @@ from ..statistics import Description, describe
 class BaseMixture(DensityMixin, Iterative):
     """A mixture estimator is a family, the names of its parameters, and this."""
 
+    model_: Annotated[Mixture, "D"]
     bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "alpha": 0, "reg_covar": 0}  # noqa: RUF012
 
     n_components: int
@@ -157,8 +158,8 @@ class Division(Value):
 
     size: int
     seed: int
-    mean: np.ndarray  # (D,), of what is missing
-    centers: Centers | None = None
+    mean: Annotated[np.ndarray, "(D,)"]  # of what is missing
+    centers: Annotated[Centers | None, "D"] = None
 
     @classmethod
     def of(cls, data: Partitions, found: Description, K: int, how: str, seed: int) -> Division:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -29,9 +29,9 @@ class BiasVariance(Value):
         Variance of targets about the truth.
     """
 
-    bias: np.ndarray
-    variance: np.ndarray
-    noise: np.ndarray
+    bias: Annotated[np.ndarray, "(...)"]
+    variance: Annotated[np.ndarray, "(...)"]
+    noise: Annotated[np.ndarray, "(...)"]
 
     @property
     def bias_squared(self) -> np.ndarray:

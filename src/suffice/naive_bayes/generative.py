@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -26,6 +26,8 @@ KINDS: dict[str, Any] = {  # of columns
 
 class GenerativeClassifier(Classifier, OnePass):
     """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+
+    model_: Annotated[Labelled, "K, D"]
 
     def _family(self, data: Partitions, K: int) -> Family:
         """K densities, one a class, that know what to sum."""

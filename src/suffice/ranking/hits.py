@@ -6,7 +6,7 @@ Kleinberg, "Authoritative sources in a hyperlinked environment", 1999.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -28,8 +28,8 @@ class Hubs(Model):
     One side is summed from the other, in turns.
     """
 
-    hub: np.ndarray  # (n,)
-    authority: np.ndarray  # (n,)
+    hub: Annotated[np.ndarray, "(n,)"]
+    authority: Annotated[np.ndarray, "(n,)"]
     of_authorities: bool = True  # which side is next
 
     @in_runs
@@ -97,6 +97,7 @@ class HITS(OfLinks):
     (array([0.618, 0.382, 0.   , 0.   ]), array([0.   , 0.   , 0.618, 0.382]))
     """
 
+    model_: Hubs
     bounds: ClassVar[dict[str, float]] = {"tol": 0, "max_iter": 1}
 
     def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: Any = None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from ..core.blocks import Edges
 from ..core.cost import afford
 from ..core.partitions import Partitions
+from ..core.shapes import must_rise
 from ..core.values import Value
 from ..engines.local import in_order, n_threads
 
@@ -78,7 +79,7 @@ class Extent(Value):
 class Ids(Value):
     """Ids that occur, distinct and in order; of two blocks, those of either."""
 
-    values: np.ndarray  # (V,)
+    values: Annotated[np.ndarray, "labels (V,)"]
 
     @classmethod
     def of(cls, edges: Edges) -> Ids:
@@ -101,7 +102,7 @@ class Numbering(Value):
 
     count: int
     low: int = 0  # the id of number 0, if ids are whole numbers one after the other
-    ids: np.ndarray | None = None  # (count,), in order, if they are not
+    ids: Annotated[np.ndarray | None, "labels (V,)"] = None  # in order, if they are not
 
     def numbers(self, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
         kind = np.int32 if self.count < 1 << 31 else np.int64
@@ -153,10 +154,13 @@ class Links(Value):
     """The links to a run of nodes, sorted by target: a block, of which an example is a node."""
 
     start: int  # the first node
-    offset: np.ndarray  # (N + 1,): links to node start + n are offset[n] to offset[n + 1]
-    source: np.ndarray  # (E,), nodes
-    weight: np.ndarray | None = None  # (E,); all one if there are none
+    offset: Annotated[np.ndarray, "int (N + 1,)"]  # links to node start + n are offset[n] to offset[n + 1]
+    source: Annotated[np.ndarray, "int (E,)"]  # nodes
+    weight: Annotated[np.ndarray | None, "(E,)"] = None  # all one if there are none
     index: tuple[int, ...] = (0,)
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must_rise(self.offset, sizes["E"], "Where the links of each node begin")
 
     def __len__(self) -> int:
         return len(self.offset) - 1
@@ -251,9 +255,9 @@ def _each(f: Callable[[Any], None], n: int) -> None:
 class Graph(Value):
     """A graph in memory: its nodes, the links to each of them, and the weight of those from it."""
 
-    nodes: np.ndarray  # (n,), ids
+    nodes: Annotated[np.ndarray, "labels (n,)"]  # ids
     links: Links
-    out: np.ndarray  # (n,)
+    out: Annotated[np.ndarray, "(n,)"]
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
+from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions
 from .links import Graph, Links, number_nodes, read_graph
@@ -39,7 +40,7 @@ class LinkMass(Statistics):
     """What flows along links to a run of nodes; runs that follow each other are joined."""
 
     start: int  # the first node
-    values: np.ndarray  # (N,)
+    values: Annotated[np.ndarray, "(N,)"]
 
     def __add__(self, other: LinkMass) -> LinkMass:
         if not len(self.values) or not len(other.values):
@@ -82,14 +83,17 @@ class Surfer(Model):
     from `refuge`, stays, or is lost.
     """
 
-    score: np.ndarray  # (n,), x
-    share: np.ndarray  # (n,), one over the weight of the links of a node; zero without links
+    score: Annotated[np.ndarray, "(n,)"]  # x
+    share: Annotated[np.ndarray, "(n,)"]  # one over the weight of the links of a node; zero without links
     damping: float  # d
-    restart: Any  # (n,), or one number for all nodes: v
-    stranded: np.ndarray  # nodes without links
-    refuge: Any  # (n,), or one number for all nodes; None if there is none
+    restart: Annotated[Any, "number or real (n,)"]  # v
+    stranded: Annotated[np.ndarray, "int (S,)"]  # nodes without links
+    refuge: Annotated[Any, "number or real (n,) or None"]  # None if there is none
     stays: bool = False
     power: bool = False  # whether the sum of x is kept at one, as the power method does
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must_index(self.stranded, sizes["n"], "The nodes without links")
 
     @cached_property
     def sent(self) -> np.ndarray:
@@ -147,6 +151,7 @@ class OfLinks(Iterative):
 class Walks(OfLinks):
     """What the scores of surfers share: the iterations."""
 
+    model_: Surfer
     bounds: ClassVar[dict[str, float]] = {"damping": 0, "tol": 0, "max_iter": 1}
 
     damping: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -30,10 +30,10 @@ class Region(Value):
     """A run of nodes: the links to them, and what a surfer needs to know of both ends."""
 
     links: Links  # with sources as places in `sources`
-    sources: np.ndarray  # (V,), nodes, in order
-    share: np.ndarray  # (V,), one over the weight of the links of each
-    occurs: np.ndarray  # (N,), whether a node has any link, and so is one
-    stranded: np.ndarray  # (N,), whether it has none that leaves it
+    sources: Annotated[np.ndarray, "int (V,)"]  # nodes, in order
+    share: Annotated[np.ndarray, "(V,)"]  # one over the weight of the links of each
+    occurs: Annotated[np.ndarray, "bool (N,)"]  # whether a node has any link, and so is one
+    stranded: Annotated[np.ndarray, "bool (N,)"]  # whether it has none that leaves it
 
 
 def is_too_large(numbering: Numbering, extent: Extent) -> bool:
@@ -100,8 +100,8 @@ class Spread(Value):
     """Weights of nodes as shares: some of them, or all that occur alike."""
 
     count: float
-    keys: np.ndarray | None = None  # in order
-    weight: np.ndarray | None = None
+    keys: Annotated[np.ndarray | None, "int (M,)"] = None  # in order
+    weight: Annotated[np.ndarray | None, "(M,)"] = None
 
     @classmethod
     def of(cls, given: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
@@ -194,8 +194,8 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
 class Best(Value):
     """The nodes with the largest scores, from the largest down; of two shards, those of either."""
 
-    nodes: np.ndarray  # (n,)
-    scores: np.ndarray  # (n,)
+    nodes: Annotated[np.ndarray, "labels (n,)"]
+    scores: Annotated[np.ndarray, "(n,)"]
     most: int
 
     def __add__(self, other: Best) -> Best:

@@ -7,7 +7,7 @@ Markov chains", 1985.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -22,6 +22,7 @@ from ..core.door import Shape, open_sequences, read_sequences
 from ..core.estimator import Estimator
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import map_block
@@ -34,7 +35,7 @@ TOLERANCE = 1e-9  # of rows that should sum to one, and of flows that should be 
 class States(Value):
     """The distinct rows of a block, in order; of two blocks, those of either."""
 
-    rows: np.ndarray  # (S, D)
+    rows: Annotated[np.ndarray, "labels (S, D)"]
 
     def __add__(self, other: States) -> States:
         if not len(self.rows) or not len(other.rows):
@@ -51,8 +52,8 @@ class States(Value):
 class TransitionCounts(Statistics):
     """How often states began a sequence, and followed each other."""
 
-    start: np.ndarray  # (S,)
-    moves: np.ndarray  # (S, S)
+    start: Annotated[np.ndarray, "(S,)"]
+    moves: Annotated[np.ndarray, "(S, S)"]
 
     @property
     def weight(self) -> float:
@@ -66,10 +67,14 @@ class Chain(Model):
     A state is a row, or the last `order` rows one after the other.
     """
 
-    states: np.ndarray  # (S, order D), distinct, in order
-    start: np.ndarray  # (S,)
-    transition: np.ndarray  # (S, S), rows sum to one
+    states: Annotated[np.ndarray, "labels (S, W)"]  # order * D wide; distinct, in order
+    start: Annotated[np.ndarray, "(S,)"]
+    transition: Annotated[np.ndarray, "(S, S)"]  # rows sum to one
     order: int = 1
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must(self.order > 0 and sizes["W"] % self.order == 0, f"States are not {self.order} rows each.")
+        sizes["D"] = sizes["W"] // self.order
 
     def numbers(self, block: Sequences) -> tuple[np.ndarray, np.ndarray]:
         """The state of each row, or -1; and whether it is the first of its sequence."""
@@ -210,6 +215,7 @@ class MarkovChain(DensityMixin, Estimator):
     array([0.8333, 0.1667])
     """
 
+    model_: Annotated[Chain, "D"]
     takes: ClassVar[str] = "sequences"
     bounds: ClassVar[dict[str, float]] = {"order": 1}
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}

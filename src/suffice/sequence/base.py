@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,6 +63,8 @@ def gathered(data: Any) -> Any:
 
 class StepClassifier(ClassifierMixin, SequenceEstimator):
     """Estimators of a label for each step, whose model knows the scores of all paths."""
+
+    classes_: Annotated[np.ndarray, "labels (K,)"]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

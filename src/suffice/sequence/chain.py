@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from ..core.values import Value
 class Chains(Value):
     """Log potentials of the states and moves of sequences that stand one after the other; -inf forbids."""
 
-    state: np.ndarray  # (N, K)
-    start: np.ndarray  # (K,)
-    move: np.ndarray  # (K, K), or into each step (N, K, K)
-    offset: np.ndarray  # (S + 1,)
+    state: Annotated[np.ndarray, "(N, K)"]
+    start: Annotated[np.ndarray, "(K,)"]
+    move: Annotated[np.ndarray, "(K, K) or (N, K, K)"]  # (N, K, K): into each step
+    offset: Annotated[np.ndarray, "int (S + 1,)"]
 
     @property
     def _moves(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax
@@ -35,10 +35,10 @@ from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
 class SequenceClasses(Model):
     """p(sequence, c) = prior_c p_c(sequence), with the class of every sequence known."""
 
-    classes: np.ndarray  # (C,), in order
-    prior: np.ndarray  # (C,)
-    members: tuple[HiddenMarkov, ...]
-    given_prior: np.ndarray | None = None  # (C,), if it is not to be estimated
+    classes: Annotated[np.ndarray, "labels (C,)"]  # in order
+    prior: Annotated[np.ndarray, "real (C,)"]
+    members: Annotated[tuple[HiddenMarkov, ...], "C of D"]
+    given_prior: Annotated[np.ndarray | None, "real (C,)"] = None  # if it is not to be estimated
 
     def log_likelihoods(self, block: Sequences) -> np.ndarray:
         """log p(sequence given c), (S, C)."""
@@ -104,6 +104,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     ['slow', 'quick']
     """
 
+    model_: Annotated[SequenceClasses, "C = K, D"]
+    classes_: Annotated[np.ndarray, "labels (K,)"]
     labels: ClassVar[str] = "sequences"
 
     def __init__(

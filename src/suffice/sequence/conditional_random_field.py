@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from ..core.door import open_sequences, read_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
+from ..core.shapes import must_index
 from ..core.values import Value
 from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
 from ..fitting.linear_algebra import add_transposed_times, times
@@ -39,10 +40,13 @@ class LinearChain(Model):
     The weights of moves are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some columns e.
     """
 
-    theta: np.ndarray  # (P,): nodes (D, K), moves (K, K), and by column of `edge` more moves (E, K, K)
-    classes: np.ndarray  # (K,)
-    class_weight: np.ndarray  # (K,)
-    edge: np.ndarray  # (E,), numbers of columns
+    theta: Annotated[np.ndarray, "(D * K + K * K + E * K * K,)"]  # nodes, moves, moves by `edge`
+    classes: Annotated[np.ndarray, "labels (K,)"]
+    class_weight: Annotated[np.ndarray, "(K,)"]
+    edge: Annotated[np.ndarray, "int (E,)"]  # numbers of columns
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must_index(self.edge, sizes["D"], "The columns of moves")
 
     @property
     def node(self) -> np.ndarray:
@@ -265,6 +269,7 @@ class ConditionalRandomField(StepClassifier):
     'b -> c'
     """
 
+    model_: Annotated[LinearChain, "K, D"]
     bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
 
     def __init__(

@@ -6,7 +6,7 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and We
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import xlogy
@@ -45,8 +45,8 @@ class ExpectedCounts(Statistics):
 
     log_likelihood: float
     weight: float  # steps
-    start: np.ndarray  # (K,)
-    moves: np.ndarray  # (K, K)
+    start: Annotated[np.ndarray, "(K,)"]
+    moves: Annotated[np.ndarray, "(K, K)"]
     emission: Any
 
 
@@ -62,13 +62,13 @@ class HiddenMarkov(Model):
     array([0.130218])
     """
 
-    start: np.ndarray  # (K,)
-    transition: np.ndarray  # (K, K); zero is forbidden, and stays so
-    emission: Family
-    start_prior: Any = 1.0  # concentrations of Dirichlet priors: number or the shape of what they are of
-    transition_prior: Any = 1.0
+    start: Annotated[np.ndarray, "real (K,)"]
+    transition: Annotated[np.ndarray, "real (K, K)"]  # zero is forbidden, and stays so
+    emission: Annotated[Family, "K, D"]
+    start_prior: Annotated[Any, "number or real (K,)"] = 1.0  # concentrations of Dirichlet priors
+    transition_prior: Annotated[Any, "number or real (K,) or real (K, K)"] = 1.0
     fixed: tuple[str, ...] = ()  # of "start", "transition", "emission": not estimated
-    tied: np.ndarray | None = None  # (K, K) of numbers: transitions of one number are equal
+    tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # of numbers: transitions of one number are equal
 
     def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
         """The log potentials of sequences, of one without offsets; a step of known state has no other."""
@@ -175,7 +175,7 @@ class _Start(Value):
 
     model: HiddenMarkov
     division: Division
-    order: np.ndarray  # (K * M,), the groups of the division, those of the first state first
+    order: Annotated[np.ndarray, "int (M,)"]  # the groups of the division, those of the first state first
 
     def summarize(self, block: Sequences) -> ExpectedCounts:
         K = len(self.model.start)
@@ -265,6 +265,8 @@ default='gaussian'
     array([1, 1, 1, 0, 0, 0, 1, 1])
     """
 
+    model_: Annotated[HiddenMarkov, "K, D"]
+    classes_: Annotated[np.ndarray, "int (K,)"]
     bounds = {  # noqa: RUF012
         "n_components": 1,
         "n_mix": 1,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,8 +47,8 @@ class Hinge(Statistics):
     weight: float  # of the sequences that have steps
     loss: float
     cost: float  # of the paths that violate most
-    coef: np.ndarray  # (K, D): features of the paths that violate most, less those of true ones
-    transitions: np.ndarray  # (K, K): and of their moves
+    coef: Annotated[np.ndarray, "(K, D)"]  # features of the paths that violate most, less those of true ones
+    transitions: Annotated[np.ndarray, "(K, K)"]  # and of their moves
 
     @property
     def gradient(self) -> np.ndarray:
@@ -59,11 +59,15 @@ class Hinge(Statistics):
 class MarginChain(Model):
     """A path of labels scores the sum of coef_y x over its steps and of transitions over its moves."""
 
-    coef: np.ndarray  # (K, D), or (K, M) with a kernel
-    transitions: np.ndarray  # (K, K)
-    classes: np.ndarray  # (K,)
-    cost: np.ndarray  # (K, K): of the label in the column where that in the row is true
-    kernel: Kernel | None = None
+    coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the rows of the kernel
+    transitions: Annotated[np.ndarray, "(K, K)"]
+    classes: Annotated[np.ndarray, "labels (K,)"]
+    cost: Annotated[np.ndarray, "(K, K)"]  # of the label in the column where that in the row is true
+    kernel: Annotated[Kernel | None, "M, D"] = None
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        if self.kernel is None:
+            sizes["D"] = sizes["M"]
 
     @property
     def theta(self) -> np.ndarray:
@@ -128,15 +132,17 @@ class Dual(Progress):
     """A model and the shares it is made of: by sequence, of states and of moves. The trace falls: it is the
     negative of the dual objective, a bound of the objective from below."""
 
-    share: Any = None  # (N, K)
-    moves: Any = None  # (S, K, K) summed over steps, or into each step (N, K, K)
-    level: Any = None  # (S,): the cost of the shares
+    share: Annotated[Any, "(N, K) or None"] = None
+    moves: Annotated[Any, "(A, K, K) or None"] = None  # (S, K, K) summed over steps, or into each (N, K, K)
+    level: Annotated[Any, "(S,) or None"] = None  # the cost of the shares
     seed: int = 0
     gap: float = np.inf
 
 
 class ChainClassifier(StepClassifier):
     """What the estimators of a `MarginChain` share: where they start."""
+
+    model_: Annotated[MarginChain, "K, D"]
 
     def _fitted(self, model: MarginChain) -> dict[str, Any]:
         return {"classes_": model.classes, "coef_": model.coef, "transitions_": model.transitions}

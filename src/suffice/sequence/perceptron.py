@@ -8,7 +8,7 @@ away. It is a max-margin chain that asks for no margin, fitted one sequence at a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -24,10 +24,10 @@ from .max_margin import ChainClassifier, MarginChain, csr
 class Epochs(Progress):
     """The model to label with, the weights that learn, and what their mean needs."""
 
-    W: Any = None  # (D, K)
-    T: Any = None  # (K, K)
-    late_W: Any = None  # (D, K): changes of W, each times the visits before it
-    late_T: Any = None  # (K, K)
+    W: Annotated[Any, "(D, K) or None"] = None
+    T: Annotated[Any, "(K, K) or None"] = None
+    late_W: Annotated[Any, "(D, K) or None"] = None  # changes of W, each times the visits before it
+    late_T: Annotated[Any, "(K, K) or None"] = None
     visits: int = 0
     seed: int = 0
 

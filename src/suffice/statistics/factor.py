@@ -7,7 +7,7 @@ Two factors merge by factoring their rows again: Demmel, Grigori, Hoemmen and La
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy.linalg import qr
@@ -20,8 +20,8 @@ class Factor(Statistics):
     """Weight and mean of rows, and R with R'R their scatter about that mean."""
 
     weight: float
-    mean: np.ndarray  # (D,)
-    R: np.ndarray  # (at most D, D)
+    mean: Annotated[np.ndarray, "(D,)"]
+    R: Annotated[np.ndarray, "(*, D)"]
 
     def __add__(self, other: Self) -> Self:
         weight = self.weight + other.weight

@@ -7,7 +7,7 @@ exactly: Chan, Golub and LeVeque, "Algorithms for computing the sample variance"
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,9 +24,10 @@ class Moments(Statistics):
     in no sum.
     """
 
-    weight: Any  # full (K,)       pooled (K,)     diagonal (K, D)    K may be absent
-    mean: np.ndarray  #        (K, D)            (K, D)            (K, D)
-    scatter: np.ndarray  #     (K, D, D)         (D, D)            (K, D)
+    # Full: (K,), (K, D), (K, D, D). Pooled: (K,), (K, D), (D, D). Diagonal: all (K, D). K may be absent.
+    weight: Annotated[Any, "number or (K,) or (D,) or (K, D)"]
+    mean: Annotated[np.ndarray, "(D,) or (K, D)"]
+    scatter: Annotated[np.ndarray, "(D,) or (K, D) or (D, D) or (K, D, D)"]
 
     @property
     def diagonal(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,5 +16,5 @@ class Objective(Statistics):
 
     weight: float
     loss: float
-    gradient: np.ndarray
-    hessian: Any = 0.0  # (D, D), or zero if it was not asked for
+    gradient: Annotated[np.ndarray, "(P,)"]
+    hessian: Annotated[Any, "number or (P, P)"] = 0.0  # zero if it was not asked for

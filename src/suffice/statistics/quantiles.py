@@ -8,7 +8,7 @@ operations", 2007.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -21,9 +21,9 @@ KEPT = 1024  # a quantile of so many values is right to about 1.5 percent of the
 class Sample(Statistics):
     """Up to `KEPT` different values of each column, all alike drawn, and its extremes; no weights."""
 
-    values: tuple[np.ndarray, ...]  # of each column, by their hash
-    low: np.ndarray  # (D,)
-    high: np.ndarray  # (D,)
+    values: Annotated[tuple[np.ndarray, ...], "D of (V_d,)"]  # of each column, by their hash
+    low: Annotated[np.ndarray, "(D,)"]
+    high: Annotated[np.ndarray, "(D,)"]
 
     def __add__(self, other: Self) -> Self:
         return self.replace(

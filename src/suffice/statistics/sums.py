@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +16,8 @@ from ..core.statistics import Statistics
 class Totals(Statistics):
     """Of K groups, for each feature: the weight of what was observed, and the weighted total of it."""
 
-    weight: np.ndarray  # (K, D); where nothing is missing, (K, 1)
-    total: np.ndarray  # (K, D)
+    weight: Annotated[np.ndarray, "(K, D) or (K, 1)"]  # (K, 1) where nothing is missing
+    total: Annotated[np.ndarray, "(K, D)"]
 
 
 def totals(X: Any, R: np.ndarray) -> Totals:
@@ -56,8 +56,8 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
 class CategoryCounts(Statistics):
     """Of K groups, for each column: the categories that were seen, in order, and the weight of each."""
 
-    values: tuple[np.ndarray, ...]  # of each column: (V_d,)
-    count: tuple[np.ndarray, ...]  # of each column: (K, V_d)
+    values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]
+    count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]
 
     def __add__(self, other: Self) -> Self:
         values = tuple(_union(*pair) for pair in zip(self.values, other.values, strict=True))
@@ -142,7 +142,7 @@ def count_categories_by_label(
 class Distinct(Statistics):
     """The different values of each column, in order: a sum that is a union."""
 
-    values: tuple[np.ndarray, ...]
+    values: Annotated[tuple[np.ndarray, ...], "P of labels (V_p,)"]
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(self.values, other.values, strict=True)
@@ -225,8 +225,8 @@ def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 class Extremes(Statistics):
     """The smallest and the largest value of each column, NaN left out."""
 
-    low: np.ndarray  # (D,)
-    high: np.ndarray  # (D,)
+    low: Annotated[np.ndarray, "(D,)"]
+    high: Annotated[np.ndarray, "(D,)"]
 
     def __add__(self, other: Self) -> Self:
         return self.replace(low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))

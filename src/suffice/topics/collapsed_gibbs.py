@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ from scipy.special import gammaln
 from ..core.blocks import offsets, one_a_place, power_of_two
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, whole
+from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions, in_order
@@ -40,14 +41,14 @@ NEXT_WORD = 2  # draws that take as long as to go on to the next word
 class Tokens(Value):
     """The words of documents, one by one, with their topics: by word, since each word is visited in a run."""
 
-    words: np.ndarray  # (U,), those that are in the block
-    start: np.ndarray  # (U + 1,): the tokens of word u are start[u] to start[u + 1]
-    doc: np.ndarray  # (T,)
-    topic: np.ndarray  # (T,)
-    lengths: np.ndarray  # (D,), of the documents
+    words: Annotated[np.ndarray, "int (U,)"]  # those that are in the block
+    start: Annotated[np.ndarray, "int (U + 1,)"]  # the tokens of word u are start[u] to start[u + 1]
+    doc: Annotated[np.ndarray, "int (T,)"]
+    topic: Annotated[np.ndarray, "int (T,)"]
+    lengths: Annotated[np.ndarray, "int (D,)"]  # of the documents
     index: tuple[int, ...] = (0,)
-    parts: np.ndarray | None = None  # (P + 1,): part p of the vocabulary is words parts[p] to parts[p + 1]
-    n_dk: np.ndarray | None = None  # (D, K) or wider, topics by document, where a sweep has left them
+    parts: Annotated[np.ndarray | None, "int (P + 1,)"] = None  # part p is words parts[p] to parts[p + 1]
+    n_dk: Annotated[np.ndarray | None, "int (D, *)"] = None  # K or more wide: topics by document, if counted
     log_p: float | None = None  # of the topics, where a sweep has found it
 
     @classmethod
@@ -140,9 +141,13 @@ class Draw(Value):
     """Where the sampler stands: the counts, which the next sweep may change, and for a checkpoint the topics
     of each block."""
 
-    word: np.ndarray  # (V, K)
-    total: np.ndarray  # (K,)
-    topics: tuple[np.ndarray, ...] = ()
+    word: Annotated[np.ndarray, "int (V, K)"]
+    total: Annotated[np.ndarray, "int (K,)"]
+    topics: Annotated[tuple[np.ndarray, ...], "B of int (T_b,)"] = ()
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        for topic in self.topics:
+            must_index(topic, sizes["K"], "Topics")
 
     def model(self, start: Any) -> Any:
         """The topics that the counts call for."""
@@ -217,8 +222,8 @@ class Counts(Value):
     weight: int
     length: int
     of_documents: Fraction
-    total: np.ndarray  # (K,)
-    word: np.ndarray  # (V, K)
+    total: Annotated[np.ndarray, "int (K,)"]
+    word: Annotated[np.ndarray, "int (V, K)"]
 
     @classmethod
     @whole
@@ -344,4 +349,6 @@ def _topics(block: Tokens) -> tuple[np.ndarray, ...]:
 
 
 def _resumed(topics: tuple[np.ndarray, ...], block: Tokens) -> Tokens:
-    return block.replace(topic=np.array(topics[block.index[0]]), n_dk=None, log_p=None)
+    topic = np.array(topics[block.index[0]])
+    must(topic.shape == block.doc.shape, "The checkpoint is of other documents: remove it to start again.")
+    return block.replace(topic=topic, n_dk=None, log_p=None)

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,8 +49,8 @@ class TopicCounts(Statistics):
     bound: float  # sum of the bounds of log p(document)
     weight: float  # of the documents
     length: float  # words in them
-    log_theta: np.ndarray  # (K,), sum of E[log theta]
-    word: np.ndarray  # (V, K), words by topic
+    log_theta: Annotated[np.ndarray, "(K,)"]  # sum of E[log theta]
+    word: Annotated[np.ndarray, "(V, K)"]  # words by topic
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +61,9 @@ class Topics(Model):
     An eta of zero is no prior: the probabilities of words are then in proportion to `word`.
     """
 
-    word: np.ndarray  # (V, K)
-    alpha: np.ndarray  # (K,)
-    eta: np.ndarray  # (V,)
+    word: Annotated[np.ndarray, "(V, K)"]
+    alpha: Annotated[np.ndarray, "real (K,)"]
+    eta: Annotated[np.ndarray, "real (V,)"]
     learns: tuple[bool, bool] = (False, False)  # whether alpha and eta are estimated
     tol: float = 1e-3  # a document has converged when its parameters change by less, in the mean
     max_iter: int = 100  # for a document
@@ -349,6 +349,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     np.float64(24.0)
     """
 
+    model_: Annotated[Topics, "V = D"]
     bounds = {  # noqa: RUF012
         "n_components": 1,
         "max_iter": 0,

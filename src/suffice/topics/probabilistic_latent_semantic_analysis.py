@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +37,7 @@ class AspectCounts(Statistics):
     weight: float  # of the documents
     words: float
     lengths: float  # sum of length log length over documents
-    counts: np.ndarray  # (K, V)
+    counts: Annotated[np.ndarray, "(K, V)"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class Aspects(Model):
     What it raises is the log of the sum of these.
     """
 
-    topics: np.ndarray  # (K, V), P(w given z)
-    weight: np.ndarray  # (K,), P(z)
+    topics: Annotated[np.ndarray, "(K, V)"]  # P(w given z)
+    weight: Annotated[np.ndarray, "(K,)"]  # P(z)
     form: str = "generative"
     beta: float = 1.0
     doc_tol: float = 1e-10
@@ -186,6 +186,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     True
     """
 
+    model_: Annotated[Aspects, "V = D"]
     bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "doc_tol": 0, "max_doc_iter": 1}  # noqa: RUF012
 
     def __init__(

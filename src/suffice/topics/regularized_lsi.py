@@ -6,7 +6,7 @@ Wang, Xu, Li and Craswell, "Regularized latent semantic indexing", 2011.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,15 +36,15 @@ class DocumentSums(Statistics):
 
     weight: float
     square: float  # of all entries of X
-    gram: np.ndarray  # (K, K), V'V
-    cross: np.ndarray  # (D, K), X'V
+    gram: Annotated[np.ndarray, "(K, K)"]  # V'V
+    cross: Annotated[np.ndarray, "(D, K)"]  # X'V
 
 
 @dataclass(frozen=True, eq=False)
 class SparseTopics(Model):
     """X near V U: |X - V U|^2 + of_topics |U| + of_documents |V|^2, where |U| adds up absolute values."""
 
-    topics: np.ndarray  # U, (K, D)
+    topics: Annotated[np.ndarray, "(K, D)"]  # U
     of_topics: float
     of_documents: float
 
@@ -133,6 +133,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     array([2, 2])
     """
 
+    model_: Annotated[SparseTopics, "D"]
     bounds = {  # noqa: RUF012
         "n_components": 1,
         "topic_penalty": 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,8 +30,8 @@ class Best(Value):
     """Of rows in order, how many there are, and the places and scores of those that score best."""
 
     rows: int
-    places: np.ndarray  # (M,)
-    scores: np.ndarray  # (M,), falling
+    places: Annotated[np.ndarray, "int (M,)"]
+    scores: Annotated[np.ndarray, "(M,)"]  # falling
     size: int  # the greatest M
 
     def __add__(self, other: Self) -> Self:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,14 +50,14 @@ class DocumentFrequencies(Statistics):
     """The weight of all documents, and of those that have each word."""
 
     weight: float
-    documents: np.ndarray  # (V,)
+    documents: Annotated[np.ndarray, "(V,)"]
 
 
 @dataclass(frozen=True, eq=False)
 class Weights(Model):
     """A word weighs its local weight in the document times its weight in the collection."""
 
-    of_words: np.ndarray  # (V,), in the collection
+    of_words: Annotated[np.ndarray, "(V,)"]  # in the collection
     local: str
     collection: str | None
     norm: str | None
@@ -141,6 +141,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
            [0.   , 0.   , 0.549],
            [0.   , 0.   , 0.   ]])
     """
+
+    model_: Annotated[Weights, "V = D"]
 
     def __init__(
         self, local: str = "frequency", collection: str | None = "idf", norm: str | None = "l2"

@@ -1,0 +1,330 @@
+"""Model files of an attacker: with the right digest, and with any content. They are refused, or answer."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+import zlib
+
+import numpy as np
+import pytest
+from tests.attack.mutants import RANKS, Worker, cases, closed, opened
+from tests.laws.registry import is_rare
+
+import suffice
+from suffice.cluster import KMeans
+from suffice.core import storage
+from suffice.core.loop import Checkpoint, Progress
+from suffice.core.storage import StorageError, load_value, save_value
+from suffice.mixture import GaussianMixture
+from suffice.naive_bayes import GaussianNB
+from suffice.sequence import HiddenMarkovModel
+from suffice.topics import LatentDirichletAllocation
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model"
+
+
+def forged(estimator, path, change=lambda tree, arrays: None, **metadata):
+    """The file of an estimator, changed, with the right digest."""
+    estimator.save(path)
+    tree, arrays, known = opened(path.read_bytes())
+    tree = change(tree, arrays) or tree
+    path.write_bytes(closed(json.dumps(tree), arrays, known | metadata))
+    return path
+
+
+def resized(**shapes):
+    """A change: arrays whose names end so have other shapes, wherever they are."""
+
+    def walk(node, arrays):
+        if isinstance(node, dict) and "array" in node:
+            for name, shape in shapes.items():
+                if node["array"].endswith(f"model_.{name}"):
+                    arrays[node["array"]] = np.full(shape, 1 / 3)
+                    node["shape"] = list(shape)
+        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            walk(part, arrays)
+
+    return walk
+
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [5.0, 4.0], [4.0, 5.0]])
+
+
+def small():
+    return KMeans(2, random_state=0).fit(X)
+
+
+# --- shapes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "estimator, shapes, said",
+    [
+        (HiddenMarkovModel(2, random_state=0), {"start": (4000,), "transition": (1, 4000)}, "transition"),
+        (HiddenMarkovModel(2, random_state=0), {"start": (3,), "transition": (3, 3)}, "emission"),
+        (LatentDirichletAllocation(2, max_iter=1), {"alpha": (0,)}, "alpha|word"),
+        (LatentDirichletAllocation(2, max_iter=1), {"word": (1, 2), "eta": (1,)}, "model_"),
+        (KMeans(2), {"center": (2, 1)}, "model_"),
+        (GaussianMixture(2, random_state=0), {"weight": (3,)}, "component"),
+        (GaussianNB(), {"component.mean": (2, 7)}, "covariance|mean"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(estimator, shapes, said, path):
+    y = [0, 0, 1, 1] if isinstance(estimator, GaussianNB) else None
+    with pytest.warns() if hasattr(estimator, "max_iter") else _quiet():
+        estimator.set_params(**{"max_iter": 1} if hasattr(estimator, "max_iter") else {}).fit(X, y)
+    with pytest.raises(StorageError, match=f"`({said})` of"):
+        suffice.load(forged(estimator, path, resized(**shapes)))
+
+
+def _quiet():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def fitted_entry(tree, name):
+    (pair,) = [pair for pair in tree["fields"]["fitted"]["dict"] if pair[0] == name]
+    return pair
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("n_features_in_", 5),
+        ("n_features_in_", 2.0),
+        ("n_features_in_", "2"),
+        ("n_features_in_", None),
+        ("model_", None),
+        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": 0.0, "l2": 0.0}}),
+        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": "0", "l2": 0.0}}),
+        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": True, "l2": 0.0}}),
+    ],
+)
+def test_fitted_attributes_of_another_kind_are_refused(name, value, path):
+    def change(tree, arrays):
+        fitted_entry(tree, name)[1] = value
+
+    with pytest.raises(StorageError, match=r"n_features_in_|model_|`l1`"):
+        suffice.load(forged(small(), path, change))
+
+
+def test_a_model_of_features_needs_their_number(path):
+    def change(tree, arrays):
+        tree["fields"]["fitted"]["dict"].remove(fitted_entry(tree, "n_features_in_"))
+
+    with pytest.raises(StorageError, match="n_features_in_"):
+        suffice.load(forged(small(), path, change))
+
+
+@pytest.mark.parametrize("name", ["predict", "fit", "__class__", "_skl_callbacks", "no name", ""])
+def test_attributes_that_would_hide_methods_are_refused(name, path):
+    def change(tree, arrays):
+        tree["fields"]["fitted"]["dict"].append([name, 3])
+
+    with pytest.raises(StorageError, match="no fitted attributes"):
+        suffice.load(forged(small(), path, change))
+
+
+# --- content -------------------------------------------------------------------------------------------
+
+
+def refused(tree, path, match, arrays=None):
+    content = closed(
+        json.dumps(tree) if not isinstance(tree, str) else tree, arrays or {}, {"suffice": storage.FORMAT}
+    )
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=match):
+        load_value(path)
+
+
+def test_strings_are_priced_before_memory_is_taken(path):
+    """A long string and many short ones: NumPy makes all as long as the longest."""
+    wide = {"strings": ["x" * 100_000] + [""] * 50_000, "dtype": "<U1", "shape": [50_001]}
+    refused(wide, path, "far more memory")
+    few = {"strings": ["x" * 5000] + [""] * 5000, "dtype": "<U1", "shape": [5001]}
+    refused({"list": [few] * 30}, path, "far more memory")  # or many that are smaller
+    with pytest.raises(TypeError, match="dtype object"):  # and what would be refused is not written
+        save_value(np.array(["x" * 10_000] + [""] * 5_000), path)
+
+
+def test_honest_strings_come_back(path):
+    words = np.array(["x" * 10_000] + [f"{n}" for n in range(500)])
+    save_value(words, path)
+    assert (load_value(path) == words).all()
+
+
+@pytest.mark.parametrize(
+    "tree, match",
+    [
+        ({"array": "a", "shape": [-1]}, "shape"),
+        ({"array": "a", "shape": [0, 2**60]}, "shape"),
+        ({"array": "a", "shape": [True]}, "shape"),
+        ({"array": "a", "shape": "3"}, "shape"),
+        ({"array": "a", "shape": [2**70]}, "shape"),
+        ({"strings": ["a"], "dtype": "<M8[D]", "shape": [1]}, "type"),
+        ({"strings": ["a"], "dtype": "i4,f8", "shape": [1]}, "type"),
+        ({"strings": ["a"], "dtype": ["f8"], "shape": [1]}, "type"),
+        ({"strings": [1], "dtype": "<U1", "shape": [1]}, "strings"),
+        ({"strings": [1], "dtype": "<f8", "shape": [1]}, "strings"),
+        ({"strings": [{"class": "x"}], "dtype": "|O", "shape": [1]}, "no value"),
+        ({"scalar": "<f8", "value": "nan"}, "scalar"),
+        ({"scalar": "<U1", "value": 3}, "scalar"),
+        ({"scalar": "|i1", "value": 300}, "damaged"),
+        ({"scalar": "<f8", "value": 10**400}, "damaged"),
+        ({"type": "<M8[D]"}, "type"),
+        ({"type": 3}, "type"),
+        ({"dict": [["a", 1], ["a", 2]]}, "twice"),
+        ({"dict": [[{"list": []}, 1]]}, "damaged"),
+        ({"dict": [["a"]]}, "damaged"),
+        ({"dict": [[n * (2**61 - 1), 0] for n in range(20_000)]}, "keys"),  # all of one hash
+        ("9" * 100_000, "damaged"),
+        ("[" * 100_000, "nested"),
+        ('{"list": [' * 50_000 + "]}" * 50_000, "nested"),
+        ([], "no value"),
+        ({}, "no value"),
+        ({"tuple": {"a": 1}}, "no value"),
+        ({"class": "suffice.cluster.k_means.Centers", "fields": {"center": 1.0}}, "center"),
+        ({"class": "suffice.fitting.em.Together", "fields": {"model": None, "runs": {"tuple": [3]}}}, "runs"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_content_that_no_save_has_written_is_refused(tree, match, path):
+    refused(tree, path, match, {"a": np.zeros(0)})
+
+
+# --- files that are no files, and versions ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_only_regular_files_are_read_and_written(kind, tmp_path):
+    path = tmp_path / "file"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/null")
+    found = []
+
+    def read():
+        try:
+            suffice.load(path)
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    thread.join(20)  # who reads a pipe waits for ever
+    assert [type(error) for error in found] == [StorageError]
+    with pytest.raises(StorageError, match="regular file"):
+        small().save(path)
+    assert stat.S_IFMT(path.stat().st_mode) != stat.S_IFREG
+
+
+@pytest.mark.parametrize("newer", [{"version": "99.0.1"}, {"suffice": "2", "version": "99.0.1"}])
+def test_a_newer_version_is_refused_with_the_call_to_make(newer, path):
+    with pytest.raises(StorageError, match=r"suffice 99\.0\.1.*upgrade"):
+        suffice.load(forged(small(), path, **newer))
+    save_value(Checkpoint("fit", Progress(None)), path)
+    tree, arrays, known = opened(path.read_bytes())
+    assert known["version"] == suffice.__version__
+    path.write_bytes(closed(json.dumps(tree), arrays, known | newer))
+    with pytest.raises(StorageError, match=r"suffice 99\.0\.1.*upgrade"):
+        load_value(path)
+
+
+@pytest.mark.parametrize("older", ["0.0.1", "0.1.0.dev3+g12", None])
+def test_files_of_earlier_versions_are_read(older, path):
+    model = small()
+    forged(model, path)
+    tree, arrays, known = opened(path.read_bytes())
+    known.pop("version")
+    path.write_bytes(closed(json.dumps(tree), arrays, known | ({} if older is None else {"version": older})))
+    assert (suffice.load(path).cluster_centers_ == model.cluster_centers_).all()
+
+
+# --- what a save leaves ----------------------------------------------------------------------------------
+
+
+def test_a_save_keeps_the_mode_of_the_file(path):
+    small().save(path)
+    plain = stat.S_IMODE(path.stat().st_mode)
+    path.chmod(0o640)
+    small().save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640 != plain
+
+
+def test_a_save_through_a_link_writes_its_target(tmp_path):
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "model", tmp_path / "link"
+    link.symlink_to(target)
+    for _ in range(2):  # a link to nothing, then to a file
+        small().save(link)
+        assert link.is_symlink() and not target.is_symlink()
+        assert (suffice.load(target).cluster_centers_ == suffice.load(link).cluster_centers_).all()
+    assert sorted(os.listdir(tmp_path)) == ["link", "there"] and os.listdir(tmp_path / "there") == ["model"]
+
+
+def test_what_a_killed_save_left_is_swept(path):
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+    host = storage._host()
+    dead = [f".model.{host}.{child.pid}.7.part", f".model.{host}.{os.getpid()}.7.part"]
+    others = [f".model.{host}.{os.getppid()}.7.part", f".model.00000000.{child.pid}.7.part", ".model.x.part"]
+    others += [f".other.{host}.{child.pid}.7.part", f".model.{host}.a.b.part"]
+    for name in dead + others:
+        (path.parent / name).write_bytes(b"")
+    small().save(path)
+    assert sorted(os.listdir(path.parent)) == sorted([*others, "model"])
+
+
+def test_names_with_signs_of_patterns_are_swept_too(tmp_path):
+    path = tmp_path / "a[1]*?"
+    left = tmp_path / f".{path.name}.{storage._host()}.{os.getpid()}.7.part"
+    left.write_bytes(b"")
+    small().save(path)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+# --- mutants -------------------------------------------------------------------------------------------
+
+
+def attacked(each, wanted, first=0):
+    """Outcomes of mutants, and the worst of them."""
+    counts, bad = collections.Counter(), []
+    with Worker() as worker:
+        for name, content, asked in cases(wanted):
+            for seed in range(first, first + each):
+                changes, what, where = worker(content, [zlib.crc32(name.encode()), seed], asked)
+                counts[what] += 1
+                if RANKS[what] > RANKS["unclear"]:
+                    bad.append(f"{what}: {name} {seed}: {changes}: {where}")
+    return counts, bad
+
+
+SAMPLE = ("HiddenMarkovModel", "LatentDirichletAllocation", "AdditiveModel", "NMF", "KMeans", "GaussianNB")
+
+
+def test_mutants_crash_nothing():
+    """A sample; all estimators are tried in the slow suite."""
+    counts, bad = attacked(12, lambda v: v.name in SAMPLE)
+    assert not bad, "\n".join(bad)
+    assert counts["refused"] > 30 and counts["unclear"] <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_mutants_of_every_estimator_crash_nothing():
+    counts, bad = attacked(40, lambda v: not is_rare(v))
+    assert not bad, "\n".join(bad)
+    assert counts["unclear"] < 0.02 * counts.total()
