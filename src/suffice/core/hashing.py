@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,24 @@ def fingerprint(block: Any) -> np.ndarray:
     X = block.X.tocoo()
     sums = X @ np.random.default_rng(0).random(X.shape[1])  # ties the entries of a row to its target
     return _fingerprint(X.data, X.coords[1]) + _fingerprint(sums, *y, weight)
+
+
+BASE = 0xD1342543DE82EF95  # odd, so that no power of it is zero modulo 2^64
+
+
+def fingerprint_in_order(block: Any) -> tuple[tuple[int, int], ...]:
+    """How many examples there are, and a number made of them in their order, a polynomial of their hashes."""
+    h = example_hashes(block, 0) + row_hashes(np.asarray(block.weight)[:, None], 0, 2)
+    powers = np.cumprod(np.full(len(h), BASE, np.uint64))[::-1]
+    return ((len(h), int((h * powers).sum(dtype=np.uint64))),)
+
+
+def joined_fingerprint(parts: Iterable[tuple[int, int]]) -> int:
+    """The number of all examples from those of the parts, wherever these were cut."""
+    total = 0
+    for n, part in parts:
+        total = (total * pow(BASE, n, 1 << 64) + part) % (1 << 64)
+    return total
 
 
 def _fingerprint(*columns: np.ndarray) -> np.ndarray:
