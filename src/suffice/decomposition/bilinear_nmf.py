@@ -21,6 +21,7 @@ from ..core.cost import afford
 from ..core.door import must_be_in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch, one_task
+from ..core.sound import unmasked
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions
@@ -274,7 +275,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _weights(self, sample_weight: Any, N: int) -> np.ndarray:
         if sample_weight is None:
             return np.ones(N)
-        weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), N))
+        sample_weight = np.asarray(unmasked(sample_weight, "sample_weight"), dtype=np.float64)
+        weight = np.array(np.broadcast_to(sample_weight, N))
         if not np.isfinite(weight).all():
             raise ValueError("Input sample_weight contains NaN or infinity.")
         if (weight < 0).any():

@@ -28,6 +28,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
+from ..core.sound import must_be_sound
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions, in_order, map_rows
 from ..families.priors import Dirichlet
@@ -635,6 +636,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         -------
         float
         """
+        must_be_sound(X)
         X = sp.csr_array(X if sp.issparse(X) else np.asarray(X))
         if hasattr(self, "model_"):
             return log_joint(X, np.asarray(topics), self.model_.alpha, self.model_.eta)
