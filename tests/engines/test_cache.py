@@ -68,13 +68,12 @@ def test_no_bit_depends_on_the_cache(name, folder):
 def test_files_are_read_once(cache, threads, real, monkeypatch):
     opened = []
 
-    class File(pq.ParquetFile):
-        def __init__(self, path, *more, **named):
-            opened.append(path)
-            super().__init__(path, *more, **named)
+    def recorded(path, *more, open_file=pa.OSFile):
+        opened.append(path)
+        return open_file(path, *more)
 
     with suffice.threads(threads):
-        monkeypatch.setattr(pq, "ParquetFile", File)
+        monkeypatch.setattr(pa, "OSFile", recorded)
         kept = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES, cache=cache))
         assert opened == sorted(map(str, real.glob("*.parquet")))
         anew = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES))

@@ -12,13 +12,31 @@ from sklearn.callback import FitCallback
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows
 from suffice.core.estimator import OnePass
-from suffice.core.hashing import fingerprint
+from suffice.core.hashing import fingerprint, fingerprint_in_order, joined_fingerprint
 from suffice.core.loop import Checkpoint
 from suffice.core.storage import StorageError, load_value, save_value
-from suffice.linear_model import AdditiveModel, LogisticRegression
+from suffice.decomposition import BilinearNMF
+from suffice.linear_model import AdditiveModel, LogisticRegression, Perceptron
 from suffice.mixture import GaussianMixture
+from suffice.sequence import ConditionalRandomField
+from suffice.topics import LatentDirichletAllocation
 
-from .registry import ESTIMATORS, N, bits, each_variant, fit, fitted, table, wider, with_holes
+from .registry import (
+    ESTIMATORS,
+    VARIANTS,
+    N,
+    Variant,
+    assert_close,
+    bits,
+    each_variant,
+    fit,
+    fitted,
+    parametrized,
+    support_of,
+    table,
+    wider,
+    with_holes,
+)
 
 
 class Interrupt(Exception):
@@ -168,6 +186,79 @@ def test_the_checkpoint_of_other_data_is_refused(variant, tmp_path):
     X_other, y_other = variant.data(seed=1)
     with pytest.raises(StorageError, match="another fit"):
         fit(variant.make(tol=0.0, checkpoint=path), X_other, y_other)
+
+
+def _more(name, estimator):
+    return Variant(name, estimator, support_of(estimator))
+
+
+# Options that the docstrings describe in prose, so that the registry does not list them. They visit the rows
+# in their order, or keep state by row.
+IN_ORDER = [
+    _more("LDA(solver=gibbs)", LatentDirichletAllocation(3, solver="gibbs", random_state=0)),
+    _more("LDA(solver=online)", LatentDirichletAllocation(3, solver="online", batch_size=32, random_state=0)),
+    _more("CRF(solver=sgd)", ConditionalRandomField(solver="sgd", random_state=0)),
+    _more("Perceptron(shuffle=False)", Perceptron(shuffle=False)),
+    *(v for v in VARIANTS if v.has("checkpoint") and (v.by_order or v.takes == "kernel")),
+]
+ANY_ORDER = [v for v in VARIANTS if v.has("checkpoint") and v.takes in ("rows", "sequences")]
+ANY_ORDER = [v for v in ANY_ORDER if not v.by_order and hasattr(fitted(v), "trace_")]
+
+
+@parametrized(IN_ORDER, slow=lambda v: False)
+def test_a_fit_that_depends_on_the_order_of_rows_does_not_go_on_with_another(variant, tmp_path):
+    X, y = variant.data()
+    path, how = tmp_path / "progress", {"tol": 0.0, "max_iter": 4}
+    interrupted(variant, path, 2, X, y, **how)
+    order = np.random.default_rng(0).permutation(N)
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="another fit"):
+        fit(variant.make(checkpoint=path, **how), X[order], None if y is None else y[order])
+    assert path.read_bytes() == before
+    fit(variant.make(checkpoint=path, **how), X, y)
+
+
+@parametrized(ANY_ORDER, slow=lambda v: v.name != "KMeans")
+def test_another_order_of_rows_is_refused_or_goes_on_to_the_same_result(variant, tmp_path):
+    X, y = variant.data()
+    path, how = tmp_path / "progress", {"tol": 0.0, "max_iter": 6}
+    interrupted(variant, path, 3, X, y, **how)
+    order = np.random.default_rng(0).permutation(N)
+    X, y = X[order], None if y is None else y[order]
+    try:
+        again = fit(variant.make(checkpoint=path, **how), X, y)
+    except StorageError as refused:
+        assert "another fit" in str(refused)
+    else:
+        assert_close(again, fit(variant.make(**how), X, y), 1e-6)
+
+
+def test_weights_identify_the_fit_of_a_kernel(tmp_path):
+    X = table("real", 40)[0]
+    path = tmp_path / "progress"
+    model = BilinearNMF(2, tol=0.0, random_state=0, checkpoint=path)
+    model.set_callbacks(StopAt(3))
+    with pytest.raises(Interrupt):
+        model.fit(X)
+    with pytest.raises(StorageError, match="another fit"):
+        BilinearNMF(2, tol=0.0, random_state=0, checkpoint=path).fit(X, sample_weight=np.arange(1.0, 41.0))
+
+
+def test_a_fingerprint_in_order_is_of_the_rows_and_not_of_their_blocks():
+    X, y = table("real")[0], np.tile(["a", "b"], N)[:N]
+    weight = np.random.default_rng(0).random(N)
+    order = np.random.default_rng(1).permutation(N)
+    for rows in (Rows(X, None, weight), Rows(X, y, weight), Rows(sp.csr_array(X), X[:, :2], weight)):
+
+        def of(*blocks):
+            return joined_fingerprint(part for block in blocks for part in fingerprint_in_order(block))
+
+        whole = of(rows)
+        assert of(rows[:0], rows[:70], rows[70:71], rows[71:]) == whole
+        others = [rows[order], rows[:-1], rows[1:], rows.replace(X=1.0000001 * rows.X)]
+        others += [rows.replace(weight=2 * weight), rows.replace(X=rows.X[:, [1, 0, 2]])]
+        others += [] if rows.y is None else [rows.replace(y=rows.y[order])]
+        assert whole not in map(of, others)
 
 
 def test_a_fingerprint_is_of_the_rows_and_not_of_their_blocks():

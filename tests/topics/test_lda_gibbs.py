@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from sklearn.callback import FitCallback
 
 import suffice
-from suffice.core.storage import load_value
+from suffice.core.storage import StorageError, load_value
 from suffice.loops import topics as loops
 from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion
 from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
@@ -414,6 +414,19 @@ def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
     assert load_value(path).progress.n_iter == 3
     same(gibbs(max_iter=7, checkpoint=path).fit(X), gibbs(max_iter=7).fit(X))
     assert not path.exists()
+
+
+def test_topics_of_other_blocks_are_refused(tmp_path, monkeypatch):
+    """The same documents in the same order, as another number of blocks: their topics are not in place."""
+    X, _ = corpus(100)
+    path = tmp_path / "progress"
+    stopped = gibbs(max_iter=7, checkpoint=path)
+    stopped.set_callbacks(StopAt(4))
+    with pytest.raises(Interrupt):
+        stopped.fit(X)
+    monkeypatch.setattr(collapsed_gibbs, "VISIT_WORDS", 300)
+    with pytest.raises(StorageError, match="other blocks"):
+        gibbs(max_iter=7, checkpoint=path).fit(X)
 
 
 def test_saved_and_loaded(tmp_path):

@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets, one_a_place
 from .partitions import Opened, Partitions
+from .sound import must_be_sound, unmasked
 from .tables import (
     MISSING_LABEL,
     MIXED_IDS,
@@ -147,6 +148,7 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
             None if columns.weight is None else np.asarray(X.source[columns.weight], dtype=np.float64),
         )
     if sp.issparse(X):
+        must_be_sound(X)
         matrix = X.tocoo()
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"The matrix of a graph is square, and this one has shape {matrix.shape}.")
@@ -164,11 +166,14 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
             "of ids; a sparse matrix, e.g. scipy.sparse.csr_array(A); a graph of networkx; or "
             'suffice.edges(table, source="...", target="...").'
         )
-    source, target = (ids_of(part, name) for part, name in zip(X, ("source", "target"), strict=True))
+    source, target = (
+        ids_of(unmasked(part, name), name) for part, name in zip(X, ("source", "target"), strict=True)
+    )
     if len(source) != len(target):
         raise ValueError(
             f"There are {len(source)} sources and {len(target)} targets: expected one for each link."
         )
+    sample_weight = unmasked(sample_weight, "sample_weight")
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight is not None and weight.shape != source.shape:
         raise ValueError(
@@ -225,7 +230,7 @@ class Shape:
 
     def rows(self, values: Any, name: str) -> np.ndarray:
         """One value a row, in the order of the rows."""
-        values = np.asarray(flat_labels(values))
+        values = np.asarray(unmasked(flat_labels(values), name))
         if len(values) != self.offset[-1]:
             raise ValueError(
                 f"{name} has {len(values)} entries, but X has {self.offset[-1]} steps: one a step."
@@ -262,7 +267,7 @@ def flat_labels(y: Any) -> Any:
     """Labels of all steps one after the other, whether they came as a list of sequences or so already."""
     if not _is_list(y) or not len(y) or not np.ndim(y[0]):
         return y
-    return np.concatenate([np.asarray(part) for part in y])
+    return np.concatenate([np.asarray(unmasked(part, "y")) for part in y])
 
 
 def _is_list(X: Any) -> bool:
@@ -443,6 +448,8 @@ class Check:
         self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True, late: bool = False
     ) -> Any:
         """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
+        must_be_sound(X)
+        X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
@@ -559,7 +566,7 @@ def _are_many(X: Any) -> bool:
 
 def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
     """Rows and labels of which some are missing."""
-    X, y = check.array(estimator, X, reset=reset), column_or_1d(y, warn=True)
+    X, y = check.array(estimator, X, reset=reset), column_or_1d(unmasked(y, "y"), warn=True)
     check_consistent_length(X, y)
     if y.dtype == object:
         y = _objects(y)
@@ -577,7 +584,7 @@ def _is_object(y: Any) -> bool:
 def _weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
-    sample_weight = np.asarray(sample_weight)
+    sample_weight = np.asarray(unmasked(sample_weight, "sample_weight"))
     if sample_weight.ndim == 0:
         sample_weight = np.full(n, sample_weight)
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
@@ -592,7 +599,7 @@ def _sequences_of_arrays(
     if are_sequences(X):
         if groups is not None:
             raise ValueError("A list of sequences needs no groups: pass one or the other.")
-        X, offset = _stacked(X)
+        X, offset = _stacked(check, X)
         y = None if y is None else _labels_of(y, np.diff(offset))
     elif _is_list(X) and not len(X):
         raise ValueError(f"There are no sequences: found an empty {type(X).__name__}, with 0 sample(s).")
@@ -610,7 +617,7 @@ def _sequences_of_arrays(
     if offset is None:
         offset = _offset_of_groups(check, groups, len(block))
     if y is not None and check.target is None:  # labels that an estimator may use, but does not require
-        y = column_or_1d(y)
+        y = column_or_1d(unmasked(y, "y"))
         check_consistent_length(block.X, y)
         block = block.replace(y=y)
     weight = of_sequences(_weights(sample_weight, len(offset) - 1), offset)
@@ -621,7 +628,7 @@ def _offset_of_groups(check: Check, groups: Any, n: int) -> np.ndarray:
     if groups is None:
         _warn_of_lost_groups(check)
         return offsets([n])
-    ids = column_or_1d(groups)
+    ids = column_or_1d(unmasked(groups, "groups"))
     if len(ids) != n:
         raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: one a row.")
     starts, firsts = runs(ids, "groups")
@@ -629,9 +636,11 @@ def _offset_of_groups(check: Check, groups: Any, n: int) -> np.ndarray:
     return np.append(starts, n)
 
 
-def _stacked(X: Any) -> tuple[Any, np.ndarray]:
+def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
     """The rows of a list of sequences one after the other, and where each begins."""
-    parts = [part if sp.issparse(part) else np.asarray(part) for part in X]
+    for part in X:
+        must_be_sound(part)
+    parts = [part if sp.issparse(part) else np.asarray(unmasked(part, "X", check.nan)) for part in X]
     shapes = sorted({part.shape[1:] for part in parts})
     if len(shapes) > 1 or parts[0].ndim != 2:
         raise ValueError(

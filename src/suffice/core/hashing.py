@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,60 @@ def fingerprint(block: Any) -> np.ndarray:
     return _fingerprint(X.data, X.coords[1]) + _fingerprint(sums, *y, weight)
 
 
+BASE = 0xD1342543DE82EF95  # odd, so that no power of it is zero modulo 2^64
+
+
+def fingerprint_in_order(block: Any) -> tuple[tuple[int, int], ...]:
+    """How many examples there are, and a number made of them in their order, a polynomial of their hashes."""
+    h = example_hashes(block, 0) + row_hashes(np.asarray(block.weight)[:, None], 0, 2)
+    powers = np.cumprod(np.full(len(h), BASE, np.uint64))[::-1]
+    return ((len(h), int((h * powers).sum(dtype=np.uint64))),)
+
+
+def joined_fingerprint(parts: Iterable[tuple[int, int]]) -> int:
+    """The number of all examples from those of the parts, wherever these were cut."""
+    total = 0
+    for n, part in parts:
+        total = (total * pow(BASE, n, 1 << 64) + part) % (1 << 64)
+    return total
+
+
 def _fingerprint(*columns: np.ndarray) -> np.ndarray:
     hashes = row_hashes(np.stack([_numbers(column) for column in columns], axis=1), 0)
     return hashes.sum(keepdims=True, dtype=np.uint64)
+
+
+LANES = 1021  # a prime: two values that change places are rarely a multiple of it apart
+
+
+def checksum(block: Any) -> int:
+    """A number made of the values of a block and their places, at the speed at which memory is read.
+
+    It tells whether a block is read again as it was, in this process: Python hashes strings otherwise in
+    another one.
+    """
+    parts = block.__getstate__()
+    arrays = [array for name in sorted(parts.keys() - {"index"}) for array in _arrays(parts[name])]
+    return hash((len(block), *map(_checksum, arrays)))
+
+
+def _arrays(part: Any) -> list[Any]:
+    return [part.data, part.indices, part.indptr] if sp.issparse(part) else [part]
+
+
+def _checksum(array: Any) -> int:
+    if array is None:
+        return 0
+    if array.dtype == object:
+        values = array.ravel().tolist()
+        if not {str, type(None)}.issuperset(map(type, values)):
+            # Python hashes NaN by its identity, and -1 like -2.
+            values = [None if v != v else "-1" if v == -1 else v for v in values]
+        return hash(tuple(values))
+    octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    rest = len(octets) % (8 * LANES)
+    lanes = octets[: len(octets) - rest].view(np.uint64).reshape(-1, LANES).sum(axis=0, dtype=np.uint64)
+    return hash((lanes.tobytes(), octets[len(octets) - rest :].tobytes()))
 
 
 def _numbers(column: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .hashing import fingerprint
 from .shapes import alike
+from .hashing import fingerprint, fingerprint_in_order, joined_fingerprint
 from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
 
@@ -54,6 +55,7 @@ class Watch:
     data: Any = None  # Partitions: a checkpoint belongs to them
     max_iter: int = 0
     as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
+    in_order: bool = False  # whether the order of the rows is part of the fit: of its state, or of its steps
 
     def limited(self, max_iter: int) -> Watch:
         return replace(self, max_iter=max_iter)
@@ -103,8 +105,14 @@ class Watch:
             return ""
         params = self.estimator.get_params(deep=False)
         kept = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
-        rows = None if self.data is None else self.data.fold(fingerprint)
-        return f"{type(self.estimator).__name__} {digest_of((kept, rows))}"
+        return f"{type(self.estimator).__name__} {digest_of((kept, self._rows()))}"
+
+    def _rows(self) -> Any:
+        if self.data is None:
+            return None
+        if self.in_order:
+            return joined_fingerprint(self.data.fold(fingerprint_in_order))
+        return self.data.fold(fingerprint)
 
     def _resumed(self, start: P, fit: str) -> P:
         if self.checkpoint is None or not Path(self.checkpoint).exists():
@@ -112,8 +120,9 @@ class Watch:
         found = load_value(self.checkpoint)
         if not isinstance(found, Checkpoint) or found.fit != fit or not alike(start, found.progress):
             raise StorageError(
-                f"{self.checkpoint} holds another fit than this one: remove it to start anew, or "
-                "name another file."
+                f"{self.checkpoint} holds another fit than this one, with other parameters or other rows"
+                f"{', or rows in another order' if self.in_order else ''}: remove it to start anew, or name "
+                "another file."
             )
         return found.progress  # type: ignore[return-value]
 

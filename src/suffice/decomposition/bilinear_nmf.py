@@ -16,12 +16,15 @@ from sklearn.callback import with_callbacks
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
+from ..core.blocks import Rows, cut
 from ..core.cost import afford
 from ..core.door import must_be_in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch, one_task
+from ..core.sound import unmasked
 from ..core.statistics import Statistics
 from ..core.values import Value
+from ..engines.local import LocalPartitions
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -204,11 +207,12 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self
         """
         must_be_in_memory(self, X)
-        data: Any = open_rows(self, X)
-        parts = [block.piece(0, len(block), 0).X for block in data.blocks]
+        opened: Any = open_rows(self, X)
+        parts = [block.piece(0, len(block), 0).X for block in opened.blocks]
         X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
         N, C = X.shape[0], self.n_components
         weight = self._weights(sample_weight, N)
+        data = LocalPartitions(cut(Rows(X, None, weight)))
         kept = weight > 0
         if not kept.any():
             raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
@@ -246,7 +250,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             return Progress(model, trace, s, "tolerance" if settled else "")
 
         if len(starts) == 1:
-            watch = Watch(self, self.checkpoint, data)
+            watch = Watch(self, self.checkpoint, data, in_order=True)  # W and V are of the rows
             return watch.limited(self.max_iter).loop(step, Progress(starts[0]))
         with one_task(self):
             runs = [Watch(max_iter=self.max_iter).loop(step, Progress(start)) for start in starts]
@@ -272,7 +276,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _weights(self, sample_weight: Any, N: int) -> np.ndarray:
         if sample_weight is None:
             return np.ones(N)
-        weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), N))
+        sample_weight = np.asarray(unmasked(sample_weight, "sample_weight"), dtype=np.float64)
+        weight = np.array(np.broadcast_to(sample_weight, N))
         if not np.isfinite(weight).all():
             raise ValueError("Input sample_weight contains NaN or infinity.")
         if (weight < 0).any():

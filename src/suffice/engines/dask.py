@@ -32,6 +32,7 @@ from distributed.scheduler import heartbeat_interval
 from ..core.blas import one_blas_thread
 from ..core.blocks import Rows, power_of_two
 from ..core.partitions import Partitions, fold_blocks, in_block
+from ..core.sound import must_be_sound, unmasked
 from ..core.statistics import add, tree_sum
 from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import Value
@@ -445,7 +446,7 @@ def _beside(X: Any, part: Any, name: str) -> list[Any]:
                 f"{name} is in memory, and the chunks of X have unknown lengths: call "
                 f"X.compute_chunk_sizes() first, or pass {name} as a dask array with the chunks of X."
             )
-        part = da.from_array(np.asarray(part), -1)
+        part = da.from_array(np.asarray(unmasked(part, name)), -1)
     part = part.rechunk(dict.fromkeys(range(1, part.ndim), -1))
     if not np.isnan(X.shape[0]) and not np.isnan(part.shape[0]):
         if part.shape[0] != X.shape[0]:
@@ -520,14 +521,15 @@ def _arrays(
     if sp.issparse(X):
         if not check.sparse or "groups" in names:
             raise TypeError(f"{check.name} does not take blocks of sparse rows: make them dense first.")
+        must_be_sound(X)
         X = sp.csr_array(X)
     else:
-        X = np.asarray(X)
+        X = np.asarray(unmasked(X, "X", check.nan))
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got a block of shape {X.shape} instead.")
     if X.dtype.kind not in "biuf":
         X = X.astype(object if check.strings else np.float64)
-    given = {name: np.asarray(part) for name, part in zip(names, beside, strict=True)}
+    given = {name: np.asarray(unmasked(part, name)) for name, part in zip(names, beside, strict=True)}
     for name, part in given.items():
         if part.ndim == 2 and part.shape[1] == 1 and (name != "y" or check.target != "number"):
             given[name] = part = part[:, 0]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 
 from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
+from ..core.hashing import checksum
 from ..core.partitions import Partitions, in_block
 from ..core.tables import Columns, Seen, Sparse, runs
 from .cache import check_cache, streamed
@@ -23,29 +27,107 @@ class ParquetScan:
     files: tuple[str, ...]
     columns: tuple[str, ...]
     cache: str | None = None
+    keys: Mapping[str, Any] = field(default_factory=dict, hash=False)  # partition columns: values by file
 
 
-@dataclass(frozen=True)
-class Batches:
-    """Numbered record batches. A batch lies within one row group and has at most so many rows."""
+class FileState(NamedTuple):
+    """What tells that a file has changed, without reading its rows."""
 
-    files: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: int
     size: int
+    footer: bytes  # a digest; the footer has the places, sizes and statistics of all columns
+    modified: int  # in nanoseconds
+
+
+def state_of(file: Any, rows: int) -> FileState:
+    """The state of an open Parquet file."""
+    status = os.fstat(file.fileno())
+    end = status.st_size - 8  # where the footer ends: its length and four letters come after it
+    length = min(end, int.from_bytes(file.read_at(4, end), "little"))
+    footer = file.read_at(length, end - length)
+    return FileState(rows, status.st_size, hashlib.blake2b(footer).digest(), status.st_mtime_ns)
+
+
+class Batches:
+    """Numbered record batches. A batch lies within one row group and has at most so many rows.
+
+    Remembered of the first pass is the state of each file: it must be the same when the file has been read,
+    and in later passes.
+    """
+
+    def __init__(self, scan: ParquetScan, columns: Sequence[str], size: int) -> None:
+        self.scan, self.columns, self.size = scan, list(columns), size
+        self.known: dict[str, FileState] = {}
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
+        number, keys = 0, self.scan.keys
+        for n, path in enumerate(self.scan.files):
+            for batch in self._read(path):
+                for name in keys.keys() & self.columns:
+                    batch = batch.append_column(name, _repeated(keys[name][n], batch.num_rows))
+                yield number, batch.select(self.columns) if keys else batch
+                number += 1
+
+    def _read(self, path: str) -> Iterator[Any]:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        number = 0
-        for path in self.files:
-            with pq.ParquetFile(path, pre_buffer=False) as file:
-                missing = [name for name in self.columns if name not in file.schema_arrow.names]
-                if missing:
-                    raise ValueError(f"{path} has no column {missing}, but files before it do.")
+        with (
+            pa.OSFile(path) as source,
+            pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file,
+        ):
+            rows = file.metadata.num_rows
+            state = state_of(source, rows)
+            _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
+            columns = [name for name in self.columns if name not in self.scan.keys]
+            if missing := [name for name in columns if name not in file.schema_arrow.names]:
+                raise ValueError(f"{path} has no column {missing}, but files before it do.")
+            try:
                 for group in range(file.num_row_groups):
-                    for batch in file.iter_batches(self.size, [group], list(self.columns)):
-                        yield number, batch
-                        number += 1
+                    yield from file.iter_batches(self.size, [group], columns)
+            except (OSError, pa.ArrowException) as error:
+                _must_be_unchanged(path, state, state_of(source, rows), "while it was read")
+                error.add_note(f"While reading {path}.")
+                raise
+            _must_be_unchanged(path, state, state_of(source, rows), "while it was read")
+
+
+def _repeated(value: Any, n: int) -> Any:
+    import pyarrow as pa
+
+    return pa.repeat(value, n) if value.is_valid else pa.nulls(n, value.type)
+
+
+ONCE = "Fit while nothing writes to the files, or call scan_parquet(..., cache='disk') to read them once."
+
+
+def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) -> None:
+    if now == before:
+        return
+    if now.rows != before.rows:
+        what = f"it had {before.rows} rows {when}, and has {now.rows} now"
+    elif now.size != before.size:
+        what = f"it had {before.size} bytes {when}, and has {now.size} now"
+    elif now.footer != before.footer:
+        what = f"it had other statistics of its columns {when}"
+    else:
+        what = f"it was modified since it was opened {when}"
+    raise ValueError(f"{path} changed: {what}. {ONCE}")
+
+
+class FirstPass:
+    """A checksum of each block of the first pass: later passes must read the same values."""
+
+    def __init__(self, advice: str) -> None:
+        self.known: dict[int, int] = {}
+        self.advice = advice
+
+    def compare(self, block: Any) -> None:
+        number, found = block.index[0], checksum(block)
+        if self.known.setdefault(number, found) != found:
+            raise ValueError(
+                f"The data changed: block {number} had other values in the first pass. {self.advice}"
+            )
 
 
 @dataclass(frozen=True)
@@ -98,13 +180,22 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
     Parameters
     ----------
     path : str, path, or sequence of these
-        Files, or folders whose files ending in ``.parquet`` are taken in the order of their names.
+        Files, or folders whose files ending in ``.parquet`` are taken in the order of their names. Files and
+        folders that begin with a dot or an underscore are left out. Partition columns of Hive, as in
+        ``year=2024/part-0.parquet``, are columns like others: whole numbers if all values are, else strings.
     columns : sequence of str, optional
         Columns to read; all if not given. See `suffice.rows` to name targets and weights.
     cache : {"memory", "disk"}, optional
         Where to keep what the first pass of a fit has read, for the passes after it: in memory, if that is
         less than half of what is free; or in a temporary file. If not given, each pass reads the files again.
         The result is the same to the bit.
+
+    Notes
+    -----
+    Each pass compares the files with those of the first: their sizes, times, footers and the values of each
+    block. A file that changed is an error, since the passes of a fit must meet the same rows; with a cache,
+    files are read once. The checksums of pages are verified where a file has them. Tables of Delta, Iceberg
+    and Hudi are refused, since some of their files are no longer part of the table: see `suffice.scan`.
 
     Examples
     --------
@@ -125,18 +216,76 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
             f"scan_parquet reads files of this machine, and {elsewhere} are elsewhere: "
             "fit(ray.data.read_parquet(...)) reads them where they are."
         )
-    files = tuple(
-        str(file)
-        for part in map(Path, given)
-        for file in (sorted(part.rglob("*.parquet")) if part.is_dir() else [part])
-    )
+    parts = list(map(Path, given))
+    files = [file for part in parts for file in (_files_in(part) if part.is_dir() else [part])]
+    _must_be_plain({*parts, *(file.parent for file in files)})
     if not files:
         raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in given]}.")
-    names = tuple(pq.read_schema(files[0]).names)
+    names = pq.read_schema(files[0]).names
+    keys = {name: values for name, values in _partition_keys(parts, files).items() if name not in names}
+    names = (*names, *keys)
     missing = [name for name in columns or () if name not in names]
     if missing:
         raise ValueError(f"{files[0]} has no column {missing}; its columns are {list(names)}.")
-    return ParquetScan(files, tuple(columns) if columns else names, cache)
+    return ParquetScan(tuple(map(str, files)), tuple(columns) if columns else names, cache, keys)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """The Parquet files of a folder; hidden ones are not part of the data, as Spark and Arrow have it."""
+
+    def hidden(name: str) -> bool:
+        return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+    found = sorted(folder.rglob("*.parquet"))
+    return [file for file in found if not any(map(hidden, file.relative_to(folder).parts))]
+
+
+def _partition_keys(parts: list[Path], files: list[Path]) -> dict[str, Any]:
+    """Values by file of the columns that stand in the paths below the folder that all parts share, as in
+    ``year=2024/part-0.parquet``: whole numbers if all are, else strings, as Arrow infers them."""
+    import pyarrow as pa
+
+    base = os.path.commonpath([os.path.abspath(p if p.is_dir() else p.parent) for p in parts])
+    found: dict[str, list[str | None]] = {}
+    for n, file in enumerate(files):
+        for segment in Path(os.path.abspath(file)).relative_to(base).parent.parts:
+            name, equals, value = map(unquote, segment.partition("="))
+            if name and equals:
+                values = found.setdefault(name, [None] * len(files))
+                values[n] = None if value == "__HIVE_DEFAULT_PARTITION__" else value
+    keys = {name: pa.array(values, pa.string()) for name, values in found.items()}
+    for name, values in keys.items():
+        try:
+            keys[name] = values.cast(pa.int32())
+        except pa.ArrowInvalid:
+            continue
+    return keys
+
+
+# Formats whose logs say which files are part of the table: what marks their folder, and what reads them.
+FORMATS = {
+    "a Delta table": (
+        "_delta_log",
+        "suffice.scan(deltalake.DeltaTable({!r}).to_pyarrow_dataset().to_batches)",
+    ),
+    "an Iceberg table": (
+        "metadata/*.metadata.json",
+        'suffice.scan(catalog.load_table("...").scan().to_arrow_batch_reader) with a catalog of pyiceberg',
+    ),
+    "a Hudi table": (".hoodie", 'fit(spark.read.format("hudi").load({!r}))'),
+}
+
+
+def _must_be_plain(places: set[Path]) -> None:
+    """Refuse files of a table format: some of them may have been deleted from the table."""
+    absolute = [Path(os.path.abspath(place)) for place in places]
+    for folder in {folder for place in absolute for folder in (place, *place.parents)}:
+        for name, (marker, call) in FORMATS.items():
+            if any(folder.glob(marker)):
+                raise ValueError(
+                    f"{folder} is {name}: its files may hold rows that were deleted or replaced, and its log "
+                    f"says which are live. To read those, call {call.format(str(folder))}."
+                )
 
 
 def column_names(scan: ParquetScan) -> tuple[str, ...]:
@@ -146,19 +295,19 @@ def column_names(scan: ParquetScan) -> tuple[str, ...]:
 def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
     size = rows_of_lists(scan.files[0], names) if isinstance(columns.features, Sparse) else batch_rows(names)
-    return open_batches(Batches(scan.files, names, size), columns, check, scan.cache)
+    return open_batches(Batches(scan, names, size), columns, check, scan.cache, ONCE)
 
 
 def answer(scan: ParquetScan, asked: Any) -> np.ndarray:
     """The answers for all rows, as an array."""
     names = tuple(asked.columns.names())  # others are not read
-    return answers(whole(Batches(scan.files, names, batch_rows(names)), asked.columns), asked)
+    return answers(whole(Batches(scan, names, batch_rows(names)), asked.columns), asked)
 
 
 def write_answers(scan: ParquetScan, asked: Any, to: Any) -> ParquetScan:
     """The rows with their answers, written to a folder, and that as a scan."""
     names = scan.columns
-    return scan_parquet(write(whole(Batches(scan.files, names, batch_rows(names)), asked.columns), asked, to))
+    return scan_parquet(write(whole(Batches(scan, names, batch_rows(names)), asked.columns), asked, to))
 
 
 def batch_rows(names: Sequence[str]) -> int:
@@ -177,10 +326,17 @@ def rows_of_lists(path: str, names: Sequence[str]) -> int:
 
 
 def open_batches(
-    batches: Iterable[tuple[int, Any]], columns: Columns, check: Callable[[Any], Any], cache: str | None
+    batches: Iterable[tuple[int, Any]],
+    columns: Columns,
+    check: Callable[[Any], Any],
+    cache: str | None,
+    advice: str,
 ) -> Partitions:
-    """Partitions of numbered batches, read in order, and converted by the threads that fold them."""
-    return streamed(whole(batches, columns), cache, _block, columns, check)
+    """Partitions of numbered batches, read in order, and converted by the threads that fold them.
+
+    Where a pass meets other values than the first, the error ends with the advice.
+    """
+    return streamed(whole(batches, columns), cache, _block, columns, check, FirstPass(advice))
 
 
 def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tuple[int, Any]]:
@@ -191,6 +347,8 @@ def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tupl
     return WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
 
 
-def _block(columns: Columns, check: Callable[[Any], Any], numbered: tuple[int, Any]) -> Any:
+def _block(columns: Columns, check: Callable[[Any], Any], first: FirstPass, numbered: tuple[int, Any]) -> Any:
     with in_block(numbered[0], "reading it"):
-        return columns.block(check, *numbered)
+        block = columns.block(check, *numbered)
+        first.compare(block)
+        return block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,7 @@ def column_names(scan: StreamScan) -> tuple[str, ...]:
 
 def open_partitions(scan: StreamScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
-    return open_batches(Recut(scan.source, names, batch_rows(names)), columns, check, scan.cache)
+    return open_batches(Recut(scan.source, names, batch_rows(names)), columns, check, scan.cache, SAME)
 
 
 def answer(scan: StreamScan, asked: Any) -> np.ndarray:
@@ -118,12 +118,17 @@ class Recut:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         known_rows, known_marks = self.known or (None, [])
         rows, marks = 0, []
-        for number, batch in enumerate(self._batches()):
-            marks.append(hash(repr(batch.slice(0, 1).to_pylist())))
-            if known_marks[number : number + 1] not in ([], marks[-1:]):
-                raise ValueError(f"The source gave another row {rows} in the first pass. {SAME}")
-            rows += batch.num_rows
-            yield number, batch
+        with closing(self._batches()) as batches:
+            for number, batch in enumerate(batches):
+                marks.append(hash(repr(batch.slice(0, 1).to_pylist())))
+                if known_marks[number : number + 1] not in ([], marks[-1:]):
+                    raise ValueError(f"The source gave another row {rows} in the first pass. {SAME}")
+                rows += batch.num_rows
+                short = rows < (known_rows or 0) and batch.num_rows < self.size  # which only the last is
+                if short or rows > (known_rows or rows):  # said before the block is compared
+                    rows += sum(later.num_rows for later in batches)
+                    break
+                yield number, batch
         if not rows:
             raise ValueError(f"The source gave no rows. {FRESH}")
         if known_rows not in (None, rows):

@@ -410,6 +410,7 @@ class LogisticRegression(Classifier, Iterative):
                 self.checkpoint,
                 data,
                 as_model=lambda theta: model.replace(theta=theta.reshape(shape)),
+                in_order=self.solver == "sgd",
             ),
         )
         solution = model.replace(theta=progress.model.reshape(shape), curvature=False)

@@ -346,7 +346,7 @@ class Perceptron(Classifier, Iterative):
         start = self._model(data, classes_of(data))
         form = self._form(data, start)
         first = self._first(form, start, self._given(start, coef_init, intercept_init))
-        watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
+        watch = Watch(self, self.checkpoint, data, in_order=True).limited(self.max_iter)
         progress = watch.loop(lambda here: self._epoch(form, here), first)
         return self._conclude(form, progress, data)
 

@@ -321,7 +321,13 @@ class ConditionalRandomField(StepClassifier):
         minimise = self._minimiser()
         data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
         start = self._start(data)
-        watch = Watch(self, self.checkpoint, data, as_model=lambda theta: start.replace(theta=theta.copy()))
+        watch = Watch(
+            self,
+            self.checkpoint,
+            data,
+            as_model=lambda theta: start.replace(theta=theta.copy()),
+            in_order=self.solver == "sgd",
+        )
         # Labels are looked up once, not in every pass.
         coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
         progress = minimise(coded, start.replace(classes=codes), watch)

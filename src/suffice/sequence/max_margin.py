@@ -358,7 +358,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         np.add.at(moves, (which[into], codes[into - 1], codes[into]), 1.0)
         seed, level = seed_of(self.random_state), np.zeros(len(block))
         start = Dual(model, share=np.eye(K)[codes], moves=moves, level=level, seed=seed)
-        return self._watch(data).loop(step, start)
+        return self._watch(data, in_order=True).loop(step, start)
 
     def _smo(self, model: MarginChain, data: Partitions) -> Dual:
         from ..loops.margin import smo
@@ -401,7 +401,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         start = Dual(
             model, share=truth, moves=true_moves, level=np.zeros(len(block)), seed=seed_of(self.random_state)
         )
-        return self._watch(data).loop(step, start)
+        return self._watch(data, in_order=True).loop(step, start)
 
     def _measured(self, here: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
         """With the dual objective in the trace, and the gap to the primal one."""

@@ -151,6 +151,7 @@ class StructuredPerceptron(ChainClassifier):
 
         W, T = np.zeros((self.n_features_in_, len(model.classes))), model.transitions
         start = Epochs(model, W=W, T=T, late_W=W, late_T=T, seed=seed_of(self.random_state))
-        progress = Watch(self, self.checkpoint, data).limited(self.max_iter).loop(step, start)
+        watch = Watch(self, self.checkpoint, data, in_order=True).limited(self.max_iter)
+        progress = watch.loop(step, start)
         self._publish(progress.replace(statistics=data.fold(MarginChain.summarize, progress.model)))
         return self

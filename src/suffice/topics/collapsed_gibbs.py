@@ -29,6 +29,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, whole
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
+from ..core.storage import StorageError
 from ..core.values import Value
 from ..engines.local import LocalPartitions, in_order
 
@@ -174,6 +175,11 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         nonlocal tokens, done, s
         n = progress.n_iter
         if n != done:  # it goes on from a checkpoint
+            if tokens.fold(_lengths) != tuple(map(len, progress.model.topics)):
+                raise StorageError(
+                    f"{watch.checkpoint} holds the topics of other blocks of these documents: go on where it "
+                    "was written, with the data divided as then, or remove it to start anew."
+                )
             tokens = tokens.map(_resumed, progress.model.topics)
             s = tokens.fold(Counts.of, alpha, V)
         (tokens, s), done = swept(tokens, s, alpha, eta, (seed, n + 1)), n + 1
@@ -346,6 +352,10 @@ def _swept(
 
 def _topics(block: Tokens) -> tuple[np.ndarray, ...]:
     return (block.topic,)
+
+
+def _lengths(block: Tokens) -> tuple[int, ...]:
+    return (len(block.topic),)
 
 
 def _resumed(topics: tuple[np.ndarray, ...], block: Tokens) -> Tokens:

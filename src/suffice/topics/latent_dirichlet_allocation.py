@@ -28,6 +28,7 @@ from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions, in_runs
+from ..core.sound import must_be_sound
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions, in_order, map_rows
 from ..families.priors import Dirichlet
@@ -462,13 +463,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.n_batch_iter_ = 0
         if solver == "gibbs":
             seed = int(random.randint(np.iinfo(np.int32).max))
-            watch = Watch(self, self.checkpoint, data, as_model=lambda draw: draw.model(start))
+            watch = Watch(self, self.checkpoint, data, as_model=lambda draw: draw.model(start), in_order=True)
             drawn = gibbs(start, data, seed, self.max_iter, watch)
             s = TopicCounts(0.0, *drawn.statistics)
             with warnings.catch_warnings():  # a sampler that has made its sweeps is finished
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
-        watch = Watch(self, self.checkpoint, data)
+        watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
         if solver == "variational":
             return self._publish(variational(start, data, self.tol, self.max_iter, watch))
         rate = Rate(self.learning_decay, self.learning_offset)
@@ -636,6 +637,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         -------
         float
         """
+        must_be_sound(X)
         X = sp.csr_array(X if sp.issparse(X) else np.asarray(X))
         if hasattr(self, "model_"):
             return log_joint(X, np.asarray(topics), self.model_.alpha, self.model_.eta)

@@ -1,0 +1,53 @@
+"""Arrays that say something else than their numbers: masked ones, and damaged sparse matrices."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def unmasked(values: Any, name: str, nan: bool = False) -> Any:
+    """What came; of a masked array NaN, or None of objects, for what is masked, where that is allowed."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    if not nan:
+        raise ValueError(
+            f"{name} is a masked array, and {np.ma.count_masked(values)} of its values are masked, that is "
+            f"missing, which is not accepted here: leave those rows out, or pass {name}.filled(...)."
+        )
+    return np.where(values.mask, np.nan if values.dtype.kind in "biuf" else None, values.data)
+
+
+def must_be_sound(X: Any, name: str = "X") -> None:
+    """Refuse a sparse matrix whose indices lead out of it: compiled loops would follow them."""
+    if not sp.issparse(X):
+        return
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            _must_be_indices(X.indices, X.indptr)
+            copy(X).check_format(full_check=True)  # which may replace the arrays of the object
+        elif X.format == "coo":
+            _must_be_indices(*X.coords)
+            for size, places in zip(X.shape, X.coords, strict=True):
+                if len(places) != len(X.data):
+                    raise ValueError(f"{len(places)} indices and {len(X.data)} values")
+                if len(places) and not 0 <= places.min() <= places.max() < size:
+                    raise ValueError(f"indices must be from 0 to {size - 1}")
+        else:
+            must_be_sound(X.tocsr(), name)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a damaged sparse {X.format} matrix: {error}. Make it of its entries again, e.g. "
+            "scipy.sparse.csr_array((data, (rows, columns)), shape)."
+        ) from None
+
+
+def _must_be_indices(*arrays: np.ndarray) -> None:
+    for array in arrays:
+        if array.dtype.kind != "i":
+            raise ValueError(f"indices must be integers, and are {array.dtype}")
