@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
 from suffice.engines.local import LocalPartitions
+from suffice.fitting.smoothing import Smoothing
 from suffice.linear_model import (
     AdditiveModel,
     GeneralizedAdditiveModel,
@@ -418,6 +419,32 @@ def test_refusals():
         AdditiveModel().fit(sp.csr_array(X), y)
     with pytest.warns(ConvergenceWarning):
         gam("poisson", max_iter=2).fit(X, counts)
+
+
+# --- columns that say the same -------------------------------------------------------------------------
+
+
+@each_family
+@pytest.mark.parametrize("criterion", ["reml", "gcv"])
+@pytest.mark.parametrize("columns", [[0, 1, 2, 3, 0], [0, 1, 2, 3, 0, 1, 2, 3], [0, 1, 2, 3, 3]])
+def test_duplicated_columns_take_no_longer(family, criterion, columns, monkeypatch):
+    """Only the sum of the inverse penalties of equal columns is determined: the search must not wander where
+    the criterion is flat. Counted are its solves; the answer is that of the distinct columns."""
+    solves, parts = 0, Smoothing._parts
+
+    def counted(*args):
+        nonlocal solves
+        solves += 1
+        return parts(*args)
+
+    monkeypatch.setattr(Smoothing, "_parts", counted)
+    X, y, _ = targets(family, 200)
+    distinct, of_distinct = gam(family, criterion=criterion).fit(X, y), solves
+    duplicated = gam(family, criterion=criterion).fit(X[:, columns], y)
+    assert solves - of_distinct <= 3 * of_distinct
+    assert duplicated.n_iter_ <= distinct.n_iter_ + 3
+    found = duplicated.model_.score(X[:, columns])
+    np.testing.assert_allclose(found, distinct.model_.score(X), atol=1e-4, rtol=0.0)
 
 
 @pytest.mark.slow

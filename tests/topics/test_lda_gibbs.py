@@ -7,6 +7,8 @@ import inspect
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from numba import njit
@@ -16,7 +18,7 @@ from sklearn.callback import FitCallback
 import suffice
 from suffice.core.storage import StorageError, load_value
 from suffice.loops import topics as loops
-from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion
+from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion, left_to_right
 from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
 
 from ..laws.test_checkpoints import Interrupt, StopAt
@@ -375,6 +377,25 @@ def test_counts_must_be_whole():
         gibbs(topic_word_prior=0).fit([[1, 2]])
     with pytest.raises(ValueError, match="auto"):
         gibbs(doc_topic_prior="auto").fit([[1, 2]])
+
+
+def test_words_are_priced_before_they_are_drawn(tmp_path):
+    """A few large counts, or weights, are billions of words: these are refused before they are expanded."""
+    X = np.array([[3e9, 1.0], [1.0, 2.0]])
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "words.parquet")
+    lda = LatentDirichletAllocation(2, solver="gibbs", max_iter=1, random_state=0)
+    with pytest.raises(MemoryError, match=r"the topics of 3e\+11 words.*use solver='variational'"):
+        lda.fit(sp.csr_array(100.0 * X))
+    with pytest.raises(MemoryError, match="words"):
+        lda.fit(np.ones((2, 2)), sample_weight=[1e12, 1.0])
+    with pytest.raises(MemoryError, match="words"):
+        lda.fit(suffice.scan_parquet(tmp_path / "words.parquet"))
+    block = suffice.partition(100.0 * X).blocks[0]
+    with pytest.raises(MemoryError, match="words"):  # what a worker of a cluster does with its block
+        collapsed_gibbs._here(2, 0, block)
+    with pytest.raises(MemoryError, match="use document_completion"):
+        left_to_right(LatentDirichletAllocation.from_topics([[0.5, 0.5]]), 100.0 * X)
+    LatentDirichletAllocation(2, tol=1e3, random_state=0).fit(100.0 * X)  # the call that is named
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 17, 200])

@@ -5,19 +5,18 @@ from __future__ import annotations
 import errno
 import logging
 import mmap
-import os
 import pickle
 import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core.blocks import Block
+from ..core.cost import free_memory
 from ..core.partitions import in_block
 from .local import LocalPartitions
 
@@ -184,27 +183,6 @@ class OnDisk:
 
 
 STORES: dict[str, Callable[[], Any]] = {"memory": InMemory, "disk": OnDisk}
-
-
-def free_memory() -> float:
-    """Bytes that this process may still take, as far as the system tells."""
-    free = float("inf")
-    if hasattr(os, "sysconf"):
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
-    for line in _text("/proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            free = 1024.0 * int(line.split()[1])
-    limit, used = (_text(f"/sys/fs/cgroup/memory.{part}") for part in ("max", "current"))  # of a container
-    if limit.isdigit() and used.isdigit():
-        free = min(free, float(limit) - float(used))
-    return free
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return ""
 
 
 def _size(block: Block) -> int:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.cost import free_memory
 from ..core.shards import Shards, SumsByKey
 from ..core.statistics import tree_sum
 from ..core.values import nbytes
-from .cache import OnDisk, free_memory
+from .cache import OnDisk
 from .local import LocalPartitions, in_order
 
 # Sums larger than this go to a temporary file; None takes a part of the memory that is free, since there

@@ -23,6 +23,7 @@ Derivatives = tuple[float, np.ndarray, np.ndarray]
 CRITERIA = ("reml", "gcv")
 # In the log of a penalty: as good as none, and so strong that a smooth is a line.
 WEAKEST, STRONGEST = -30.0, 12.0
+SMALL = 1e-5  # steps in the log of a penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,17 @@ class Smoothing:
         out = np.where(flat, 1.0, 0.0)
         return np.where(flat | self.penalized | (not lost), out, 1e-6 * size**2)
 
+    @cached_property
+    def rank_of_lines(self) -> int:
+        """How many of the columns that have no penalty say something of their own."""
+        lines = ~self.penalized
+        if not self.held.any():
+            return int(lines.sum())
+        A = self.A[np.ix_(lines, lines)]
+        size = np.sqrt(np.diag(A))
+        size = np.where(size > 1e-150, size, np.inf)
+        return int((eigh(A / np.outer(size, size), eigvals_only=True) > 1e-10).sum())
+
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
         """The penalty of each column, (p,), of those of the bent features."""
         every = np.zeros(self.feature.max(initial=0) + 1)
@@ -88,8 +100,8 @@ class Smoothing:
 
     def fit(self, alpha: np.ndarray) -> Fit:
         """The solution with these penalties of all features."""
-        inverse, log_determinant = inverse_of(self.A + np.diag(self.penalty(alpha) + self.held))
-        coef = inverse.dot(self.b)
+        M = self.A + np.diag(self.penalty(alpha) + self.held)
+        inverse, log_determinant, coef = inverse_of(M, self.b)
         share = inverse.dot(self.A)
         twice = 2.0 * np.diag(share) - np.einsum("ij,ji->i", share, share)
         squares = self.square - 2.0 * self.b.dot(coef) + coef.dot(self.A.dot(coef))
@@ -104,10 +116,9 @@ class Smoothing:
         """The penalties of all features that the criterion likes best; zero where nothing bends."""
         out = np.zeros(self.feature.max(initial=0) + 1)
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
-        of_lines = 1 + int((~self.penalized).sum())
         if not len(self.bent):
             return out
-        if not self.square > 0 or self.weight <= of_lines:
+        if not self.square > 0 or self.weight <= 1 + self.rank_of_lines:
             out[self.bent] = np.exp(high)
             return out
         unit = 1.0 if self.known_scale else self.square
@@ -136,8 +147,7 @@ class Smoothing:
 
     def _parts(self, log_alpha: np.ndarray) -> tuple[Any, ...]:
         alpha = np.exp(log_alpha)
-        inverse, log_determinant = inverse_of(self.A + np.diag(self._by_column(alpha) + self.held))
-        return alpha, inverse, log_determinant, inverse.dot(self.b)
+        return alpha, *inverse_of(self.A + np.diag(self._by_column(alpha) + self.held), self.b)
 
     def _restricted(self, log_alpha: np.ndarray) -> Derivatives:
         """Twice the restricted negative log-likelihood, by the logs of the penalties, and its derivatives."""
@@ -158,7 +168,7 @@ class Smoothing:
         loss_hessian = np.diag(squares) - 2.0 * fall
         if self.known_scale:
             return value + loss, gradient + squares, hessian + loss_hessian
-        rest = self.weight - 1.0 - (~bent).sum()
+        rest = self.weight - 1.0 - self.rank_of_lines
         return (
             value + rest * np.log(loss),
             gradient + rest * squares / loss,
@@ -192,7 +202,7 @@ class Smoothing:
             - crossed.T
             + np.diag(u.dot(pulls))
         )
-        freedom = 1.0 + len(self.b) - trace.sum() - (self.held > 0).sum()
+        freedom = 1.0 + self.rank_of_lines + bent.sum() - trace.sum()
         freedom_gradient = between.sum(axis=0) - trace
         freedom_hessian = -np.diag(trace) + 2.0 * between + np.diag(between.sum(axis=0)) - 2.0 * third
         if self.known_scale:
@@ -235,24 +245,32 @@ def with_freedom(count: Callable[[float], float], freedom: float, low: float, hi
     return float(np.exp(brentq(lambda x: count(x) - freedom, low, high, xtol=1e-12, rtol=1e-14)))
 
 
-def inverse_of(M: np.ndarray) -> tuple[np.ndarray, float]:
-    """The inverse of a positive matrix, and the log of its determinant."""
+def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """The inverse of a positive matrix, the log of its determinant, and the solution of M x = b.
+
+    The solution is by the root: by the inverse, the rounding of b'x would grow with the condition of M.
+    """
     size = np.sqrt(np.diag(M))
     try:
         root = cholesky(M / np.outer(size, size), lower=True)
     except LinAlgError:
         _, inverse = roots(M)
         values = eigh(M, eigvals_only=True)
-        return inverse @ inverse.T, float(np.log(np.maximum(values, 1e-300)).sum())
+        log_determinant = float(np.log(np.maximum(values, 1e-300)).sum())
+        return inverse @ inverse.T, log_determinant, inverse @ (inverse.T @ b)
     inverse = cho_solve((root, True), np.eye(len(M)))
     log_determinant = 2.0 * float(np.log(np.diag(root)).sum() + np.log(size).sum())
-    return inverse / np.outer(size, size), log_determinant
+    return inverse / np.outer(size, size), log_determinant, cho_solve((root, True), b / size) / size
 
 
 def _minimum(
     fun: Callable[[np.ndarray], Derivatives], x: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """A minimum in a box, by Newton's method to the last digits: rounding shall not choose the penalties."""
+    """A minimum in a box, by Newton's method to the last digits: rounding shall not choose the penalties.
+
+    Along some directions the criterion may be constant: of features that are equal, only the sum of 1 / alpha
+    is determined. There is no step along these.
+    """
     value, gradient, hessian = fun(x)
     for _ in range(200):
         stuck = ((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0))
@@ -261,16 +279,22 @@ def _minimum(
             break
         curve, axes = eigh(hessian[np.ix_(free, free)])
         curve = np.maximum(np.abs(curve), 1e-14 * max(np.abs(curve).max(), 1e-300))
+        slope = axes.T.dot(gradient[free])
+        # A step that is long and yet gains less than the value is rounded follows the rounding of the slope.
+        flat = (np.abs(slope) > SMALL * curve) & (slope**2 < np.finfo(np.float64).eps * abs(value) * curve)
         step = np.zeros_like(x)
-        step[free] = -axes.dot(axes.T.dot(gradient[free]) / curve)
+        step[free] = -axes.dot(np.where(flat, 0.0, slope / curve))
         step /= max(1.0, np.abs(step).max() / 4.0)
+        small = np.abs(step).max() < SMALL
         while True:
             new = np.clip(x + step, low, high)
             found = fun(new)
             # Steps so small are not judged by the value, which is rounded more than the gradient.
-            if found[0] <= value + 1e-13 * abs(value) or np.abs(step).max() < 1e-5:
+            if small or found[0] <= value + 1e-13 * abs(value):
                 break
             step /= 2.0
+            if np.abs(step).max() < SMALL:
+                return x  # no step is better
         moved = np.abs(new - x).max()
         x, (value, gradient, hessian) = new, found
         if moved < 1e-9:
@@ -279,16 +303,17 @@ def _minimum(
 
 
 def backfitting(
-    A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray, coef: np.ndarray, cycles: int
-) -> np.ndarray:
-    """Each smooth in turn fitted to what the others leave of y: so many cycles, or until nothing moves."""
+    A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """A cycle, from coefficients to better ones: each smooth in turn fitted to what the others leave of y."""
     parts = [slice(start, stop) for start, stop in pairwise(columns)]
-    inverses = [inverse_of(A[own, own] + np.diag(penalty[own]))[0] for own in parts]
-    for _ in range(cycles):
-        last, coef = coef, coef.copy()
+    inverses = [inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0] for own in parts]
+
+    def cycle(coef: np.ndarray) -> np.ndarray:
+        coef = coef.copy()
         for own, inverse in zip(parts, inverses, strict=True):
             partial = b[own] - A[own].dot(coef) + A[own, own].dot(coef[own])
             coef[own] = inverse.dot(partial)
-        if np.abs(coef - last).max(initial=0.0) <= 1e-13 * np.abs(coef).max(initial=0.0):
-            break
-    return coef
+        return coef
+
+    return cycle

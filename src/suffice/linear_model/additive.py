@@ -142,9 +142,15 @@ class Additive(Model):
 
     def _backfitted(self, problem: Smoothing, alpha: np.ndarray) -> np.ndarray:
         """One cycle of Gaussian targets; of others, whose next step needs the data, until it settles."""
-        penalty = problem.penalty(alpha) + problem.held
-        cycles = 1 if self.family == "gaussian" else 1000
-        return backfitting(problem.A, problem.b, penalty, self.basis.columns, self.coef, cycles)
+        cycle, coef = self._cycle(problem, alpha), self.coef
+        for _ in range(1 if self.family == "gaussian" else 1000):
+            last, coef = coef, cycle(coef)
+            if np.abs(coef - last).max(initial=0.0) <= 1e-13 * np.abs(coef).max(initial=0.0):
+                break
+        return coef
+
+    def _cycle(self, problem: Smoothing, alpha: np.ndarray) -> Any:
+        return backfitting(problem.A, problem.b, problem.penalty(alpha) + problem.held, self.basis.columns)
 
     def _by_feature(self, values: np.ndarray) -> np.ndarray:
         return np.add.reduceat(values, self.basis.columns[:-1])
@@ -306,12 +312,12 @@ class _Additive(Iterative):
         s = data.fold(Additive.summarize, start)
         must_have_rows(s.weight)
         first = start.estimate(s)
-        problem = first._problem(s)
+        cycle = first._cycle(first._problem(s), first.alpha)
 
         def step(here: Progress) -> Progress:
             model = first
             if here.trace:  # nothing else changes from cycle to cycle
-                model = here.model.replace(coef=here.model._backfitted(problem, first.alpha))
+                model = here.model.replace(coef=cycle(here.model.coef))
             move, p = model.coef - here.model.coef, len(model.coef)
             moved = np.sqrt(max(float(move.dot(s.scatter[:p, :p].dot(move))), 0.0) / (s.scatter[p, p] or 1.0))
             done = self.tol > 0 and moved <= self.tol

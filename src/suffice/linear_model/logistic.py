@@ -204,8 +204,11 @@ def _length(block: Any) -> int:
 
 
 def _every(n: int, block: Any) -> list[Any]:
-    """Each n-th row of a block; what is added is a list."""
-    return [block[::n]] if len(block) else []
+    """Each n-th row of a block; what is added is a list. Of a block of fewer rows one is drawn as often as it
+    should be: else there would be a row of every block, however many there are."""
+    start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
+    rows = np.arange(start, len(block), n)
+    return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
 
 
 def _together(blocks: list[Any]) -> Rows:

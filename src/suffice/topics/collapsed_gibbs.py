@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from scipy.special import gammaln
 
 from ..core.blocks import offsets, one_a_place, power_of_two
+from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, whole
 from ..core.shapes import must, must_index
@@ -63,7 +64,7 @@ class Tokens(Value):
         doc = np.repeat(by_word.indices, times).astype(np.int32)
         if topic is None:
             topic = np.random.default_rng([seed, 0, *index]).integers(K, size=len(doc))
-        topic = np.array(topic, dtype=np.int16 if K < 1 << 15 else np.int32)
+        topic = np.array(topic, dtype=topic_type(K))
         lengths = np.bincount(doc, minlength=X.shape[0])
         return cls(words, offsets(per_word[words]), doc, topic, lengths, index)
 
@@ -295,12 +296,34 @@ def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
     return X[np.repeat(np.arange(X.shape[0]), weight.astype(np.int64))]
 
 
+def topic_type(K: int) -> Any:
+    return np.int16 if K < 1 << 15 else np.int32
+
+
+def afford_tokens(K: int, sizes: np.ndarray) -> None:
+    """Refuse more words and documents than there is memory for: each word has its document and its topic,
+    each document the counts of its topics."""
+    n_words, n_documents, n_entries = sizes.tolist()
+    afford(
+        n_words * (4 + np.dtype(topic_type(K)).itemsize) / 8 + n_documents * K / 4 + 1.5 * n_entries,
+        f"the topics of {n_words:.4g} words, which solver='gibbs' draws one by one,",
+        "use solver='variational', or fit fewer documents and transform the others.",
+    )
+
+
+def _sizes(block: Any) -> np.ndarray:
+    """Of documents as often as their weight says: words, documents, and entries of CSR rows."""
+    X, weight = sp.csr_array(block.X), block.weight
+    return np.array([weight @ X.sum(axis=1), weight.sum(), weight @ np.diff(X.indptr)])
+
+
 def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     """Blocks of tokens. Those of this machine are cut anew, by how many words there are."""
     if not isinstance(data, LocalPartitions):
         tokens = data.map(_here, K, seed)
         must_have_words(tokens.fold(len_of))
         return tokens
+    afford_tokens(K, data.fold(_sizes))
     X = sp.vstack(data.fold(_documents), format="csr")
     length = X.sum()
     must_have_words(length)
@@ -332,6 +355,7 @@ def _documents(block: Any) -> tuple[Any, ...]:
 
 
 def _here(K: int, seed: int, block: Any) -> Tokens:
+    afford_tokens(K, _sizes(block))  # on a cluster, of the machine that holds the block
     return Tokens.of(whole_counts(block.X, np.asarray(block.weight)), K, None, seed, block.index[:1])
 
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, offsets
+from ..core.cost import afford
 from ..core.door import read_rows
 from ..engines.local import map_block
 from .collapsed_gibbs import whole_counts
@@ -102,6 +103,7 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
 
     def of(rows: Any) -> np.ndarray:
         begin = offsets(rows.X.sum(axis=1))
+        afford(begin[-1] / 2, f"{begin[-1]} words, one by one,", "use document_completion.")
         words = np.repeat(rows.X.indices, rows.X.data.astype(np.int64))
         for d, seed in enumerate(rows.y):
             np.random.default_rng(seed).shuffle(words[begin[d] : begin[d + 1]])
