@@ -117,16 +117,19 @@ class Standardization(Value):
         cls, s: ColumnSizes, strength: float, *, n_constants: int, shift: bool = True, sign: float = 1.0
     ) -> Self:
         """For columns of these sizes, and a squared penalty of this strength beside the mean loss. Without
-        `shift`, as where the constants are fixed, columns are only scaled."""
+        `shift`, as where the constants are fixed, columns are only scaled: by their deviation all the same,
+        since columns far from zero are nearly one another's multiples, and their deviations tell them apart.
+        """
         spread, mean = np.sqrt(s.variance), np.abs(s.mean)
         same = spread <= 8 * np.finfo(np.float64).eps * mean  # a column of one number is one more constant
-        shifted = (mean > ORDINARY * spread) & ~same & shift
+        shifted = (mean > ORDINARY * spread) & ~same
         squares = (s.scatter + s.weight * mean**2) / np.where(s.stored > 0, s.stored, 1.0)
         # The curvature by a coefficient is at most a quarter of its square, and that of the penalty.
         scale = np.sqrt(np.where(shifted, s.variance, squares) + 4.0 * strength)
         ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (scale == 0)
-        far = bool((shifted & (mean > FAR * spread)).any())
-        return cls(np.where(shifted, s.mean, 0.0), np.where(ordinary, 1.0, scale), n_constants, sign, far)
+        center = np.where(shifted & shift, s.mean, 0.0)
+        far = bool((np.abs(center) > FAR * spread).any())
+        return cls(center, np.where(ordinary, 1.0, scale), n_constants, sign, far)
 
     @cached_property
     def ordinary(self) -> bool:
