@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression as Theirs
 
 import suffice
 from suffice.core.blocks import Rows
+from suffice.fitting.standardize import column_sizes
 from suffice.linear_model import LogisticRegression, logistic
-from suffice.linear_model.logistic import LogLinear, Sizes
+from suffice.linear_model.logistic import LogLinear
 from suffice.loops.log_linear import errors, walk
 
 SOLVERS = ("lbfgs", "bfgs", "dfp", "newton", "gradient", "sgd")
@@ -103,7 +104,8 @@ def test_sgd_over_blocks(tmp_path):
 @pytest.mark.parametrize("every", [1, 4])
 def test_walk_is_its_steps(classes, every):
     rng = np.random.default_rng(0)
-    N, D, length, shrink = 20, 4, 0.05, 0.3
+    N, D, length = 20, 4, 0.05
+    shrink = np.append(rng.random(D), 0.0)
     X = sp.random_array((N, D), density=0.6, rng=rng, format="csr")
     start, drift = rng.normal(size=(2, D + 1, classes))
     weight, order = rng.random(N), rng.permutation(N)
@@ -118,8 +120,7 @@ def test_walk_is_its_steps(classes, every):
         W -= length * np.outer(np.append(X.toarray()[n], 1.0), error)
         since += 1
         if since == every or t == N - 1:
-            pull = shrink * (W - start)
-            pull[-1] = 0.0
+            pull = shrink[:, None] * (W - start)
             W -= since * length * (drift + pull)
             since = 0
     args = (X.data, X.indices, X.indptr, order, weight, before, start, drift, shrink, length, every, True)
@@ -162,13 +163,14 @@ def test_units_are_the_diagonal_of_the_hessian(as_rows):
         rng.integers(3, size=60),
         rng.random(60),
     )
-    model = LogLinear(np.zeros((3, 5)), np.arange(3), np.array([1.0, 0.5, 2.0]))
+    model = LogLinear(np.zeros((3, 5)), np.arange(3), np.ones(3))
     block = Rows(as_rows(X), y, weight)
-    sizes, s = Sizes.of(model, block), model.replace(curvature=True).summarize(block)
+    sizes, s = column_sizes(block), model.replace(curvature=True).summarize(block)
     assert sizes.weight == s.weight
+    squares = sizes.variance + sizes.mean**2
     ridge = 0.3 * np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 3)
     np.testing.assert_allclose(
-        1.0 / model.units(sizes, 0.3), np.diag(s.hessian) / s.weight + ridge, rtol=1e-12
+        1.0 / model.units(squares, np.full(4, 0.3)), np.diag(s.hessian) / s.weight + ridge, rtol=1e-12
     )
 
 

@@ -143,6 +143,15 @@ def must_have_rows(weight: Any) -> None:
         raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
 
 
+# What to do about a fit that did not converge, by the reason why it stopped.
+ADVICE = {
+    "line search": "No step lowers the objective by more than its rounding error, yet the gradient is larger "
+    "than tol: standardize the features, try another solver, or raise tol.",
+    "separable classes": "The features separate the classes of all rows, so that without a penalty the "
+    "likelihood has no maximum and coefficients grow without bound: set a finite C.",
+}
+
+
 class Iterative(Estimator):
     """Estimators fitted by a loop: what they publish of it."""
 
@@ -161,8 +170,8 @@ class Iterative(Estimator):
         if not progress.converged and progress.stopped_because != "callback":
             warnings.warn(
                 f"{type(self).__name__} did not converge: it stopped after {progress.n_iter} "
-                f"iterations because of {progress.stopped_because}. Raise max_iter or tol, and look "
-                "at trace_.",
+                f"iterations because of {progress.stopped_because}. "
+                f"{ADVICE.get(progress.stopped_because, 'Raise max_iter or tol, and look at trace_.')}",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .hashing import fingerprint
-from .shapes import alike
 from .hashing import fingerprint, fingerprint_in_order, joined_fingerprint
+from .shapes import alike
 from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent, at_rest, minimum_along
+from .descent import Descent, at_rest, minimum_along, no_step
 
 
 def conjugate_gradient(
@@ -31,7 +31,7 @@ def conjugate_gradient(
     start : ndarray
         Where to start.
     tol : float
-        Converged when no component of the gradient is larger, or the value falls no more.
+        Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -55,15 +55,14 @@ def conjugate_gradient(
             here = here.replace(value=value, gradient=gradient)
         direction, length = _direction(here)
         found = minimum_along(fun, here, direction, length=length, accuracy=0.05)
+        promised = -length * float(here.gradient.dot(direction))
         if found is None:
-            promised = -length * float(here.gradient.dot(direction))
-            why = "tolerance" if promised <= ROUNDING * max(1.0, abs(here.value)) else "line search"
-            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            return no_step(here, here.gradient, promised, tol)
         new, value, gradient = found
         return Descent(
             new,
             (*here.trace, value),
-            stopped_because=at_rest(here, value, gradient, tol),
+            stopped_because=at_rest(here, value, gradient, promised, tol),
             value=value,
             gradient=gradient,
             steps=(new - here.model,),

@@ -16,6 +16,8 @@ from ..core.loop import Progress, Watch
 from .linear_algebra import solve_positive
 
 ROUNDING = 64 * np.finfo(np.float64).eps
+# Of the value of a function, what is lost in its rounding when it is the sum of many terms.
+LOST = 1e3 * ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def newton(
     l1 : float or ndarray
         Strength of the absolute values, of all parameters or of each.
     tol : float
-        Converged when no component of the gradient is larger, or the value falls no more.
+        Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -99,10 +101,16 @@ def newton(
             length /= 2.0
             if length < 1e-10:
                 return here.replace(trace=(*here.trace, value), stopped_because="line search")
+        slopes, before = steepest(new, new_gradient, l1), steepest(x, gradient, l1)
+        # What a coordinate alone could gain is seen also along directions that `solve` takes for flat.
+        alone = 0.5 * slopes**2 / np.where(np.diag(new_hessian) > 0, np.diag(new_hessian), 1.0)
+        small = max(-slope, alone.max(initial=0.0)) <= LOST * max(1.0, abs(value))
+        still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
+        still &= small or largest(slopes) >= largest(before)
         return Descent(
             new,
             (*here.trace, new_value),
-            stopped_because=finished(value, new_value, steepest(new, new_gradient, l1), tol),
+            stopped_because=why_stopped(slopes, tol, still=still, small=small),
             value=new_value,
             gradient=new_gradient,
             hessian=new_hessian,
@@ -188,15 +196,34 @@ def minimum_along(
     return best
 
 
-def finished(value: float, new_value: float, new_gradient: np.ndarray, tol: float) -> str:
-    """Why a descent that took a step ends here, if it does."""
-    small = np.abs(new_gradient).max(initial=0.0) <= tol
-    still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
-    return "tolerance" if small or still else ""
+def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> str:
+    """Why a descent ends here, if it does: no slope is larger than `tol`; or it falls no more (`still`). That
+    is a minimum only if no step can gain more than rounding (`small`), and else it is stuck."""
+    if largest(slopes) <= tol:
+        return "tolerance"
+    return "" if not still else "tolerance" if small else "line search"
 
 
-def at_rest(here: Descent, value: float, gradient: np.ndarray, tol: float) -> str:
+def at_rest(here: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
     """The same after an exact search, which sees the gradient fall where the value is lost in rounding."""
-    largest = np.abs(gradient).max(initial=0.0)
-    still = value >= here.value and largest >= np.abs(here.gradient).max(initial=0.0)
-    return "tolerance" if largest <= tol or still else ""
+    still = value >= here.value and largest(gradient) >= largest(here.gradient)
+    return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
+
+
+def no_step(here: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
+    """Where no step along a line descends."""
+    small = lost_in_rounding(here.value, slopes, promised)
+    why = why_stopped(slopes, tol, still=True, small=small)
+    return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+
+
+def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
+    """Whether a step gains no more than rounding: by what it promised, and by the slopes themselves, of
+    parameters in units in which the curvature is about that of the value. Where the curvature is only
+    guessed, a small promise may be that of a bad guess."""
+    unit = max(1.0, abs(value))
+    return promised <= LOST * unit and largest(slopes) <= np.sqrt(LOST) * unit
+
+
+def largest(x: np.ndarray) -> float:
+    return max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.loop import Watch
 from ..core.statistics import Statistics
 from ..core.values import Value
-from .descent import ROUNDING, Descent, at_rest, minimum_along
+from .descent import ROUNDING, Descent, at_rest, minimum_along, no_step
 
 EXACT = 1e-10  # of the slope at the start of a line, what is left where the search along it ends
 
@@ -45,7 +45,7 @@ def gradient_descent(
         textbooks; there the next gradient is at right angles, and the way to the minimum of a narrow valley
         is long. A number multiplies the gradient, and nothing is tried: too large a number diverges.
     tol : float
-        Converged when no component of the gradient is larger, or the value falls no more.
+        Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -79,11 +79,10 @@ def gradient_descent(
             here = here.replace(value=value, gradient=gradient)
         found = found_from(here)
         if found is None:
-            why = "tolerance" if _reach(here) <= ROUNDING * max(1.0, abs(here.value)) else "line search"
-            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            return no_step(here, here.gradient, _reach(here), tol)
         new, value, gradient = found
         if step == "line-search":
-            why = at_rest(here, value, gradient, tol)
+            why = at_rest(here, value, gradient, _reach(here), tol)
         else:
             why = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
         return Descent(
@@ -150,7 +149,7 @@ def coordinate_descent(
     start : ndarray
         Where to start.
     tol : float
-        Converged when no component of the gradient is larger, or the value falls no more.
+        Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -179,7 +178,7 @@ def coordinate_descent(
             if found is not None:
                 new, value, gradient = found
                 here = here.replace(model=new, value=value, gradient=gradient)
-        why = at_rest(before, here.value, here.gradient, tol)
+        why = at_rest(before, here.value, here.gradient, 0.0, tol)
         return here.replace(trace=(*here.trace, here.value), stopped_because=why)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
@@ -315,7 +314,7 @@ def descent_by_walks(
     start : ndarray
         Where to start.
     tol : float
-        Converged when no component of the gradient is larger, or the value falls no more.
+        Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -332,10 +331,9 @@ def descent_by_walks(
             direction = -here.gradient
         found = minimum_along(fun, here, direction, accuracy=0.5)
         if found is None:
-            why = "tolerance" if _reach(here) <= ROUNDING * max(1.0, abs(here.value)) else "line search"
-            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            return no_step(here, here.gradient, _reach(here), tol)
         new, value, gradient = found
-        why = at_rest(here, value, gradient, tol)
+        why = at_rest(here, value, gradient, _reach(here), tol)
         return Descent(new, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent, absolute, steepest
+from .descent import ROUNDING, Descent, absolute, largest, lost_in_rounding, no_step, steepest, why_stopped
 
 MANY = 1 << 21  # parameters from which each vector of the history counts
 
@@ -46,18 +46,17 @@ def limited_memory(
             direction = np.negative(slope_at)
         promised = -dot(slope_at, direction)
         found = _line_search(fun, here, slope_at, direction, l1)
-        if found is None:  # where no step could gain more than rounding, that is the optimum
-            at_rest = promised <= 1e3 * ROUNDING * max(1.0, abs(here.value))
-            why = "tolerance" if at_rest or _largest(slope_at) <= tol else "line search"
-            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+        if found is None:
+            return no_step(here, slope_at, promised, tol)
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
-        largest = _largest(steepest(new, gradient, l1))
-        still = here.value - value <= ROUNDING * max(abs(value), 1.0) and largest >= _largest(slope_at)
+        slopes = steepest(new, gradient, l1)
+        still = here.value - value <= ROUNDING * max(abs(value), 1.0) and largest(slopes) >= largest(slope_at)
+        small = lost_in_rounding(value, slopes, promised)
         return Descent(
             new,
             (*here.trace, value),
-            stopped_because="tolerance" if largest <= tol or still else "",
+            stopped_because=why_stopped(slopes, tol, still=still, small=small),
             value=value,
             gradient=gradient,
             inverse=here.inverse,
@@ -67,10 +66,6 @@ def limited_memory(
 
     first = start if isinstance(start, Descent) else Descent(np.array(start, dtype=np.float64))
     return (watch or Watch()).limited(max_iter).loop(step, first)
-
-
-def _largest(x: np.ndarray) -> float:
-    return max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)))
 
 
 def _line_search(

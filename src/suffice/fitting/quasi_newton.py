@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.cost import afford
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent, at_rest, minimum_along
+from .descent import Descent, at_rest, minimum_along, no_step
 from .lbfgs import limited_memory
 from .linear_algebra import solve_positive
 
@@ -54,8 +54,8 @@ def quasi_newton(
     l1 : float or ndarray
         Strength of the absolute values, of all parameters or of each, for 'lbfgs'.
     tol : float
-        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or the
-        value falls no more.
+        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or no step
+        can gain more than rounding.
     max_iter : int
         Iterations at most.
     watch : Watch, optional
@@ -98,8 +98,7 @@ def quasi_newton(
         promised = -float(here.gradient.dot(direction))
         found = minimum_along(fun, here, direction, accuracy=accuracy)
         if found is None:
-            why = "tolerance" if promised <= ROUNDING * max(1.0, abs(here.value)) else "line search"
-            return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            return no_step(here, here.gradient, promised, tol)
         new, value, gradient = found
         d, y = new - here.model, gradient - here.gradient
         matrix = getattr(here, kept)
@@ -108,7 +107,7 @@ def quasi_newton(
         return Descent(
             new,
             (*here.trace, value),
-            stopped_because=at_rest(here, value, gradient, tol),
+            stopped_because=at_rest(here, value, gradient, promised, tol),
             value=value,
             gradient=gradient,
             **{kept: matrix},

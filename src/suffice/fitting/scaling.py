@@ -26,6 +26,7 @@ def iterative_scaling(
     start: np.ndarray,
     *,
     penalty: Any = 0.0,
+    standard: Callable[[np.ndarray], np.ndarray] = lambda gradient: gradient,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
@@ -45,6 +46,9 @@ def iterative_scaling(
         Where to start.
     penalty : float or ndarray of shape (P,)
         Strength of the squared penalty, on the scale of the counts.
+    standard : callable
+        Of the differences of the counts, which are the gradient, in the units in which they are compared with
+        `tol`.
     tol : float
         Converged when no count is further from what is observed, the penalty included, than this.
     max_iter : int
@@ -69,7 +73,7 @@ def iterative_scaling(
         x = here.model
         value, expected = counts(x)
         apart = expected.sum(axis=0) - observed + penalty * x
-        if np.abs(apart).max(initial=0.0) <= tol:
+        if np.abs(standard(apart)).max(initial=0.0) <= tol:
             return here.replace(trace=(*here.trace, value), value=value, stopped_because="tolerance")
         new = x + scaling_step(observed, expected, totals, x, penalty)
         return Descent(new, (*here.trace, value), value=value)

@@ -24,13 +24,14 @@ from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
-from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions
 from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.scores import Classifier
-from ..statistics import Objective, class_codes, class_weights, classes_of
+from ..fitting.separation import margins, without_maximum
+from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
+from ..statistics import Objective, class_codes, class_totals, class_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +114,23 @@ class LogLinear(Model):
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
 
-    def units(self, s: Sizes, strength: float) -> np.ndarray | None:
-        """One over the curvature of each coefficient where all classes are as probable, with the penalty.
+    def units(self, squares: np.ndarray, strength: np.ndarray) -> np.ndarray | None:
+        """One over the curvature of each coefficient where all classes are as probable, with the penalty, for
+        columns with these mean squares.
 
         None where they are alike: steps then stay in the space of the rows, which serves rows whose features
         go together.
         """
         p = 1.0 / len(self.classes)
-        curvature = np.append(p * (1.0 - p) * s.squares / s.weight + strength, p * (1.0 - p))
+        curvature = np.append(p * (1.0 - p) * squares + strength, p * (1.0 - p))
         curvature[curvature == 0] = p * (1.0 - p)
         if curvature.max() <= ALIKE * curvature.min():
             return None
         return np.tile(1.0 / curvature, len(self.theta))
 
-    def walk(self, gradient: np.ndarray, strength: float, seed: int, n_iter: int, block: Any) -> Walk:
+    def walk(self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any) -> Walk:
         """Steps by the rows of a block one after the other, each twice, from these parameters: see `walks`.
+        The squared penalty of each column is `ridge` strong.
 
         The curvature of a row is at most a quarter of its square for two classes, half of it for more.
         """
@@ -146,12 +149,19 @@ class LogLinear(Model):
         order = np.concatenate([rng.permutation(N), rng.permutation(N)])
         every = max(1, D * N // max(1, X.nnz))  # as much work as a row: most of it is zeros
         start, drift = (np.ascontiguousarray(a.reshape(self.theta.shape).T) for a in (self.theta, gradient))
-        length = 1.0 / (bend + every * strength)
+        length = 1.0 / (bend + every * ridge.max(initial=0.0))
         end = walk(
             *(X.data, X.indices, X.indptr, order, share, before, start, drift),
-            *(strength, length, every, self.fit_intercept),
+            *(np.append(ridge, 0.0), length, every, self.fit_intercept),
         )
         return Walk(total, total * end.T.ravel())
+
+    def margins(self, block: Any) -> np.ndarray:
+        """By how much the score of the class of each row is above the next one, (N,)."""
+        scores, codes = self.scores(block.X), class_codes(self.classes, block.y)
+        if len(self.theta) == 1:
+            return np.where(codes == 1, scores[:, 0], -scores[:, 0])
+        return margins(scores, codes)
 
     def estimate(self, s: Objective) -> Self:
         """One Newton step, without penalty: for the study of a single step."""
@@ -186,17 +196,24 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     return np.log(total) - own, P
 
 
-@dataclass(frozen=True, eq=False)
-class Sizes(Statistics):
-    """The weight of rows, and the sums of the squares of their features."""
-
-    weight: float
-    squares: Annotated[np.ndarray, "(D,)"]
-
-    @classmethod
-    def of(cls, model: LogLinear, block: Any) -> Sizes:
-        weight = block.weight * model.class_weight[class_codes(model.classes, block.y)]
-        return cls(float(weight.sum()), transposed_times(block.X**2, weight[:, None])[:, 0])
+def _walk(
+    standard: Standardization,
+    model: LogLinear,
+    gradient: np.ndarray,
+    strength: float,
+    seed: int,
+    n_iter: int,
+    block: Any,
+) -> Walk:
+    """The walk of a model whose parameters and gradient are of standardised columns. CSR rows keep their
+    zeros: over them it goes by the columns as they came."""
+    if standard.ordinary or not sp.issparse(block.X):
+        rows = block if standard.ordinary else standard.rows(block)
+        return model.walk(gradient, strength / standard.scale**2, seed, n_iter, rows)
+    at = model.replace(theta=standard.from_standard(model.theta))
+    ridge = np.full(len(standard.scale), strength)
+    ended = at.walk(standard.gradient_from_standard(gradient), ridge, seed, n_iter, block)
+    return ended.replace(point=standard.to_standard(ended.point))
 
 
 def _length(block: Any) -> int:
@@ -244,6 +261,16 @@ SOLVERS: dict[str, Any] = {
 }
 
 
+def _penalised(theta: np.ndarray, s: Objective, ridge: np.ndarray) -> tuple[Any, ...]:
+    """Mean loss plus a squared penalty, as strong as `ridge` says of each column, with its derivatives."""
+    coef, gradient = theta[:, :-1], s.gradient / s.weight
+    value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", ridge * coef, coef))
+    gradient.reshape(theta.shape)[:, :-1] += ridge * coef
+    if np.ndim(s.hessian) == 0:
+        return value, gradient
+    return value, gradient, s.hessian / s.weight + np.diag(np.tile(np.append(ridge, 0.0), len(theta)))
+
+
 class LogisticRegression(Classifier, Iterative):
     """Logistic regression with a squared or absolute penalty, or both.
 
@@ -259,7 +286,9 @@ class LogisticRegression(Classifier, Iterative):
     dual : bool, default=False
         Ignored.
     tol : float, default=1e-4
-        Converged when no component of the gradient of the mean loss is larger.
+        Converged when no component of the gradient of the mean loss, by the coefficients of columns in units
+        of their deviation, is larger. Columns whose deviation is between 1/16 and 16, and whose mean is
+        within 16 deviations of zero, are taken as they are.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
@@ -378,31 +407,34 @@ class LogisticRegression(Classifier, Iterative):
         """
         ratio = self._ratio()
         data = open_rows(self, X, y, sample_weight, block_rows=_block_rows)
-        model = self._start(data).replace(curvature=SOLVERS[self.solver] is newton)
-        shape = model.theta.shape
+        model, sizes, weight = self._start(data)
+        shape, strength = model.theta.shape, self._strength(weight)
+        standard = Standardization.of(sizes, strength, n_constants=1, shift=self.fit_intercept)
+        model = model.replace(theta=standard.to_standard(model.theta))
+        ridge = (1.0 - ratio) * strength / standard.scale**2
         last: tuple[Any, Any] = (None, None)  # a point, and the sums there
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
             nonlocal last
             at = model.replace(theta=theta.reshape(shape))
             if last[0] is None or not np.array_equal(last[0], at.theta):
-                last = at.theta.copy(), data.fold(LogLinear.summarize, at)  # the point may move in its place
-            s = last[1]
-            return self._penalised(at.theta, s, (1.0 - ratio) * self._strength(s.weight))
+                last = at.theta.copy(), standard.fold(data, at)  # the point may move in its place
+            return _penalised(at.theta, last[1], ridge)
+
+        def as_model(theta: np.ndarray) -> LogLinear:
+            return model.replace(theta=standard.from_standard(theta.reshape(shape)))
 
         minimise: Any = SOLVERS[self.solver]
         start: Any = model.theta.ravel()
-        if ratio or minimise in (quasi_newton, descent_by_walks):
-            sizes = data.fold(Sizes.of, model)
-            strength = self._strength(sizes.weight)
-            if minimise is descent_by_walks:
-                minimise = self._walker(data, model, strength)
-            if ratio:
-                kinks = np.full(shape, ratio * strength)
-                kinks[:, -1] = 0.0
-                minimise = partial(minimise, l1=kinks.ravel())
-            if self.solver == "lbfgs":
-                start = self._begun(data, model, sizes, ratio, minimise)
+        if minimise is descent_by_walks:
+            minimise = self._walker(data, model, standard, strength)
+        if ratio:
+            l1 = standard.by_parameter(ratio * strength / standard.scale, start.size)
+            minimise = partial(minimise, l1=l1)
+        if self.solver == "lbfgs":
+            squares = (sizes.variance + (sizes.mean - standard.center) ** 2) / standard.scale**2
+            start = Descent(start, inverse=model.units(squares, ridge))
+            start = self._begun(data, model, standard, ridge, start, weight, minimise)
         progress = minimise(
             objective,
             start=start,
@@ -412,47 +444,54 @@ class LogisticRegression(Classifier, Iterative):
                 self,
                 self.checkpoint,
                 data,
-                as_model=lambda theta: model.replace(theta=theta.reshape(shape)),
-                in_order=self.solver == "sgd",
+                as_model=as_model,
+                in_order=self.solver in ("sgd", "sag", "saga"),
             ),
         )
-        solution = model.replace(theta=progress.model.reshape(shape), curvature=False)
         objective(progress.model)  # unless it was the last: a step may have been tried, and not taken
-        self._publish(progress.replace(model=solution, statistics=last[1]))
+        at = as_model(progress.model)
+        s = last[1] if standard.ordinary else data.fold(LogLinear.summarize, at)
+        progress = progress.replace(model=at.replace(curvature=False), statistics=s)
+        self._publish(without_maximum(progress, data, strength))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
         return self
 
-    def _walker(self, data: Partitions, model: LogLinear, strength: float) -> Any:
+    def _walker(self, data: Partitions, model: LogLinear, standard: Standardization, strength: float) -> Any:
         """The solver by walks, with the fold that it needs beside the objective."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def walk(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> Walk:
             at = model.replace(theta=theta.reshape(model.theta.shape))
-            return data.fold(LogLinear.walk, at, gradient, strength, seed, n_iter)
+            return data.fold(_walk, standard, at, gradient, strength, seed, n_iter)
 
         return partial(descent_by_walks, walk=walk)
 
     def _begun(
-        self, data: Partitions, model: LogLinear, sizes: Sizes, ratio: float, minimise: Any
+        self,
+        data: Partitions,
+        model: LogLinear,
+        standard: Standardization,
+        ridge: np.ndarray,
+        here: Descent,
+        weight: float,
+        minimise: Any,
     ) -> Descent:
-        """Where a descent starts, and in which units: those of the curvature of each coefficient alone. Many
-        rows start at the optimum of some of them, with the curvature that they have there, or that was seen
-        on the way."""
-        size, strength = model.theta.size, (1.0 - ratio) * self._strength(sizes.weight)
-        here = Descent(model.theta.ravel(), inverse=model.units(sizes, strength))
+        """Where a descent starts. Many rows start at the optimum of some of them, with the curvature that
+        they have there, or that was seen on the way."""
+        size = model.theta.size
         sample = max(1 << 14, SAMPLE * size)
-        if model.theta.any() or sizes.weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
+        if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
             return here
         rows = data.fold(_every, n // sample)
         some = LocalPartitions(cut(_together(rows)))
 
         def objective(theta: np.ndarray, curvature: bool = False) -> tuple[Any, ...]:
             at = model.replace(theta=theta.reshape(model.theta.shape), curvature=curvature)
-            return self._penalised(at.theta, some.fold(LogLinear.summarize, at), strength)
+            return _penalised(at.theta, standard.fold(some, at), ridge)
 
         found = minimise(objective, start=here, tol=10.0 * self.tol, max_iter=self.max_iter)
         # The Hessian of the sample would take longer than some passes over all rows.
-        if ratio or size**2 > 2 * n:
+        if minimise is not quasi_newton or size**2 > 2 * n:
             return Descent(found.model, steps=found.steps, changes=found.changes, inverse=here.inverse)
         hessian = objective(found.model, True)[2]
         return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
@@ -479,27 +518,19 @@ class LogisticRegression(Classifier, Iterative):
             )
         return ratio
 
-    def _start(self, data: Partitions) -> LogLinear:
-        classes = classes_of(data)
+    def _start(self, data: Partitions) -> tuple[LogLinear, ColumnSizes, float]:
+        """The model to start from, the sizes of columns, and the weight of all rows by their classes."""
+        classes, sizes = classes_and_sizes(data)
         K, D = len(classes), self.n_features_in_
         theta = np.zeros((1 if K == 2 else K, D + 1))
-        if SOLVERS[self.solver] is newton:
+        by_newton = SOLVERS[self.solver] is newton
+        if by_newton:
             afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         weights = class_weights(self.class_weight, data, classes)
-        return LogLinear(theta, classes, weights, self.fit_intercept)
-
-    def _penalised(self, theta: np.ndarray, s: Objective, strength: float) -> tuple[Any, ...]:
-        """Mean loss plus the squared part of the penalty, with its derivatives."""
-        coef, gradient = theta[:, :-1], s.gradient / s.weight
-        value = s.loss / s.weight + 0.5 * strength * float(np.einsum("kd,kd->", coef, coef))
-        gradient.reshape(theta.shape)[:, :-1] += strength * coef
-        if np.ndim(s.hessian) == 0:
-            return value, gradient
-        ridge = np.ones_like(theta)
-        ridge[:, -1] = 0.0
-        return value, gradient, s.hessian / s.weight + strength * np.diag(ridge.ravel())
+        weight = sizes.weight if (weights == 1).all() else weights.dot(class_totals(data, classes))
+        return LogLinear(theta, classes, weights, self.fit_intercept, by_newton), sizes, float(weight)
 
     def _strength(self, weight: float) -> float:
         """Of the penalty, beside the mean loss."""

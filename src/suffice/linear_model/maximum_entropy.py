@@ -9,7 +9,7 @@ how far the expected counts of the features are from those observed; the penalty
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Self
 
@@ -31,6 +31,8 @@ from ..core.values import Value
 from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
 from ..fitting.linear_algebra import gram, one_after_the_other, solve_positive, times, transposed_times
 from ..fitting.scores import Classifier
+from ..fitting.separation import margins, without_maximum
+from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..statistics import Extremes, Objective, class_codes, classes_of
 
 LEVELS = 64  # of the totals of features, at most, by which expected counts are kept apart
@@ -85,6 +87,9 @@ class Products(Value):
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
 
+    def sizes(self, block: Any) -> ColumnSizes:
+        return column_sizes(block)
+
     def labels(self, block: Any) -> np.ndarray:
         return block.y
 
@@ -111,6 +116,15 @@ class Alternatives(Value):
     def spread(self, block: Any, P: np.ndarray) -> np.ndarray:
         mean = sp.csr_array((P.ravel(), np.arange(P.size), block.offset), (len(P), P.size)) @ block.X
         return gram(block.X, (P * block.weight[:, None]).ravel()) - gram(mean, block.weight)
+
+    def sizes(self, block: Any) -> ColumnSizes:
+        """How much each feature differs between the classes of an example, where it does."""
+        N, K = len(block), self.n_classes
+        example = sp.csr_array((np.full(N * K, 1.0 / K), np.arange(N * K), block.offset), (N, N * K))
+        apart = block.X - sp.csr_array(example.T * K) @ (example @ block.X)
+        squares, weight = example @ sp.csr_array(apart.multiply(apart)), block.weight
+        differs = (squares > 0).astype(np.float64).T @ weight
+        return ColumnSizes(float(weight.sum()), differs, np.zeros(len(differs)), squares.T @ weight)
 
     def labels(self, block: Any) -> np.ndarray:
         return block.y[block.offset[:-1]]
@@ -185,6 +199,14 @@ class FeatureWeights(Model):
 
     def place(self, levels: np.ndarray, X: Any) -> np.ndarray:
         return np.minimum(np.searchsorted(levels, self.features.totals(X)), len(levels) - 1)
+
+    def sizes(self, block: Any) -> ColumnSizes:
+        return self.features.sizes(block)
+
+    def margins(self, block: Any) -> np.ndarray:
+        """By how much the score of the class of each example is above the next one, (N,)."""
+        codes = class_codes(self.classes, self.features.labels(block))
+        return margins(self.features.scores(block, self.theta), codes)
 
     def estimate(self, s: Objective) -> Self:
         """One Newton step, without penalty: for the study of a single step."""
@@ -292,7 +314,8 @@ class MaximumEntropy(Classifier, Iterative):
     fit_intercept : bool, default=True
         Whether the features have a constant for each class, which has no penalty. Only without `features`.
     tol : float, default=1e-4
-        Converged when the mean that is expected of each feature is as near to what it should be.
+        Converged when the mean that is expected of each feature is as near to what it should be, in units of
+        the deviation of the feature: as in `LogisticRegression`.
     max_iter : int, default=1000
         Iterations at most.
     warm_start : bool, default=False
@@ -400,14 +423,24 @@ class MaximumEntropy(Classifier, Iterative):
         model = start.replace(classes=classes)
         watch = Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta.copy()))
         progress = solve(data, start, watch)
-        s = data.fold(FeatureWeights.summarize, start.replace(theta=progress.model))
+        at = start.replace(theta=progress.model)
+        s = data.fold(FeatureWeights.summarize, at)
         self.observed_ = data.fold(FeatureWeights.observed, start).parts[1] / s.weight
         self.expected_ = self.observed_ + s.gradient / s.weight
-        solution = model.replace(theta=progress.model)
-        self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
-        return self
+        progress = without_maximum(
+            Progress(at, progress.trace, s, progress.stopped_because), data, 1.0 / self.C
+        )
+        return self._publish(progress.replace(model=at.replace(classes=classes)))
 
     # --- how it is fitted ---------------------------------------------------------------------------------
+
+    def _standard(self, data: Partitions, start: FeatureWeights) -> Standardization:
+        """Features are scaled; the columns of products with classes are also centred, where there are
+        constants to take it up."""
+        sizes = data.fold(FeatureWeights.sizes, start)
+        constants = isinstance(start.features, Products) and self.fit_intercept
+        strength = 1.0 / (self.C * sizes.weight)
+        return Standardization.of(sizes, strength, n_constants=int(constants), shift=constants)
 
     def _solver(self) -> Callable[[Partitions, FeatureWeights, Watch], Progress]:
         by_gradient: dict[str, Callable[..., Any]] = {
@@ -476,13 +509,6 @@ class MaximumEntropy(Classifier, Iterative):
             )
         return shape[1]
 
-    def _strength(self, start: FeatureWeights) -> np.ndarray:
-        """Of the penalty, for each feature: constants have none."""
-        strength = np.full(len(start.theta), 1.0 / self.C)
-        if isinstance(start.features, Products) and self.fit_intercept:
-            strength.reshape(start.features.n_classes, -1)[:, -1] = 0.0
-        return strength
-
     def _by_descent(
         self,
         minimise: Callable[..., Any],
@@ -491,31 +517,37 @@ class MaximumEntropy(Classifier, Iterative):
         start: FeatureWeights,
         watch: Watch,
     ) -> Progress:
-        strength, size = self._strength(start), len(start.theta)
+        standard, size = self._standard(data, start), len(start.theta)
+        strength = standard.by_parameter(1.0 / (self.C * standard.scale**2), size)
+        start = start.replace(theta=standard.to_standard(start.theta))
         if curvature:
             afford(size**2, f"the Hessian of {size} features", "use solver='lbfgs'.")
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            """Mean loss plus penalty, with its derivatives."""
-            s = data.fold(FeatureWeights.summarize, start.replace(theta=theta, curvature=curvature))
+            """Mean loss plus penalty, by the weights of standardised columns, with its derivatives."""
+            s = standard.fold(data, start.replace(theta=theta, curvature=curvature))
             value = (s.loss + 0.5 * float(strength.dot(theta**2))) / s.weight
             gradient = (s.gradient + strength * theta) / s.weight
             if not curvature:
                 return value, gradient
             return value, gradient, (s.hessian + np.diag(strength)) / s.weight
 
+        of_standard = replace(watch, as_model=lambda theta: watch.as_model(standard.from_standard(theta)))
         first = objective(start.theta)
         if np.abs(first[1]).max(initial=0.0) <= self.tol:  # nothing to learn, and rounding is not followed
             at_rest = Progress(start.theta, (first[0],), None, "tolerance")
-            return watch.limited(self.max_iter).loop(lambda _: at_rest, Progress(start.theta))
+            found = of_standard.limited(self.max_iter).loop(lambda _: at_rest, Progress(start.theta))
+            return found.replace(model=standard.from_standard(found.model))
 
         def again(theta: np.ndarray) -> tuple[Any, ...]:
             return first if np.array_equal(theta, start.theta) else objective(theta)
 
-        return minimise(again, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        found = minimise(again, start.theta, tol=self.tol, max_iter=self.max_iter, watch=of_standard)
+        return found.replace(model=standard.from_standard(found.model))
 
     def _by_scaling(self, data: Partitions, start: FeatureWeights, watch: Watch) -> Progress:
-        strength = self._strength(start)
+        standard = self._standard(data, start)
+        strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
         found = data.fold(_range, start)
         # Counted from its least value, no feature is negative; what is subtracted is the same for all
         # classes, and changes no probability.
@@ -539,6 +571,7 @@ class MaximumEntropy(Classifier, Iterative):
             levels - low.sum(),
             start.theta,
             penalty=strength,
+            standard=standard.gradient,
             tol=self.tol * weight,
             max_iter=self.max_iter,
             watch=watch,

@@ -23,7 +23,9 @@ from ..core.partitions import Partitions
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
 from ..fitting.scores import Classifier
-from ..statistics import Objective, class_codes, class_weights, classes_of
+from ..fitting.separation import without_maximum
+from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
+from ..statistics import Objective, class_codes, class_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,12 @@ class CumulativeLogits(Model):
         out[D:, D:] = np.diag(upper[:-1] + lower[1:]) - np.diag(apart[1:-1], 1) - np.diag(apart[1:-1], -1)
         return out
 
+    def margins(self, block: Any) -> np.ndarray:
+        """How far each row is within the thresholds of its class, (N,)."""
+        ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
+        c, score = class_codes(self.classes, block.y), times(block.X, self.coef[:, None])[:, 0]
+        return np.minimum(ends[c + 1] - score, score - ends[c])
+
     def estimate(self, s: Objective) -> Self:
         """One Newton step, without penalty: for the study of a single step."""
         if np.ndim(s.hessian) == 0:
@@ -121,7 +129,8 @@ class ProportionalOdds(Classifier, Iterative):
     solver : {'newton', 'lbfgs'}, default='newton'
         Newton's method, or limited-memory BFGS for many features. Both seek the same optimum.
     tol : float, default=1e-6
-        Converged when no component of the gradient of the mean loss is larger.
+        Converged when no component of the gradient of the mean loss, by the coefficients of columns in units
+        of their deviation, is larger: as in `LogisticRegression`.
     max_iter : int, default=100
         Iterations at most.
     class_weight : dict or 'balanced', default=None
@@ -208,7 +217,10 @@ class ProportionalOdds(Classifier, Iterative):
         if not self.C > 0:
             raise ValueError(f"C={self.C} must be positive.")
         data = open_rows(self, X, y, sample_weight)
-        model = self._start(data)
+        model, sizes = self._start(data)
+        standard = Standardization.of(
+            sizes, 1.0 / (self.C * sizes.weight), n_constants=len(model.thresholds), sign=-1.0
+        )
         last: tuple[Any, Any] = (None, None)  # a point, and the sums there
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
@@ -216,13 +228,16 @@ class ProportionalOdds(Classifier, Iterative):
             at = model.replace(theta=theta)
             if (np.diff(at.thresholds) <= 0).any():
                 return np.inf, np.zeros_like(theta), np.eye(len(theta) if model.curvature else 0)
-            last = theta, data.fold(CumulativeLogits.summarize, at)
-            return self._penalised(*last)
+            last = theta, standard.fold(data, at)
+            return self._penalised(*last, standard)
+
+        def as_model(theta: np.ndarray) -> CumulativeLogits:
+            return model.replace(theta=standard.from_standard(theta))
 
         how: dict[str, Any] = {
             "tol": self.tol,
             "max_iter": self.max_iter,
-            "watch": Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta)),
+            "watch": Watch(self, self.checkpoint, data, as_model=as_model),
         }
         if model.curvature:
             progress = newton(objective, model.theta, **how)
@@ -230,26 +245,28 @@ class ProportionalOdds(Classifier, Iterative):
             progress = quasi_newton(lambda theta: objective(theta)[:2], model.theta, **how)
         if not np.array_equal(last[0], progress.model):  # the last step was tried, and not taken
             objective(progress.model)
-        solution = model.replace(theta=progress.model, curvature=False)
-        return self._publish(progress.replace(model=solution, statistics=last[1]))
+        at = as_model(progress.model)
+        s = last[1] if standard.ordinary else data.fold(CumulativeLogits.summarize, at)
+        progress = progress.replace(model=at.replace(curvature=False), statistics=s)
+        return self._publish(without_maximum(progress, data, 1.0 / self.C))
 
-    def _start(self, data: Partitions) -> CumulativeLogits:
-        classes = classes_of(data)
+    def _start(self, data: Partitions) -> tuple[CumulativeLogits, ColumnSizes]:
+        classes, sizes = classes_and_sizes(data)
         K, D, curvature = len(classes), self.n_features_in_, self.solver == "newton"
         if curvature:
             afford((D + K) ** 2, f"the Hessian of {D + K - 1} parameters", "use solver='lbfgs'.")
         theta = np.concatenate([np.zeros(D), logit(np.arange(1, K) / K)])
-        return CumulativeLogits(theta, classes, class_weights(self.class_weight, data, classes), curvature)
+        weights = class_weights(self.class_weight, data, classes)
+        return CumulativeLogits(theta, classes, weights, curvature), sizes
 
-    def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        """Mean loss plus penalty, with its derivatives."""
-        strength, D = 1.0 / (self.C * s.weight), self.n_features_in_
-        shrunk = np.where(np.arange(len(theta)) < D, theta, 0.0)
-        value = s.loss / s.weight + 0.5 * strength * float(shrunk.dot(shrunk))
-        gradient = s.gradient / s.weight + strength * shrunk
+    def _penalised(self, theta: np.ndarray, s: Objective, standard: Standardization) -> tuple[Any, ...]:
+        """Mean loss plus penalty, by the parameters of standardised columns, with its derivatives."""
+        ridge = standard.by_parameter(1.0 / (self.C * s.weight * standard.scale**2), len(theta))
+        value = s.loss / s.weight + 0.5 * float(ridge.dot(theta**2))
+        gradient = s.gradient / s.weight + ridge * theta
         if np.ndim(s.hessian) == 0:
             return value, gradient
-        return value, gradient, s.hessian / s.weight + strength * np.diag(np.arange(len(theta)) < D)
+        return value, gradient, s.hessian / s.weight + np.diag(ridge)
 
     def _fitted(self, model: CumulativeLogits) -> dict[str, Any]:
         return {

@@ -60,8 +60,8 @@ def walk(data, indices, indptr, order, weight, before, start, drift, shrink, len
     """Where steps lead from `start` (D + 1, K), whose last row is the intercepts, over CSR rows in an order.
 
     Each row adds its weight times the change of its probabilities since `start`, where they are `before` (N,
-    K), times the row; the whole gradient at the start, `drift`, and `shrink` times the way since are added
-    after each so many rows as `every` says, as often. One column is the log odds of the second of two
+    K), times the row; the whole gradient at the start, `drift`, and `shrink` (D + 1,) times the way since are
+    added after each so many rows as `every` says, as often. One column is the log odds of the second of two
     classes.
     """
     D, K = start.shape[0] - 1, start.shape[1]
@@ -97,7 +97,7 @@ def walk(data, indices, indptr, order, weight, before, start, drift, shrink, len
         if (t + 1) % every == 0 or t + 1 == len(order):
             times = length * ((t % every) + 1)
             for d in range(D + 1):
-                pull = times * shrink if d < D else 0.0
+                pull = times * shrink[d]
                 for k in range(K):
                     W[d, k] -= times * drift[d, k] + pull * (W[d, k] - start[d, k])
     return W

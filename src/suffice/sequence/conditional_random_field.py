@@ -7,7 +7,8 @@ sequence data", 2001. Each pass sums the loss with its gradient; the penalty is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..core.shapes import must_index
 from ..core.values import Value
 from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
 from ..fitting.linear_algebra import add_transposed_times, times
+from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
 from .base import StepClassifier, gathered, seed_of
 from .chain import Chains
@@ -330,7 +332,7 @@ class ConditionalRandomField(StepClassifier):
         )
         # Labels are looked up once, not in every pass.
         coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
-        progress = minimise(coded, start.replace(classes=codes), watch)
+        progress = minimise(coded, start.replace(classes=codes), self._scale(data, start), watch)
         s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
         solution = start.replace(theta=progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
@@ -338,7 +340,17 @@ class ConditionalRandomField(StepClassifier):
 
     # --- how it is fitted ---------------------------------------------------------------------------------
 
-    def _minimiser(self) -> Callable[[Partitions, LinearChain, Watch], Progress]:
+    def _scale(self, data: Partitions, start: LinearChain) -> np.ndarray | None:
+        """The unit of the feature of each weight, (P,): the minimum is sought over weights times these. None
+        if all are ordinary."""
+        sizes = data.fold(_step_sizes)
+        standard = Standardization.of(sizes, 1.0 / (self.C * sizes.weight), n_constants=0, shift=False)
+        if standard.ordinary:
+            return None
+        scale, K = standard.scale, len(start.classes)
+        return np.concatenate([np.repeat(scale, K), np.ones(K * K), np.repeat(scale[start.edge], K * K)])
+
+    def _minimiser(self) -> Callable[[Partitions, LinearChain, Any, Watch], Progress]:
         known = {
             "lbfgs": self._by_lbfgs,
             "gradient": self._by_gradient,
@@ -394,57 +406,70 @@ class ConditionalRandomField(StepClassifier):
                 )
         return np.array(columns, dtype=np.int64)
 
+    def _descend(
+        self, minimise: Callable[..., Any], data: Partitions, start: LinearChain, scale: Any, watch: Watch
+    ) -> Progress:
+        """Minimise over the weights in units of their features."""
+        fun, how = self._smooth(data, start, scale), {"tol": self.tol, "max_iter": self.max_iter}
+        if scale is None:
+            return minimise(fun, start=start.theta, watch=watch, **how)
+        of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
+        found = minimise(fun, start=start.theta * scale, watch=of_scaled, **how)
+        return found.replace(model=found.model / scale)
+
     def _smooth(
-        self, data: Partitions, start: LinearChain
+        self, data: Partitions, start: LinearChain, scale: Any
     ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
         """Mean loss of a step plus the squared part of the penalty, with its gradient."""
         from ..loops.vectors import add_scaled, dot
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            theta = theta if scale is None else theta / scale
             s = data.fold(LinearChain.summarize, start.replace(theta=theta))
             strength = (1.0 - self.l1_ratio) / self.C
             gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
             if strength:
                 add_scaled(gradient, strength, theta)
             gradient *= 1.0 / s.weight
+            if scale is not None:
+                gradient /= scale
             return (s.loss + 0.5 * strength * dot(theta, theta)) / s.weight, gradient
 
         return objective
 
-    def _by_lbfgs(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+    def _by_lbfgs(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
         l1 = self.l1_ratio / (self.C * float(data.fold(_step_weight, start))) if self.l1_ratio else 0.0
-        fun = self._smooth(data, start)
-        return quasi_newton(fun, start.theta, l1=l1, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        l1 = l1 if scale is None or not l1 else l1 / scale
+        return self._descend(partial(quasi_newton, l1=l1), data, start, scale, watch)
 
-    def _by_gradient(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
-        fun = self._smooth(data, start)
-        return gradient_descent(fun, start.theta, tol=self.tol, max_iter=self.max_iter, watch=watch)
+    def _by_gradient(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
+        return self._descend(gradient_descent, data, start, scale, watch)
 
-    def _by_sgd(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+    def _by_sgd(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
         block = gathered(data)
         examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
         n, strength = len(examples), 1.0 / (self.C * steps)
 
         def of_example(theta: np.ndarray, i: int) -> np.ndarray:
+            theta = theta if scale is None else theta / scale
             gradient = start.replace(theta=theta).summarize(examples[i]).gradient
-            return (n / steps) * gradient + strength * theta
+            gradient = (n / steps) * gradient + strength * theta
+            return gradient if scale is None else gradient / scale
 
         # About as long as no sequence overshoots: the curvature of one is at most that of its features.
-        bend = max(0.5 * _squares(example.X) + example.X.shape[0] for example in examples)
-        return stochastic_descent(
-            self._smooth(data, start),
-            of_example,
-            start.theta,
+        columns = 1.0 if scale is None else start.replace(theta=scale).node[:, 0]
+        bend = max(0.5 * _squares(example.X, columns) + example.X.shape[0] for example in examples)
+        minimise = partial(
+            stochastic_descent,
+            of_example=of_example,
             n=n,
-            length=0.5 / (strength + bend * n / steps),
+            length=0.5 / (strength / np.min(columns) ** 2 + bend * n / steps),
             seed=seed_of(self.random_state),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            watch=watch,
         )
+        return self._descend(minimise, data, start, scale, watch)
 
-    def _by_scaling(self, data: Partitions, start: LinearChain, watch: Watch) -> Progress:
+    def _by_scaling(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
         if data.fold(_negative).any():
             raise ValueError(
                 f"solver={self.solver!r} scales counts, and X has negative features: use solver='lbfgs', or "
@@ -478,6 +503,7 @@ class ConditionalRandomField(StepClassifier):
             totals if by_total else totals[-1:],
             start.theta,
             penalty=strength,
+            standard=lambda gradient: gradient if scale is None else gradient / scale,
             tol=self.tol * steps,
             max_iter=self.max_iter,
             watch=watch,
@@ -684,5 +710,13 @@ def _negative(block: Any) -> np.ndarray:
     return np.array(float((values < 0).sum()))
 
 
-def _squares(X: Any) -> float:
-    return float((X.data if sp.issparse(X) else X.ravel()).dot(X.data if sp.issparse(X) else X.ravel()))
+def _step_sizes(block: Any) -> ColumnSizes:
+    return column_sizes(block.rows())
+
+
+def _squares(X: Any, scale: Any) -> float:
+    """The sum of the squares of features in units of `scale`, a number or one for each column."""
+    if sp.issparse(X):
+        X = X.data / (scale[X.indices] if np.ndim(scale) else scale)
+        return float(X.dot(X))
+    return float(((X / scale) ** 2).sum())

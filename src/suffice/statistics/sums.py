@@ -179,7 +179,11 @@ def distinct_targets(rows: Any) -> Distinct:
 
 def classes_of(data: Any) -> np.ndarray:
     """The classes of labelled examples, of which there must be two."""
-    classes = data.fold(distinct_targets).values[0]
+    return at_least_two(data.fold(distinct_targets).values[0])
+
+
+def at_least_two(classes: np.ndarray) -> np.ndarray:
+    """The classes, if a classifier can learn to tell them apart."""
     if len(classes) < 2:
         raise ValueError(
             "A classifier needs examples of at least 2 classes in the data, but the data contains only one "
@@ -195,10 +199,15 @@ def class_weights(given: Any, data: Any, classes: np.ndarray) -> np.ndarray:
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight={given!r} is unknown: use a dict or 'balanced'.")
-        total = data.fold(_class_totals, classes)
+        total = class_totals(data, classes)
         return total.sum() / (len(classes) * total)
     weights = {c: 1.0 for c in classes.tolist()} | dict(given)
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
+
+
+def class_totals(data: Any, classes: np.ndarray) -> np.ndarray:
+    """The weight of the rows of each class, (K,)."""
+    return data.fold(_class_totals, classes)
 
 
 def _class_totals(classes: np.ndarray, rows: Any) -> np.ndarray:

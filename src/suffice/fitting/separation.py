@@ -1,0 +1,43 @@
+"""Classes that a hyperplane separates: without a penalty, the likelihood of log-linear models then rises with
+the length of the coefficients for ever, and has no maximum.
+
+Albert and Anderson, "On the existence of maximum likelihood estimates in logistic regression models", 1984.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.loop import Progress
+from ..statistics import Extremes
+
+# Mean losses above this are of rows that overlap, or of a fit that ended far too early to tell.
+SMALL_LOSS = 0.1
+
+
+def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
+    """The progress of a fit, with the reason that there is no maximum if its model separates the classes.
+
+    `progress.model` has `margins`, `progress.statistics` the sum of the loss; `strength` is that of the
+    penalty.
+    """
+    s = progress.statistics
+    if strength > 0 or not s.loss <= SMALL_LOSS * s.weight:
+        return progress
+    least = data.fold(_least_margin, progress.model).low[0]
+    return progress.replace(stopped_because="separable classes") if least > 0 else progress
+
+
+def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """By how much the score (N, K) of the class of each row is above the next one, (N,)."""
+    row = np.arange(len(codes))
+    own, others = scores[row, codes], scores.copy()
+    others[row, codes] = -np.inf
+    return own - others.max(axis=1, initial=-np.inf)
+
+
+def _least_margin(model: Any, block: Any) -> Extremes:
+    """The least margin of the rows that have a weight."""
+    return Extremes(model.margins(block)[block.weight > 0].min(initial=np.inf)[None], np.zeros(0))

@@ -1,0 +1,196 @@
+"""Coefficients of standardised columns: a linear change of parameters, under which a minimiser has curvatures
+of about one and `tol` means the same in whatever units the features came.
+
+With x' = (x - center) / scale, the score x coef + constant is x' coef' + constant', for coef' = coef * scale
+and constant' = constant + center coef. The minimum is the same; penalties stay those of `coef`. Columns whose
+units are ordinary stay as they came, so that such rows are summed, and fitted, as if this were not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.statistics import Parts, Statistics
+from ..core.values import Value
+from ..statistics import at_least_two, distinct_targets
+from .linear_algebra import transposed_times
+
+# Deviations between one over this and this, and means up to this many deviations, are ordinary.
+ORDINARY = 16.0
+# Means beyond so many deviations are subtracted from dense rows before these are multiplied. Below, and for
+# CSR rows, whose zeros must stay, they are subtracted from the sums, which then lose as many digits.
+FAR = 1024.0
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSizes(Statistics):
+    """Weight, mean and scatter about it of each column, and the weight of the rows in which it is stored."""
+
+    weight: float
+    stored: np.ndarray  # (D,)
+    mean: np.ndarray  # (D,)
+    scatter: np.ndarray  # (D,)
+
+    def __add__(self, other: Self) -> Self:
+        """The merge of Chan, Golub and LeVeque, as that of `Moments`."""
+        weight = self.weight + other.weight
+        share, delta = other.weight / (weight or 1.0), other.mean - self.mean
+        scatter = self.scatter + other.scatter + self.weight * share * delta**2
+        return self.replace(
+            weight=weight, stored=self.stored + other.stored, mean=self.mean + share * delta, scatter=scatter
+        )
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(
+            weight=self.weight * factor, stored=self.stored * factor, scatter=self.scatter * factor
+        )
+
+    __rmul__ = __mul__
+
+    @property
+    def variance(self) -> np.ndarray:
+        return self.scatter / (self.weight or 1.0)
+
+
+def column_sizes(block: Any) -> ColumnSizes:
+    """The sizes of the columns of a block of rows; about an origin among them, so that no digits cancel."""
+    X, weight = block.X, block.weight
+    total, D = float(weight.sum()), X.shape[1]
+    if not total:
+        return ColumnSizes(0.0, np.zeros(D), np.zeros(D), np.zeros(D))
+    if sp.issparse(X):
+        return _stored_sizes(X, weight, total)
+    origin = X[0]
+    Y = X - origin
+    shift = weight.dot(Y) / total
+    Y *= Y
+    scatter = np.maximum(weight.dot(Y) - total * shift**2, 0.0)
+    return ColumnSizes(total, np.full(D, total), origin + shift, scatter)
+
+
+def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
+    """The same of CSR rows: about the mean of what is stored, then with the zeros."""
+
+    def sums(data: np.ndarray) -> np.ndarray:
+        return transposed_times(sp.csr_array((data, X.indices, X.indptr), X.shape), weight[:, None])[:, 0]
+
+    stored = sums(np.ones(X.nnz))
+    some = np.where(stored > 0, stored, 1.0)
+    middle = sums(X.data) / some
+    within = sums((X.data - middle[X.indices]) ** 2)
+    mean = middle * (stored / total)
+    zeros = np.maximum(total - stored, 0.0)
+    return ColumnSizes(total, stored, mean, within + stored * (middle - mean) ** 2 + zeros * mean**2)
+
+
+def classes_and_sizes(data: Any) -> tuple[np.ndarray, ColumnSizes]:
+    """The classes of labelled rows, and the sizes of their columns: one pass."""
+    found, sizes = data.fold(_classes_and_sizes).parts
+    return at_least_two(found.values[0]), sizes
+
+
+def _classes_and_sizes(block: Any) -> Parts:
+    return Parts((distinct_targets(block), column_sizes(block)))
+
+
+@dataclass(frozen=True, eq=False)
+class Standardization(Value):
+    """Between the parameters of columns as they came and those of standardised columns.
+
+    Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D + n_constants).
+    Where thresholds are compared with x coef, a shift of x moves them the other way: `sign` is then -1.
+    """
+
+    center: np.ndarray  # (D,)
+    scale: np.ndarray  # (D,)
+    n_constants: int
+    sign: float = 1.0
+    far: bool = False  # whether dense rows are centred before they are multiplied
+
+    @classmethod
+    def of(
+        cls, s: ColumnSizes, strength: float, *, n_constants: int, shift: bool = True, sign: float = 1.0
+    ) -> Self:
+        """For columns of these sizes, and a squared penalty of this strength beside the mean loss. Without
+        `shift`, as where the constants are fixed, columns are only scaled: by their deviation all the same,
+        since columns far from zero are nearly one another's multiples, and their deviations tell them apart.
+        """
+        spread, mean = np.sqrt(s.variance), np.abs(s.mean)
+        same = spread <= 8 * np.finfo(np.float64).eps * mean  # a column of one number is one more constant
+        shifted = (mean > ORDINARY * spread) & ~same
+        squares = (s.scatter + s.weight * mean**2) / np.where(s.stored > 0, s.stored, 1.0)
+        # The curvature by a coefficient is at most a quarter of its square, and that of the penalty.
+        scale = np.sqrt(np.where(shifted, s.variance, squares) + 4.0 * strength)
+        ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (scale == 0)
+        center = np.where(shifted & shift, s.mean, 0.0)
+        far = bool((np.abs(center) > FAR * spread).any())
+        return cls(center, np.where(ordinary, 1.0, scale), n_constants, sign, far)
+
+    @cached_property
+    def ordinary(self) -> bool:
+        """Whether all columns stay as they came."""
+        return not self.center.any() and bool((self.scale == 1.0).all())
+
+    def to_standard(self, theta: np.ndarray) -> np.ndarray:
+        """The parameters of standardised columns, from those of the columns as they came."""
+        coef, constant = self._apart(theta)
+        constant = constant + self.sign * coef.dot(self.center)[..., None]
+        return self._together(coef * self.scale, constant, theta.shape)
+
+    def from_standard(self, theta: np.ndarray) -> np.ndarray:
+        """The parameters of the columns as they came, from those of standardised columns."""
+        coef, constant = self._apart(theta)
+        coef = coef / self.scale
+        return self._together(coef, constant - self.sign * coef.dot(self.center)[..., None], theta.shape)
+
+    def gradient(self, g: np.ndarray) -> np.ndarray:
+        """Derivatives by the parameters of standardised columns, along the last axis, from the others."""
+        coef, constant = self._apart(g)
+        shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
+        return self._together((coef - shift) / self.scale, constant, g.shape)
+
+    def gradient_from_standard(self, g: np.ndarray) -> np.ndarray:
+        """The other way."""
+        coef, constant = self._apart(g)
+        shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
+        return self._together(coef * self.scale + shift, constant, g.shape)
+
+    def hessian(self, H: Any) -> Any:
+        return self.gradient(self.gradient(H).T) if np.ndim(H) else H
+
+    def by_parameter(self, each: np.ndarray, size: int) -> np.ndarray:
+        """Numbers of the columns, (D,), as those of the parameters: zero for the constants."""
+        return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
+
+    def fold(self, data: Any, model: Any) -> Any:
+        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardised columns."""
+        if self.ordinary:
+            return data.fold(type(model).summarize, model)
+        return data.fold(_summarize, self, model)
+
+    def rows(self, block: Any) -> Any:
+        """A block of dense rows, its columns standardised."""
+        return block.replace(X=(block.X - self.center) / self.scale)
+
+    @property
+    def _width(self) -> int:
+        return len(self.scale) + self.n_constants
+
+    def _apart(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        a, D = a.reshape(*a.shape[:-1], -1, self._width), len(self.scale)
+        return a[..., :D], a[..., D:]
+
+    def _together(self, coef: np.ndarray, constant: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        return np.concatenate([coef, constant], axis=-1).reshape(shape)
+
+
+def _summarize(standard: Standardization, model: Any, block: Any) -> Any:
+    if standard.far and not sp.issparse(block.X):
+        return model.summarize(standard.rows(block))
+    s = model.replace(theta=standard.from_standard(model.theta)).summarize(block)
+    return s.replace(gradient=standard.gradient(s.gradient), hessian=standard.hessian(s.hessian))
