@@ -80,7 +80,6 @@ def open_rows(
     What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say. How many rows a
     block in memory has follows their size, or what `block_rows` says of the data.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, sample_weight)
@@ -109,7 +108,6 @@ def open_sequences(
 
     How many rows a block in memory has follows their size, or what `block_rows` says of the data.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, groups, sample_weight)
@@ -130,7 +128,6 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
     From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
     or a graph of networkx.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     nodes = None
     if isinstance(X, Table) and isinstance(X.features, Ends):
@@ -294,17 +291,6 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
             source = source[list(estimator.feature_names_in_)]
         block = Rows(check.array(estimator, source, reset=False, late=late))
     return block.piece(0, len(block), 0).X
-
-
-def check_bounds(estimator: Any) -> None:
-    """Parameters that are numbers are not below what the estimator says of them."""
-    for name, least in estimator.bounds.items():
-        value = getattr(estimator, name, None)
-        if isinstance(value, numbers.Number) and not value >= least:
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be at least {least}. "
-                f"Got {value!r} instead."
-            )
 
 
 def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:

@@ -17,16 +17,19 @@ from .answers import ANSWERS, anywhere
 from .door import open_rows
 from .loop import Progress, one_task
 from .model import Model
+from .parameters import check_parameters
 from .partitions import Partitions
 from .storage import StorageError, import_everything, load_value, save_value
 from .values import Value
+
+FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators: `save`, and the list by which `load` knows them."""
 
     known: ClassVar[dict[str, type]] = {}
-    bounds: ClassVar[dict[str, float]] = {}  # the least values of parameters that are numbers
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -34,8 +37,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
         for name in ANSWERS.keys() & vars(cls).keys():
             setattr(cls, name, anywhere(vars(cls)[name]))
-        if "fit" in vars(cls):
-            setattr(cls, "fit", _naming(vars(cls)["fit"]))  # noqa: B010
+        for name in FITS & vars(cls).keys():
+            setattr(cls, name, _checked(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.
@@ -45,11 +48,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         save_value(_Stored.of(self), path)
 
 
-def _naming(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit whose errors, where they name a block of the data, name the estimator too."""
+def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that checks the parameters first, and whose errors name the estimator where they name a block."""
 
     @wraps(fit)
-    def named(self: Any, *args: Any, **more: Any) -> Any:
+    def checked(self: Any, *args: Any, **more: Any) -> Any:
+        check_parameters(self)
         try:
             return fit(self, *args, **more)
         except Exception as error:
@@ -58,7 +62,7 @@ def _naming(fit: Callable[..., Any]) -> Callable[..., Any]:
                 error.add_note(note)
             raise
 
-    return named
+    return checked
 
 
 @dataclass(frozen=True)

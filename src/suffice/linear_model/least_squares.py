@@ -6,7 +6,7 @@ Li ch. 1; Hoerl and Kennard, "Ridge regression", 1970.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from ..core.cost import afford
 from ..core.door import has_flat_target, read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..fitting.linear_algebra import roots, solve_positive
 from ..fitting.scores import Regressor
@@ -187,6 +188,14 @@ class LinearRegression(LeastSquares):
     array([7.])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "n_jobs": N_JOBS,
+        "positive": ["boolean"],
+    }
+
     def __init__(
         self,
         *,
@@ -253,6 +262,17 @@ class Ridge(LeastSquares):
     array([1.])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, Numbers(0)],
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "max_iter": [AT_LEAST_1, None],
+        "tol": [NON_NEGATIVE],
+        "solver": [StrOptions({"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"})],
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         alpha: Any = 1.0,
@@ -275,8 +295,6 @@ class Ridge(LeastSquares):
         self.random_state = random_state
 
     def _alpha(self) -> Any:
-        if np.min(self.alpha) < 0:
-            raise ValueError(f"alpha == {self.alpha}, must be >= 0.")
         return np.asarray(self.alpha, dtype=np.float64)
 
     def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
