@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ LARGEST = 1e100
 
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
-    r"|too large to convert|real number|bytes/strings|Cannot (interpret|convert)"
+    r"|too large to convert|real number|bytes/strings|[Cc]annot (interpret|convert|cast)|value of NA"
 )
 TIMES = re.compile("(?i)date|time|duration|period")
 REMEDIES: dict[Any, str] = {
@@ -41,16 +42,27 @@ def explained(
     error: Exception, values: Any, what: str, taker: str, names: Sequence[Any] | None = None
 ) -> Exception:
     """The error of a conversion to numbers, with the first value that is none; itself if all are numbers."""
+    if not hasattr(values, "__len__") or isinstance(values, str | bytes | dict):
+        return ValueError(f"{taker} takes an array of numbers, and {what} is {values!r:.60}.")
+    if getattr(getattr(values, "dtype", None), "names", None):
+        return ValueError(
+            f"{taker} takes an array of numbers, and {what} is a structured array: pass "
+            "numpy.lib.recfunctions.structured_to_unstructured(array)."
+        )
     for row, column, value in _no_numbers(values):
         kinds = (text for kind, text in REMEDIES.items() if isinstance(value, kind))
         remedy = "pass numbers" if column is None else next(kinds, "pass numbers")
-        if what == "y":
+        if _is_missing(value):
+            remedy = "fill missing values, or leave the rows out"
+        elif what == "y":
             remedy += "; if these are classes, use a classifier"
         said = (
             f"{taker} takes numbers, and {what} has {value!r:.60} ({type(value).__name__}) "
             f"{_at(row, column, names)}: {remedy}."
         )
-        return TypeError(f"{said} ({error})") if isinstance(error, TypeError) else ValueError(said)
+        first_line = str(error).partition("\n")[0]
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(f"{said} ({first_line})" if CONVERSION.search(first_line) else said)
     lengths = _lengths(values)
     other = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:
@@ -66,10 +78,23 @@ def as_numbers(values: Any, what: str, taker: str) -> np.ndarray:
     try:
         found = np.asarray(values)
         if found.dtype.kind in "Mmc":  # which NumPy turns into numbers, of a unit or a part that nobody chose
-            raise ValueError(f"{what} holds {found.dtype}.")
+            raise ValueError(f"{taker} takes numbers, and {what} holds {found.dtype}.")
         return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise explained(error, values, what, taker) from None
+
+
+def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
+    """Refuse columns that a table does not have, or has more than once."""
+    count = Counter(names)
+    missing = [name for name in used if not count[name]]
+    if missing:
+        raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
+    for name in used:
+        if count[name] > 1:
+            raise ValueError(
+                f"The table has {count[name]} columns of the name {name!r}: rename them, or drop some."
+            )
 
 
 def has_times(X: Any) -> bool:
@@ -167,8 +192,8 @@ def _no_numbers(values: Any) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it becomes a float; None and NA are missing numbers."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    """Whether it becomes a float: None does, as NaN, and NA does not."""
+    if value is None:
         return True
     if isinstance(value, str | bytes | np.generic | np.ndarray | list) and not isinstance(value, np.number):
         return False
@@ -177,6 +202,10 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def _columns(values: Any) -> Iterator[tuple[Any, np.ndarray]]:

@@ -29,6 +29,7 @@ from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets, on
 from .conversions import (
     CONVERSION,
     as_numbers,
+    check_names,
     check_not_negative,
     check_numbers,
     check_weights,
@@ -334,7 +335,12 @@ def has_flat_target(X: Any, y: Any) -> bool:
 
 
 def _ndim(y: Any) -> int:
-    return y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim
+    if hasattr(y, "ndim"):
+        return y.ndim
+    try:
+        return np.ndim(y)
+    except ValueError as error:
+        raise explained(error, y, "y", "A target") from None
 
 
 def _here(check: Check, block: Block, block_rows: Callable[[Any], float | None] | None = None) -> Partitions:
@@ -447,6 +453,8 @@ class Check:
         if not alone:
             how["y_numeric"] = self.target == "number"
             how["multi_output"] = self.target == "number" and get_tags(estimator).target_tags.multi_output
+        if hasattr(X, "columns"):
+            check_names(list(X.columns), list(X.columns))
         try:
             if not self.strings and has_times(X):
                 raise ValueError("Cannot convert times to numbers.")
@@ -492,7 +500,7 @@ class Check:
         if sp.issparse(X) and not self.sparse:
             raise TypeError(f"{self.name} does not take sparse rows: describe dense columns.")
         if X.dtype == object and not self.strings:
-            raise explained(ValueError("X holds objects, not numbers."), X, "X", self.name, names)
+            raise explained(ValueError(f"{self.name} takes numbers."), X, "X", self.name, names)
         self.must_pass(X, None if sp.issparse(X) else names)
         if y is not None and self.target is not None:
             self.targets(y)
@@ -503,7 +511,7 @@ class Check:
             y = y[~missing(y)]
         if self.target == "number":
             if y.dtype.kind not in "fiub":
-                raise explained(ValueError(f"y holds {y.dtype}, not numbers."), y, "y", self.name)
+                raise explained(ValueError(f"{self.name} takes numbers in y."), y, "y", self.name)
             check_numbers(y, "y", self.name)
             return
         if y.dtype.kind == "f" and not np.isfinite(y).all():

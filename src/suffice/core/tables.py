@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .blocks import Block, Edges, Rows, Sequences, offsets, one_a_place
-from .conversions import as_numbers
+from .conversions import as_numbers, check_names
 from .partitions import in_block
 
 MIXED_IDS = (
@@ -41,15 +40,7 @@ class Table:
         """The parts by name, given the names of all columns of the source."""
         apart = {*_names(self.target), *_names(self.weight), *_names(self.sequence), *_names(self.order)}
         features = self.features or tuple(name for name in names if name not in apart)
-        count = Counter(names)
-        missing = [name for name in (*features, *apart) if not count[name]]
-        if missing:
-            raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
-        for name in (*features, *apart):
-            if count[name] > 1:
-                raise ValueError(
-                    f"The table has {count[name]} columns of the name {name!r}: rename them, or drop some."
-                )
+        check_names(names, (*features, *apart))
         return Columns(features, self.target, self.weight, self.sequence, self.order)
 
     def through(self, size: int, make: Callable[[Any], Any]) -> Table:
