@@ -42,7 +42,11 @@ def explained(
     error: Exception, values: Any, what: str, taker: str, names: Sequence[Any] | None = None
 ) -> Exception:
     """The error of a conversion to numbers, with the first value that is none; itself if all are numbers."""
-    if not hasattr(values, "__len__") or isinstance(values, str | bytes | dict):
+    if (
+        not hasattr(values, "__len__")
+        or isinstance(values, str | bytes | dict)
+        or getattr(values, "shape", None) == ()
+    ):
         return ValueError(f"{taker} takes an array of numbers, and {what} is {values!r:.60}.")
     if getattr(getattr(values, "dtype", None), "names", None):
         return ValueError(

@@ -38,7 +38,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         for name in ANSWERS.keys() & vars(cls).keys():
             setattr(cls, name, anywhere(vars(cls)[name]))
         for name in FITS & vars(cls).keys():
-            setattr(cls, name, _checked(vars(cls)[name]))
+            if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
+                setattr(cls, name, _checked(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.

@@ -36,6 +36,7 @@ from ..core.parameters import (
     Interval,
     Numbers,
     StrOptions,
+    check_parameters,
 )
 from ..core.partitions import Partitions
 from ..core.values import Value
@@ -397,6 +398,7 @@ class Perceptron(Classifier, Iterative):
         -------
         self
         """
+        check_parameters(self)
         self._check()
         before: Any = getattr(self, "_epochs", None)
         data = open_rows(self, X, y, sample_weight, reset=before is None)

@@ -20,7 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch, one_task
-from ..core.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..core.parameters import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    CHECKPOINT,
+    NON_NEGATIVE,
+    Numbers,
+    StrOptions,
+    check_parameters,
+)
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.tables import missing
@@ -338,6 +346,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
         The first call names all classes if its rows do not have them all.
         """
+        check_parameters(self)
         if hasattr(self, "trace_"):
             raise ValueError("partial_fit adds to one sum, and this fit iterated: call fit with all rows.")
         return self._add(X, y, sample_weight, classes)
