@@ -6,7 +6,7 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -18,6 +18,7 @@ from ..core.door import in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
@@ -169,7 +170,18 @@ default='k-means++'
     """
 
     model_: Annotated[Centers, "D"]
-    bounds = {"n_clusters": 1, "n_init": 1, "max_iter": 1, "tol": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [AT_LEAST_1],
+        "init": [StrOptions(set(SEEDINGS)), callable, Numbers()],
+        "n_init": [StrOptions({"auto"}), AT_LEAST_1],
+        "max_iter": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"lloyd", "elkan"})],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -233,8 +245,6 @@ default='k-means++'
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_
         random = check_random_state(self.random_state)
-        if self.algorithm not in ("lloyd", "elkan"):
-            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use 'lloyd' or 'elkan'.")
         if not isinstance(self.init, str) and not callable(self.init):
             center = np.array(self.init, dtype=np.float64)
             if center.shape != (K, D):
@@ -248,8 +258,6 @@ default='k-means++'
                 Centers(np.array(self.init(X, K, random_state=random), dtype=np.float64))
                 for _ in range(n_init)
             )
-        if self.init not in SEEDINGS:
-            raise ValueError(f"init={self.init!r} is unknown: use one of {sorted(SEEDINGS)} or an array.")
         seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
         return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
 

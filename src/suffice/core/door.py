@@ -26,6 +26,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets, one_a_place
+from .conversions import (
+    CONVERSION,
+    as_numbers,
+    check_names,
+    check_not_negative,
+    check_numbers,
+    check_weights,
+    explained,
+    has_times,
+)
 from .partitions import Opened, Partitions
 from .sound import must_be_sound, unmasked
 from .tables import (
@@ -81,7 +91,6 @@ def open_rows(
     What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say. How many rows a
     block in memory has follows their size, or what `block_rows` says of the data.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, sample_weight)
@@ -110,7 +119,6 @@ def open_sequences(
 
     How many rows a block in memory has follows their size, or what `block_rows` says of the data.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     if isinstance(X, Opened):
         return _opened(estimator, check, X, reset, y, groups, sample_weight)
@@ -131,7 +139,6 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
     From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
     or a graph of networkx.
     """
-    check_bounds(estimator)
     check = Check.of(estimator)
     nodes = None
     if isinstance(X, Table) and isinstance(X.features, Ends):
@@ -145,7 +152,7 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
             return _numbered(check, columns.block(check, 0, X.source))
         X, sample_weight = (
             tuple(np.asarray(X.source[name]) for name in columns.features),
-            None if columns.weight is None else np.asarray(X.source[columns.weight], dtype=np.float64),
+            None if columns.weight is None else X.source[columns.weight],
         )
     if sp.issparse(X):
         must_be_sound(X)
@@ -173,8 +180,8 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
         raise ValueError(
             f"There are {len(source)} sources and {len(target)} targets: expected one for each link."
         )
-    sample_weight = unmasked(sample_weight, "sample_weight")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = unmasked(sample_weight, "sample_weight")
+    weight = None if weight is None else as_numbers(weight, "sample_weight", check.name)
     if weight is not None and weight.shape != source.shape:
         raise ValueError(
             f"The weights have shape {weight.shape}, expected {source.shape}: one for each link."
@@ -301,17 +308,6 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
     return block.piece(0, len(block), 0).X
 
 
-def check_bounds(estimator: Any) -> None:
-    """Parameters that are numbers are not below what the estimator says of them."""
-    for name, least in estimator.bounds.items():
-        value = getattr(estimator, name, None)
-        if isinstance(value, numbers.Number) and not value >= least:
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be at least {least}. "
-                f"Got {value!r} instead."
-            )
-
-
 def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
     """The places of features that are given by place or by name."""
     places = []
@@ -344,7 +340,12 @@ def has_flat_target(X: Any, y: Any) -> bool:
 
 
 def _ndim(y: Any) -> int:
-    return y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim
+    if hasattr(y, "ndim"):
+        return y.ndim
+    try:
+        return np.ndim(y)
+    except ValueError as error:
+        raise explained(error, y, "y", "A target") from None
 
 
 def _here(check: Check, block: Block, block_rows: Callable[[Any], float | None] | None = None) -> Partitions:
@@ -453,62 +454,61 @@ class Check:
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if self.nan else True,
+            "ensure_all_finite": ("allow-nan" if self.nan else True) if self.strings else False,
         }
-        if many := _are_many(X):  # read by threads below
-            how["ensure_all_finite"] = False
         alone = isinstance(y, str) and y == "no_validation"
         if not alone:
             how["y_numeric"] = self.target == "number"
             how["multi_output"] = self.target == "number" and get_tags(estimator).target_tags.multi_output
-        if self.strings and hasattr(X, "columns"):  # kinds of columns are mixed, and holes have many names
-            validate_data(estimator, X, skip_check_array=True, reset=reset)
-            X = _objects(X)
-            checked = check_array(X, **how) if alone else check_X_y(X, y, **how)
-        else:
-            checked = validate_data(estimator, X, y, reset=reset, **how)
-        X = checked if alone else checked[0]
+        if hasattr(X, "columns"):
+            check_names(list(X.columns), list(X.columns))
+        try:
+            if not self.strings and has_times(X):
+                raise ValueError("Cannot convert times to numbers.")
+            if self.strings and hasattr(
+                X, "columns"
+            ):  # kinds of columns are mixed, and holes have many names
+                validate_data(estimator, X, skip_check_array=True, reset=reset)
+                checked = _objects(X)
+                checked = check_array(checked, **how) if alone else check_X_y(checked, y, **how)
+            else:
+                checked = validate_data(estimator, X, y, reset=reset, **how)
+        except (TypeError, ValueError, OverflowError) as error:
+            if not CONVERSION.search(str(error)):
+                raise
+            clear = error if self.strings else explained(error, X, "X", self.name)
+            raise (clear if alone or clear is not error else explained(error, y, "y", self.name)) from None
+        many, X = _are_many(X), checked if alone else checked[0]
         if not many:
-            self.values(X)
+            self.must_pass(X, getattr(estimator, "feature_names_in_", None))
         elif not late:
             size = max(1, PIECE_BYTES // (X.itemsize * max(1, X.shape[1])))
             parts = tuple(X[start : start + size] for start in range(0, len(X), size))
-            list(import_module("suffice.engines.local").in_order(self.must_pass, parts))
+            try:
+                list(import_module("suffice.engines.local").in_order(self.must_pass, parts))
+            except ValueError:
+                self.must_pass(X)  # which says in which row of all
+                raise
         if sp.issparse(X):
             X = one_a_place(sp.csr_array(X))
         return X if alone else (X, checked[1])
 
-    def must_pass(self, X: np.ndarray) -> None:
-        """Refuse dense numbers that are not finite, or negative where that matters; they are read once."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = bool(np.isfinite(X.sum()))
-        if not finite or (self.positive and len(X) and X.min() < 0):
-            assert_all_finite(X, allow_nan=self.nan, estimator_name=self.name, input_name="X")
-            self.values(X)
+    def must_pass(self, X: Any, names: Sequence[Any] | None = None) -> None:
+        """Refuse numbers that are not finite or too large, or negative where that matters; `names` are those
+        of the columns."""
+        if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
+            check_numbers(X, "X", self.name, nan=self.nan, names=names)
+        if self.positive:
+            check_not_negative(X, self.name, names)
 
-    def values(self, X: Any) -> None:
-        if self.positive and ((X.data if sp.issparse(X) else X) < 0).any():
-            raise ValueError(f"Negative values in data passed to {self.name}: it counts.")
-
-    def __call__(self, block: Any) -> Any:
-        """Check a block that came from a table."""
+    def __call__(self, block: Any, names: Sequence[str] | None = None) -> Any:
+        """Check a block that came from a table, of which these are the columns of features."""
         X, y = block.X, block.y
         if sp.issparse(X) and not self.sparse:
             raise TypeError(f"{self.name} does not take sparse rows: describe dense columns.")
         if X.dtype == object and not self.strings:
-            raise ValueError(
-                f"{self.name} expects numbers, but some columns hold strings: encode them first."
-            )
-        if X.dtype != object:
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = X.data if sp.issparse(X) else X
-                finite = np.isfinite(values.sum()) or np.isfinite(values).all()
-            if not finite and (not self.nan or np.isinf(values).any()):
-                raise ValueError(
-                    f"Input X contains {'infinity' if self.nan else 'NaN or infinity'}, "
-                    f"which {self.name} does not accept."
-                )
-            self.values(X)
+            raise explained(ValueError(f"{self.name} takes numbers."), X, "X", self.name, names)
+        self.must_pass(X, None if sp.issparse(X) else names)
         if y is not None and self.target is not None:
             self.targets(y)
         return self.kept(block)
@@ -516,22 +516,22 @@ class Check:
     def targets(self, y: np.ndarray) -> None:
         if self.unlabelled:
             y = y[~missing(y)]
+        if self.target == "number":
+            if y.dtype.kind not in "fiub":
+                raise explained(ValueError(f"{self.name} takes numbers in y."), y, "y", self.name)
+            check_numbers(y, "y", self.name)
+            return
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity.")
-        if self.target == "label" and y.dtype.kind == "f" and (y != np.floor(y)).any():
+        if y.dtype.kind == "f" and (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. A classifier expects classes, not numbers.")
-        if self.target == "number" and y.dtype.kind not in "fiub":
-            raise ValueError(f"{self.name} expects a target of numbers, but it holds other things.")
 
     def kept(self, block: Any) -> Any:
         """Weights are not negative, and a weight of zero is the absence of the row."""
         weight = block.weight
         if block.unweighted:
             return block
-        if not np.isfinite(weight).all():
-            raise ValueError("Input sample_weight contains NaN or infinity.")
-        if (weight < 0).any():
-            raise ValueError("Negative values in data passed to `sample_weight`.")
+        check_weights(weight)
         present = weight > 0
         return block if present.all() else block[present]
 
@@ -548,7 +548,9 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
             X, y = check.array(estimator, X, y, reset=reset)
         if check.target == "label":
             check_classification_targets(y[~missing(y)] if check.unlabelled else y)
-    weight = _weights(sample_weight, X.shape[0])
+        else:
+            check.targets(y)
+    weight = _weights(check, sample_weight, X.shape[0])
     if weight is not None and weight.shape != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
     return Rows(X, y, weight)
@@ -581,13 +583,12 @@ def _is_object(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.dtype == object
 
 
-def _weights(sample_weight: Any, n: int) -> np.ndarray | None:
+def _weights(check: Check, sample_weight: Any, n: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
-    sample_weight = np.asarray(unmasked(sample_weight, "sample_weight"))
-    if sample_weight.ndim == 0:
-        sample_weight = np.full(n, sample_weight)
-    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", check.name)
+    if weight.ndim == 0:
+        weight = np.full(n, weight)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
     return np.ascontiguousarray(weight)
@@ -620,7 +621,7 @@ def _sequences_of_arrays(
         y = column_or_1d(unmasked(y, "y"))
         check_consistent_length(block.X, y)
         block = block.replace(y=y)
-    weight = of_sequences(_weights(sample_weight, len(offset) - 1), offset)
+    weight = of_sequences(_weights(check, sample_weight, len(offset) - 1), offset)
     return Sequences(block.X, offset, block.y, weight)
 
 

@@ -18,27 +18,23 @@ from .blas import one_blas_thread
 from .door import open_rows
 from .loop import Progress, one_task
 from .model import Model
+from .parameters import check_parameters
 from .partitions import Partitions
 from .shapes import fitting_sizes
 from .storage import StorageError, import_everything, load_value, save_value, this_version
 from .values import Value
 
-# The methods that compute.
-COMPUTATIONS = {
-    *ANSWERS,
-    *("fit", "partial_fit", "fit_predict", "fit_transform", "inverse_transform", "sample", "score"),
-}
+FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
+COMPUTATIONS = {*FITS, *ANSWERS, "inverse_transform", "sample", "score"}
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Base of all estimators: `save`, and the list by which `load` knows them."""
 
-    n_features_in_: (
-        int  # and D in what is declared of fitted attributes, which `load` checks: see `core.shapes`
-    )
+    n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
     feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
     known: ClassVar[dict[str, type]] = {}
-    bounds: ClassVar[dict[str, float]] = {}  # the least values of parameters that are numbers
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -46,10 +42,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
         for name in ANSWERS.keys() & vars(cls).keys():
             setattr(cls, name, anywhere(vars(cls)[name]))
-        if "fit" in vars(cls):
-            setattr(cls, "fit", _naming(vars(cls)["fit"]))  # noqa: B010
+        for name in FITS & vars(cls).keys():
+            if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
+                setattr(cls, name, _checked(vars(cls)[name]))
         for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
-            setattr(cls, name, one_blas_thread(vars(cls)[name]))
+            if callable(vars(cls)[name]):
+                setattr(cls, name, one_blas_thread(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.
@@ -59,11 +57,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         save_value(_Stored.of(self), path)
 
 
-def _naming(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit whose errors, where they name a block of the data, name the estimator too."""
+def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that checks the parameters first, and whose errors name the estimator where they name a block."""
 
     @wraps(fit)
-    def named(self: Any, *args: Any, **more: Any) -> Any:
+    def checked(self: Any, *args: Any, **more: Any) -> Any:
+        check_parameters(self)
         try:
             return fit(self, *args, **more)
         except Exception as error:
@@ -72,7 +71,7 @@ def _naming(fit: Callable[..., Any]) -> Callable[..., Any]:
                 error.add_note(note)
             raise
 
-    return named
+    return checked
 
 
 @dataclass(frozen=True)

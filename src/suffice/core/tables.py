@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .blocks import Block, Edges, Rows, Sequences, offsets, one_a_place
+from .conversions import as_numbers, check_names
 from .partitions import in_block
 
 MIXED_IDS = (
@@ -39,9 +40,7 @@ class Table:
         """The parts by name, given the names of all columns of the source."""
         apart = {*_names(self.target), *_names(self.weight), *_names(self.sequence), *_names(self.order)}
         features = self.features or tuple(name for name in names if name not in apart)
-        missing = [name for name in (*features, *apart) if name not in names]
-        if missing:
-            raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
+        check_names(names, (*features, *apart))
         return Columns(features, self.target, self.weight, self.sequence, self.order)
 
     def through(self, size: int, make: Callable[[Any], Any]) -> Table:
@@ -454,7 +453,7 @@ class Columns:
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch, which holds its sequences whole."""
         if isinstance(self.features, Ends):
-            weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
+            weight = None if self.weight is None else _weights(batch, self.weight)
             return check.kept(self.features.edges(batch, weight, index))
         offset = None
         if self.sequence is not None:
@@ -475,12 +474,12 @@ class Columns:
                 raise ValueError(MISSING_LABEL.format(self.target))
         elif self.target is not None:
             y = np.column_stack([_column(batch, name) for name in self.target])
-        weight = None if self.weight is None else _column(batch, self.weight).astype(np.float64)
+        weight = None if self.weight is None else _weights(batch, self.weight)
         if y is not None and y.ndim == 2 and y.shape[1] == 1 and check.target == "label":
             y = y[:, 0]
         if offset is None:
-            return check(Rows(X, y, weight, (index,)))
-        return check(Sequences(X, offset, y, of_sequences(weight, offset), (index,)))
+            return check(Rows(X, y, weight, (index,)), self.features)
+        return check(Sequences(X, offset, y, of_sequences(weight, offset), (index,)), self.features)
 
 
 def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
@@ -622,6 +621,10 @@ def missing(values: np.ndarray) -> np.ndarray:
         return values != values
     unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
     return np.array([v is None or v is unknown or v != v for v in values], dtype=bool)
+
+
+def _weights(batch: Any, name: str) -> np.ndarray:
+    return as_numbers(_column(batch, name), f"the column {name!r}", "sample_weight")
 
 
 def _column(batch: Any, name: str) -> np.ndarray:

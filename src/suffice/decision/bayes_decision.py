@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.answers import anywhere, nameless
 from ..core.door import in_memory, open_rows
+from ..core.parameters import FINITE, HasMethods, Numbers, check_parameters
 from ..core.tables import Table
 
 
@@ -191,7 +192,13 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array(['ill', 'reject', 'reject', 'well'], dtype='<U6')
     """
 
-    bounds: ClassVar[dict[str, float]] = {}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods("fit")],
+        "loss": [Numbers(), None],
+        "actions": ["array-like", None],
+        "reject_cost": [FINITE, None],
+        "reject_label": "no_validation",
+    }
 
     def __init__(
         self,
@@ -244,6 +251,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
                 f"{type(self.estimator).__name__} has no predict_proba, and decisions need probabilities: "
@@ -271,8 +279,6 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         if self.reject_cost is None:
             return cost, actions
-        if not np.isfinite(self.reject_cost):
-            raise ValueError(f"reject_cost={self.reject_cost} must be finite, or None.")
         label = self.reject_label
         if label is None:
             label = "reject" if actions.dtype.kind in "OUS" else -1

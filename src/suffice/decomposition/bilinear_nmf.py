@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,7 @@ from ..core.cost import afford
 from ..core.door import must_be_in_memory, open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch, one_task
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..core.sound import unmasked
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -160,7 +161,17 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     model_: Concepts
     takes = "kernel"
-    bounds = {"n_components": 1, "n_init": 1, "tol": 0, "max_iter": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "kernel": [str, callable],
+        "kernel_params": [dict, None],
+        "init": [StrOptions({"random", "custom"})],
+        "n_init": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -262,8 +273,6 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             if W is None or V is None:
                 raise ValueError("init='custom' starts at given factors: call fit(X, W=..., V=...).")
             return [Concepts(checked_factor(W, (N, C), "W"), checked_factor(V, (N, C), "V"))]
-        if self.init != "random":
-            raise ValueError(f"init={self.init!r} is unknown: use 'random' or 'custom'.")
         if self.checkpoint is not None and self.n_init > 1:
             raise ValueError(f"A checkpoint holds one start, but n_init={self.n_init}.")
         random = check_random_state(self.random_state)

@@ -10,7 +10,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,7 @@ from ..core.door import in_memory, open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
@@ -34,7 +36,6 @@ from ..fitting.linear_algebra import columns_apart, columns_together, times, tra
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
 from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
 
-INITS = (None, "random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 # Rows whose products with a factor stay in the cache.
 RUN_BYTES = 1 << 19
 # Turns at most in which a row of W is found by itself; most need a few dozen.
@@ -385,7 +386,21 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """
 
     model_: Annotated[_Factors, "D"]
-    bounds = {"n_components": 1, "tol": 0, "max_iter": 1, "alpha_W": 0, "alpha_H": 0, "l1_ratio": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1, StrOptions({"auto"}), None],
+        "init": [StrOptions({"random", "nndsvd", "nndsvda", "nndsvdar", "custom"}), None],
+        "solver": [StrOptions(set(RULES))],
+        "beta_loss": [StrOptions({"frobenius", "kullback-leibler", "itakura-saito"}), Real],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "alpha_W": [NON_NEGATIVE],
+        "alpha_H": [NON_NEGATIVE, StrOptions({"same"})],
+        "l1_ratio": [SHARE],
+        "verbose": ["verbose"],
+        "shuffle": ["boolean"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -494,8 +509,6 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return "tolerance" if settled else ""
 
     def _kind(self) -> type[SquaredFactors] | type[DivergenceFactors]:
-        if self.solver not in RULES:
-            raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(RULES)}.")
         if self.beta_loss not in LOSSES:
             raise ValueError(
                 f"beta_loss={self.beta_loss!r} is unknown: use 'frobenius' or 'kullback-leibler'; others are "
@@ -506,10 +519,6 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             raise ValueError(
                 f"beta_loss={self.beta_loss!r} with solver={self.solver!r}: use solver='mu' for it."
             )
-        if not 0 <= self.l1_ratio <= 1:
-            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
-        if self.init not in INITS:
-            raise ValueError(f"init={self.init!r} is unknown: use one of {list(INITS)}.")
         if self.solver == "mu" and self.init == "nndsvd":
             warnings.warn(
                 "The solver 'mu' multiplies, so the zeros of init='nndsvd' stay: use 'nndsvda'.",

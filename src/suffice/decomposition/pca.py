@@ -7,7 +7,7 @@ choice of dimensionality for PCA", 2000.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
@@ -19,6 +19,7 @@ from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, RealNotInt, StrOptions
 from ..core.partitions import Partitions
 from ..fitting.linear_algebra import signs
 from ..fitting.scores import mean_score
@@ -144,6 +145,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[PrincipalAxes, "D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_0, Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"mle"}), None],
+        "copy": ["boolean"],
+        "whiten": ["boolean"],
+        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized"})],
+        "tol": [NON_NEGATIVE],
+        "iterated_power": [StrOptions({"auto"}), AT_LEAST_0],
+        "n_oversamples": [AT_LEAST_1],
+        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -191,9 +203,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     def _start(self, data: Partitions | None, classes: Any = None) -> PrincipalAxes:
         D = self.n_features_in_
-        solvers = ("auto", "full", "covariance_eigh", "arpack", "randomized")
-        if self.svd_solver not in solvers:
-            raise ValueError(f"svd_solver={self.svd_solver!r} is unknown: use one of {solvers}.")
         afford(D**2, f"the moments of {D} features", "use TruncatedSVD, which does not centre.")
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
         return PrincipalAxes(np.zeros(D), np.zeros((0, D)), np.zeros(0), np.zeros(D), rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Estimator, must_have_rows
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
@@ -194,7 +195,15 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     """
 
     model_: Annotated[SingularAxes, "D"]
-    bounds = {"n_components": 1, "n_iter": 0, "n_oversamples": 1, "tol": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "algorithm": [StrOptions(set(ALGORITHMS))],
+        "n_iter": [AT_LEAST_0],
+        "n_oversamples": [AT_LEAST_1],
+        "power_iteration_normalizer": [StrOptions({"auto", *NORMALIZERS})],
+        "random_state": ["random_state"],
+        "tol": [NON_NEGATIVE],
+    }
 
     def __init__(
         self,
@@ -253,8 +262,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def _solve(self, data: Partitions) -> tuple[SingularAxes, Product]:
         K, D = self.n_components, self.n_features_in_
-        if self.algorithm not in ALGORITHMS:
-            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use one of {ALGORITHMS}.")
         if K > D:
             raise ValueError(f"n_components={K} must not be more than n_features={D}.")
         random = check_random_state(self.random_state)
@@ -265,11 +272,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             name = self.power_iteration_normalizer
             if name == "auto":
                 name = "LU" if self.n_iter > 2 else "none"
-            if name not in NORMALIZERS:
-                raise ValueError(
-                    f"power_iteration_normalizer={name!r} is unknown: use 'auto' or one of "
-                    f"{list(NORMALIZERS)}."
-                )
             return powers(data, K, D, self.n_iter, self.n_oversamples, name, random)
         afford(D**2, f"the products of {D} features", "use algorithm='randomized'.")
         s = data.fold(SingularAxes.summarize, start)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ..core.door import open_rows, read_rows
+from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
@@ -181,6 +182,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     array([1])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), SHARE, None],
+        "priors": [Numbers(0), None],
+        "n_components": [AT_LEAST_1, None],
+        "store_covariance": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
     def __init__(
         self,
         solver: str = "svd",
@@ -200,8 +211,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.covariance_estimator = covariance_estimator
 
     def _family(self, data: Partitions, K: int) -> Gaussian:
-        if self.solver not in ("svd", "lsqr", "eigen"):
-            raise ValueError(f"solver={self.solver!r} is unknown: use 'svd', 'lsqr' or 'eigen'.")
         # Classes that do not count as often as they occur, or shrink apart, are summed apart.
         stored = self.solver != "svd" or self.store_covariance
         apart = stored and (self.priors is not None or self.shrinkage == "auto")

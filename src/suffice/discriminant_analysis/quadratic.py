@@ -5,11 +5,12 @@ Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from ..core.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..families import FullGaussian, Labelled
 from ..fitting.linear_algebra import signs
@@ -63,6 +64,16 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     array([1])
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), SHARE, None],
+        "priors": [Numbers(0), None],
+        "reg_param": [SHARE],
+        "store_covariance": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "covariance_estimator": [HasMethods("fit"), None],
+    }
+
     def __init__(
         self,
         *,
@@ -83,8 +94,6 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
 
     def _family(self, data: Partitions, K: int) -> FullGaussian:
-        if self.solver not in ("svd", "eigen"):
-            raise ValueError(f"solver={self.solver!r} is unknown: use 'svd' or 'eigen'.")
         return FullGaussian.start(K, self.n_features_in_)
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,10 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows, cut, offsets
 from ..core.cost import afford
-from ..core.door import Check, check_bounds, engine_of, open_rows
+from ..core.door import Check, engine_of, open_rows
 from ..core.estimator import OnePass
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.tables import Table
@@ -230,7 +231,25 @@ class CountVectorizer(TransformerMixin, OnePass):
 
     model_: Vocabulary
     takes = "documents"
-    bounds = {"max_df": 0, "min_df": 0, "max_features": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "input": [StrOptions({"content", "file", "filename"})],
+        "encoding": [str],
+        "decode_error": [StrOptions({"strict", "ignore", "replace"})],
+        "strip_accents": [StrOptions({"ascii", "unicode"}), None, callable],
+        "lowercase": ["boolean"],
+        "preprocessor": [callable, None],
+        "tokenizer": [callable, None],
+        "stop_words": [StrOptions({"english"}), list, None],
+        "token_pattern": [str, None],
+        "ngram_range": [tuple],
+        "analyzer": [StrOptions({"word", "char", "char_wb"}), callable],
+        "max_df": [Interval(RealNotInt, 0, 1, closed="both"), AT_LEAST_1],
+        "min_df": [Interval(RealNotInt, 0, 1, closed="both"), AT_LEAST_1],
+        "max_features": [AT_LEAST_1, None],
+        "vocabulary": [Mapping, HasMethods("__iter__"), None],
+        "binary": ["boolean"],
+        "dtype": "no_validation",
+    }
 
     def __init__(
         self,
@@ -302,7 +321,6 @@ class CountVectorizer(TransformerMixin, OnePass):
         """As `fit`, then `transform`; documents in memory are read once."""
         if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
             return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
-        check_bounds(self)
         texts, start = _texts(raw_documents), self._start(None)
         words, X = start.learn(texts)
         s = start.summarize_counts(words, X, np.ones(len(texts)))
@@ -321,7 +339,6 @@ class CountVectorizer(TransformerMixin, OnePass):
 
     def _documents(self, X: Any, sample_weight: Any) -> Partitions:
         if not isinstance(X, Table):
-            check_bounds(self)
             texts = _texts(X)
             weight = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
             if weight is not None and weight.shape != (len(texts),):
@@ -336,10 +353,6 @@ class CountVectorizer(TransformerMixin, OnePass):
     def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
         apart = ("min_df", "max_df", "max_features", "vocabulary")
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
-        for name in ("min_df", "max_df"):
-            df = getattr(self, name)
-            if not isinstance(df, Integral) and not df <= 1.0:
-                raise ValueError(f"{name}={df!r} must be a share of the documents, or a whole number.")
         return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
 
     def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -24,6 +24,7 @@ from ..core.door import open_rows, places_of, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
 from ..fitting.scores import Classifier, Regressor
@@ -262,7 +263,16 @@ class _Additive(Iterative):
     max_iter: int
     checkpoint: Any
 
-    bounds = {"n_knots": 2, "tol": 0, "max_iter": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_knots": [AT_LEAST_2, Numbers(2)],
+        "alpha": [NON_NEGATIVE, Numbers(0), None],
+        "criterion": [StrOptions(set(CRITERIA))],
+        "solver": [StrOptions(set(SOLVERS))],
+        "knots": ["array-like", None],
+        "linear_features": ["array-like", None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -289,7 +299,6 @@ class _Additive(Iterative):
         -------
         self
         """
-        self._check_options()
         data = open_rows(self, X, y, sample_weight)
         start = self._start(data)
         if start.family != "gaussian":
@@ -324,11 +333,6 @@ class _Additive(Iterative):
             return Progress(model, (*here.trace, model.objective(s)), s, "tolerance" if done else "")
 
         return self._publish(Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s)))
-
-    def _check_options(self) -> None:
-        for name, known in {"criterion": CRITERIA, "solver": SOLVERS, "family": FAMILIES}.items():
-            if (given := getattr(self, name)) not in known:
-                raise ValueError(f"{name}={given!r} is unknown: use one of {', '.join(map(repr, known))}.")
 
     def _start(self, data: Partitions) -> Additive:
         """The model before the first step: no feature has an effect."""
@@ -366,7 +370,7 @@ class _Additive(Iterative):
         if self.alpha is None:
             return np.ones(D)
         alpha = np.asarray(self.alpha, dtype=np.float64)
-        if alpha.ndim > 1 or (alpha.ndim == 1 and len(alpha) != D) or not (alpha >= 0).all():
+        if alpha.shape not in ((), (D,)):
             raise ValueError(
                 f"alpha={self.alpha!r} is not right: expected a number that is not negative, or {D} of them, "
                 "one for each feature."
@@ -651,6 +655,12 @@ class GeneralizedAdditiveModel(_Additive):
     array([[0.7, 0.3],
            [0. , 1. ]])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Additive._parameter_constraints,
+        "family": [StrOptions(set(FAMILIES))],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from ..core.door import Check, open_rows, read_rows
 from ..core.estimator import Estimator
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
 from ..statistics import Extremes, extremes
 
 
@@ -224,8 +225,16 @@ class BasisFunctions(TransformerMixin, Estimator):
     """
 
     model_: Annotated[_Basis, "D"]
-    bounds: ClassVar[dict[str, float]] = {"degree": 1, "n_knots": 2}
     makes_of = ("numbers",)
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kind": [StrOptions({"polynomial", "gaussian", "sigmoid", "spline"}), callable, list, tuple],
+        "degree": [AT_LEAST_1],
+        "n_knots": [AT_LEAST_2],
+        "knots": [StrOptions({"uniform"}), Numbers()],
+        "width": [POSITIVE, Numbers(0), None],
+        "include_bias": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -277,11 +286,6 @@ class BasisFunctions(TransformerMixin, Estimator):
     def _start(self) -> Any:
         if callable(self.kind) or isinstance(self.kind, list | tuple):
             return self._functions()
-        if self.kind not in ("polynomial", "gaussian", "sigmoid", "spline"):
-            raise ValueError(
-                f"kind={self.kind!r} is unknown: use 'polynomial', 'gaussian', 'sigmoid', 'spline' or "
-                "functions."
-            )
         if self.kind == "polynomial":
             return Powers(self.include_bias, None, self.degree)
         knots = self._knots()
@@ -303,8 +307,6 @@ class BasisFunctions(TransformerMixin, Estimator):
 
     def _knots(self) -> Any:
         if isinstance(self.knots, str):
-            if self.knots != "uniform":
-                raise ValueError(f"knots={self.knots!r} is unknown: use 'uniform' or an array.")
             return self.n_knots
         knots = np.asarray(self.knots, dtype=np.float64)
         if knots.ndim != 2 or knots.shape[1] != self.n_features_in_ or not len(knots):

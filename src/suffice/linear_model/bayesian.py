@@ -7,7 +7,7 @@ CS181 2.7 and 2.9; Bishop, "Pattern recognition and machine learning", 2006, sec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
 from ..core.door import read_rows
+from ..core.parameters import FINITE, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
@@ -157,6 +158,13 @@ class BayesianLinearRegression(LeastSquares):
 
     model_: Annotated[GaussianWeights, "D"]
     positive = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "prior_mean": [FINITE, Numbers()],
+        "prior_precision": [POSITIVE, Numbers(), StrOptions({"evidence"})],
+        "noise_precision": [POSITIVE, StrOptions({"evidence"})],
+        "fit_intercept": ["boolean"],
+    }
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from ..core.door import has_flat_target, in_memory, open_rows
 from ..core.hashing import example_hashes, uniforms
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import tree_sum
 from ..core.tables import Table
@@ -151,17 +152,11 @@ def apart(s: Moments) -> list[Moments]:
 class _Penalised(LeastSquares):
     """What the elastic nets share."""
 
-    bounds: ClassVar[dict[str, float]] = {"alpha": 0, "max_iter": 1, "tol": 0, "eps": 0}
-
     tol: float
     max_iter: int
     selection: str
 
     def _net(self, alpha: float = 0.0, l1_ratio: float = 1.0) -> ElasticNetModel:
-        if not 0 <= l1_ratio <= 1:
-            raise ValueError(f"l1_ratio={l1_ratio!r} must be between 0 and 1.")
-        if self.selection not in ("cyclic", "random"):
-            raise ValueError(f"selection={self.selection!r} is unknown: use 'cyclic' or 'random'.")
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         how = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
@@ -247,6 +242,19 @@ class ElasticNet(_Penalised):
     """
 
     model_: Annotated[ElasticNetModel, "T, D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE],
+        "l1_ratio": [SHARE],
+        "fit_intercept": ["boolean"],
+        "precompute": ["boolean", "array-like"],
+        "max_iter": [AT_LEAST_1],
+        "copy_X": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "warm_start": ["boolean"],
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+        "selection": [StrOptions({"cyclic", "random"})],
+    }
 
     def __init__(
         self,
@@ -336,6 +344,12 @@ class Lasso(ElasticNet):
     >>> model.coef_.round(4)
     array([1.85, 0.  ])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: constraints
+        for name, constraints in ElasticNet._parameter_constraints.items()
+        if name != "l1_ratio"
+    }
 
     def __init__(
         self,
@@ -443,6 +457,22 @@ class ElasticNetCV(_Penalised):
     """
 
     model_: Annotated[Paths, "D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "l1_ratio": [SHARE, Numbers(0)],
+        "eps": [POSITIVE],
+        "alphas": [AT_LEAST_1, Numbers(0)],
+        "fit_intercept": ["boolean"],
+        "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
+        "max_iter": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "cv": ["cv_object"],
+        "copy_X": ["boolean"],
+        "verbose": ["verbose"],
+        "n_jobs": N_JOBS,
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+        "selection": [StrOptions({"cyclic", "random"})],
+    }
 
     def __init__(
         self,
@@ -528,10 +558,6 @@ class ElasticNetCV(_Penalised):
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
         n_folds = 5 if self.cv is None else self.cv
-        if isinstance(n_folds, Integral) and n_folds < 2:
-            raise ValueError(f"cv={self.cv!r} must be a whole number of folds, 2 at least.")
-        if np.ndim(self.alphas) == 0 and not self.alphas >= 1:
-            raise ValueError(f"alphas={self.alphas!r} must be how many to try, or which.")
         ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
         nets = [self._net(l1_ratio=ratio) for ratio in ratios]
         seed = 0  # the same folds each time, as those of KFold
@@ -619,6 +645,12 @@ class LassoCV(ElasticNetCV):
     >>> LassoCV(random_state=0).fit(X, y).coef_.round(2)
     array([ 3.,  0.,  0., -2.,  0.])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: constraints
+        for name, constraints in ElasticNetCV._parameter_constraints.items()
+        if name != "l1_ratio"
+    }
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.cost import afford
 from ..core.door import in_memory, open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
+from ..core.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..core.partitions import Partitions
 from ..core.tables import Table
 from ..fitting import newton
@@ -142,7 +144,15 @@ class HuberRegressor(Regressor, Iterative):
     """
 
     model_: Annotated[HuberLine, "D"]
-    bounds: ClassVar[dict[str, float]] = {"epsilon": 1.0, "max_iter": 0, "alpha": 0, "tol": 0}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [Interval(Real, 1.0, None, closed="left")],
+        "max_iter": [AT_LEAST_0],
+        "alpha": [NON_NEGATIVE],
+        "warm_start": ["boolean"],
+        "fit_intercept": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,

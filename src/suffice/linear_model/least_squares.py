@@ -6,7 +6,7 @@ Li ch. 1; Hoerl and Kennard, "Ridge regression", 1970.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from ..core.cost import afford
 from ..core.door import has_flat_target, read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..fitting.linear_algebra import roots, solve_positive
 from ..fitting.scores import Regressor
@@ -189,6 +190,13 @@ class LinearRegression(LeastSquares):
     """
 
     model_: Annotated[LinearModel, "T, D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "n_jobs": N_JOBS,
+        "positive": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -257,6 +265,16 @@ class Ridge(LeastSquares):
     """
 
     model_: Annotated[LinearModel, "T, D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, Numbers(0)],
+        "fit_intercept": ["boolean"],
+        "copy_X": ["boolean"],
+        "max_iter": [AT_LEAST_1, None],
+        "tol": [NON_NEGATIVE],
+        "solver": [StrOptions({"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"})],
+        "positive": ["boolean"],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -280,8 +298,6 @@ class Ridge(LeastSquares):
         self.random_state = random_state
 
     def _alpha(self) -> Any:
-        if np.min(self.alpha) < 0:
-            raise ValueError(f"alpha == {self.alpha}, must be >= 0.")
         return np.asarray(self.alpha, dtype=np.float64)
 
     def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,18 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.parameters import (
+    AT_LEAST_0,
+    CHECKPOINT,
+    CLASS_WEIGHT,
+    N_JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    SHARE,
+    Hidden,
+    StrOptions,
+)
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..engines.local import LocalPartitions
@@ -346,7 +358,23 @@ class LogisticRegression(Classifier, Iterative):
     """
 
     model_: Annotated[LogLinear, "K, D"]
-    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
+        "C": [POSITIVE_OR_INF],
+        "l1_ratio": [SHARE, None],
+        "dual": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "class_weight": CLASS_WEIGHT,
+        "random_state": ["random_state"],
+        "solver": [StrOptions(set(SOLVERS))],
+        "max_iter": [AT_LEAST_0],
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "n_jobs": N_JOBS,
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -498,18 +526,9 @@ class LogisticRegression(Classifier, Iterative):
 
     def _ratio(self) -> float:
         """The share of absolute values in the penalty; refuses what does not go together."""
-        if self.penalty not in ("deprecated", "l2", "l1", "elasticnet", None) or self.dual:
-            raise ValueError(
-                f"penalty={self.penalty!r} with dual={self.dual} is not supported: use 'l2', 'l1', "
-                "'elasticnet' or None, primal."
-            )
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive.")
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} is unknown: use one of {', '.join(SOLVERS)}.")
+        if self.dual:
+            raise ValueError("dual=True is not supported: use dual=False.")
         ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
-        if not 0 <= ratio <= 1:
-            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
         if self.penalty is None or np.isinf(self.C):
             return 0.0
         if ratio and SOLVERS[self.solver] not in (quasi_newton, newton):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIVE_OR_INF, StrOptions
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Parts
@@ -370,7 +371,30 @@ class MaximumEntropy(Classifier, Iterative):
     """
 
     model_: Annotated[FeatureWeights, "K, D"]
-    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "features": ["array-like", "sparse matrix", None],
+        "C": [POSITIVE_OR_INF],
+        "solver": [
+            StrOptions(
+                {
+                    "lbfgs",
+                    "gis",
+                    "iis",
+                    "gradient",
+                    "bfgs",
+                    "dfp",
+                    "conjugate-gradient",
+                    "newton",
+                    "coordinate",
+                }
+            )
+        ],
+        "fit_intercept": ["boolean"],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+        "warm_start": ["boolean"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -457,10 +481,6 @@ class MaximumEntropy(Classifier, Iterative):
         known: dict[str, Any] = {"gis": self._by_scaling, "iis": self._by_scaling}
         known |= {name: partial(self._by_descent, f, False) for name, f in by_gradient.items()}
         known |= {name: partial(self._by_descent, f, True) for name, f in by_curvature.items()}
-        if self.solver not in known:
-            raise ValueError(f"solver={self.solver!r} is unknown: use one of {sorted(known)}.")
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive.")
         return known[self.solver]
 
     def _start(self, data: Partitions, classes: np.ndarray) -> tuple[Partitions, FeatureWeights]:

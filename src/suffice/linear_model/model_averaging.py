@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import comb
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..statistics import Moments
@@ -187,6 +188,15 @@ class BayesianModelAveraging(LeastSquares):
 
     model_: Annotated[AveragedLine, "D"]
     positive = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "subsets": ["array-like", None],
+        "subset_prior": [Numbers(0), None],
+        "max_features": [AT_LEAST_0, None],
+        "prior_precision": [POSITIVE, StrOptions({"evidence"})],
+        "noise_precision": [POSITIVE, StrOptions({"evidence"})],
+        "fit_intercept": ["boolean"],
+    }
 
     def __init__(
         self,

@@ -10,7 +10,8 @@ learning algorithms", 1990. Uneven margins: Li et al., "The perceptron algorithm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,20 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.parameters import (
+    AT_LEAST_1,
+    CHECKPOINT,
+    CLASS_WEIGHT,
+    FINITE,
+    N_JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Interval,
+    Numbers,
+    StrOptions,
+    check_parameters,
+)
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
@@ -252,7 +267,32 @@ class Perceptron(Classifier, Iterative):
     """
 
     model_: Annotated[Hyperplanes, "K, D"]
-    bounds = {"max_iter": 1, "n_iter_no_change": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
+        "alpha": [NON_NEGATIVE],
+        "l1_ratio": [SHARE],
+        "fit_intercept": ["boolean"],
+        "max_iter": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE, None],
+        "shuffle": ["boolean"],
+        "verbose": ["verbose"],
+        "eta0": [POSITIVE],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [AT_LEAST_1],
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": ["boolean"],
+        "algorithm": [StrOptions({"primal", "dual"})],
+        "variant": [StrOptions(set(VARIANTS))],
+        "margin": [FINITE, Numbers()],
+        "kernel": [str, callable],
+        "gamma": [NON_NEGATIVE, None],
+        "degree": [NON_NEGATIVE],
+        "coef0": [FINITE],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -369,6 +409,7 @@ class Perceptron(Classifier, Iterative):
         -------
         self
         """
+        check_parameters(self)
         self._check()
         before: Any = getattr(self, "_epochs", None)
         data = open_rows(self, X, y, sample_weight, reset=before is None)
@@ -393,20 +434,12 @@ class Perceptron(Classifier, Iterative):
                 "sklearn.linear_model.SGDClassifier(loss='perceptron') for a penalty, variant='pocket' or "
                 "'averaged' for weights that do not follow the last mistakes."
             )
-        if self.algorithm not in ("primal", "dual"):
-            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use 'primal' or 'dual'.")
-        if self.variant not in VARIANTS:
-            raise ValueError(f"variant={self.variant!r} is unknown: use one of {list(VARIANTS)}.")
         if self.algorithm == "primal" and self.kernel != "linear":
             raise ValueError(
                 f"kernel={self.kernel!r} needs algorithm='dual'. For much data, map the features instead, "
                 "e.g. with sklearn.kernel_approximation.Nystroem."
             )
-        if not 0 < self.eta0 < np.inf:
-            raise ValueError(f"eta0={self.eta0} must be positive and finite.")
-        if self.variant == "margin" and not (
-            np.size(self.margin) in (1, 2) and np.isfinite(self.margin).all()
-        ):
+        if self.variant == "margin" and np.size(self.margin) not in (1, 2):
             raise ValueError(f"margin={self.margin!r} must be a number, or a pair of them.")
 
     def _model(self, data: Partitions, classes: np.ndarray) -> Hyperplanes:

@@ -7,7 +7,8 @@ Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from numbers import Integral
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -20,6 +21,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
 from ..fitting.linear_algebra import roots, signs
@@ -191,7 +193,15 @@ class _ProjectionPursuit(Iterative):
     """What regression and classification by projection pursuit share."""
 
     model_: Annotated[ProjectionPursuit, "D"]
-    bounds = {"n_terms": 1, "n_knots": 3, "alpha": 0, "tol": 0, "max_iter": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_terms": [AT_LEAST_1],
+        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "alpha": [NON_NEGATIVE, None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ that would put the thresholds out of order are halved.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
@@ -19,6 +19,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE_OR_INF, StrOptions
 from ..core.partitions import Partitions
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
@@ -170,7 +171,14 @@ class ProportionalOdds(Classifier, Iterative):
     """
 
     model_: Annotated[CumulativeLogits, "K, D"]
-    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [POSITIVE_OR_INF],
+        "solver": [StrOptions({"newton", "lbfgs"})],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+        "class_weight": CLASS_WEIGHT,
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -212,10 +220,6 @@ class ProportionalOdds(Classifier, Iterative):
         -------
         self
         """
-        if self.solver not in ("newton", "lbfgs"):
-            raise ValueError(f"solver={self.solver!r} is unknown: use 'newton' or 'lbfgs'.")
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive.")
         data = open_rows(self, X, y, sample_weight)
         model, sizes = self._start(data)
         standard = Standardization.of(

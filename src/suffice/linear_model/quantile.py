@@ -9,6 +9,7 @@ for nonlinear and mixed complementarity problems", 1996.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..core.cost import afford
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
 from ..core.partitions import Partitions
 from ..fitting.descent import ROUNDING, absolute, proximal
 from ..fitting.scores import Regressor
@@ -182,7 +184,16 @@ class QuantileRegressor(Regressor, Iterative):
     """
 
     model_: Annotated[QuantileLine, "D"]
-    bounds: ClassVar[dict[str, float]] = {"alpha": 0, "max_iter": 1, "tol": 0}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "quantile": [Interval(Real, 0, 1, closed="neither")],
+        "alpha": [NON_NEGATIVE],
+        "fit_intercept": ["boolean"],
+        "solver": [StrOptions({"highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex"})],
+        "solver_options": [dict, None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -228,8 +239,6 @@ class QuantileRegressor(Regressor, Iterative):
         -------
         self
         """
-        if not 0.0 < self.quantile < 1.0:
-            raise ValueError(f"quantile={self.quantile!r} must be between 0 and 1.")
         data = open_rows(self, X, y, sample_weight)
         start, rounding = self._start(data)
         D = self.n_features_in_

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
+from ..core.parameters import CLASS_WEIGHT
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..fitting.scores import Classifier
 from ..statistics import Moments, class_codes, class_weights, classes_of
-from .least_squares import LinearModel
+from .least_squares import LinearModel, Ridge
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,10 @@ class RidgeClassifier(Classifier, OnePass):
     """
 
     model_: Annotated[LinearClasses, "K, D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Ridge._parameter_constraints,
+        "class_weight": CLASS_WEIGHT,
+    }
 
     def __init__(
         self,
@@ -124,8 +129,6 @@ class RidgeClassifier(Classifier, OnePass):
         return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> LinearClasses:
-        if not np.min(self.alpha) >= 0:
-            raise ValueError(f"alpha == {self.alpha}, must be >= 0.")
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
         classes = classes_of(data)

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_2, NON_NEGATIVE, POSITIVE
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..fitting.scores import Regressor
@@ -245,7 +246,11 @@ class SmoothingSpline(Regressor, OnePass):
 
     model_: Annotated[Spline, "D"]
     takes: ClassVar[str] = "curve"  # rows of one feature
-    bounds = {"alpha": 0, "n_knots": 2}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, None],
+        "df": [POSITIVE, None],
+        "n_knots": [AT_LEAST_2, None],
+    }
 
     def __init__(self, alpha: Any = None, *, df: float | None = None, n_knots: int | None = None) -> None:
         self.alpha = alpha

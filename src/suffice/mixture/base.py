@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -17,6 +17,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
+from ..core.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..engines.local import map_rows
@@ -31,7 +32,6 @@ class BaseMixture(DensityMixin, Iterative):
     """A mixture estimator is a family, the names of its parameters, and this."""
 
     model_: Annotated[Mixture, "D"]
-    bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "alpha": 0, "reg_covar": 0}  # noqa: RUF012
 
     n_components: int
     tol: float
@@ -40,6 +40,16 @@ class BaseMixture(DensityMixin, Iterative):
     init_params: str
     random_state: Any
     checkpoint: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+        "n_init": [AT_LEAST_1],
+        "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"})],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def _family(self, data: Partitions, found: Description) -> Family:
         """K densities that know what to sum: those the mixture starts from."""
@@ -167,8 +177,6 @@ class Division(Value):
         if how == "random":
             return cls(K, seed, mean)
         named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
-        if how not in named:
-            raise ValueError(f"init_params={how!r} is unknown: use one of {sorted([*named, 'random'])}.")
         whole = data
         if (found.features.weight < found.weight).any():  # there are holes
             whole = data.map(_filled, mean)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
 from ..statistics import Description
@@ -94,6 +95,21 @@ class GaussianMixture(BaseMixture):
     [0.2, 9.9]
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseMixture._parameter_constraints,
+        "covariance_type": [StrOptions(set(GAUSSIANS))],
+        "reg_covar": [NON_NEGATIVE],
+        "weights_init": [Numbers(0), None],
+        "means_init": [Numbers(), None],
+        "precisions_init": [Numbers(), None],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "verbose_interval": [AT_LEAST_1],
+        "prior": [GaussianPrior, None],
+        "weight_concentration_prior": [NON_NEGATIVE, Numbers(0)],
+        "fixed": [StrOptions({"covariance"}), None],
+    }
+
     def __init__(
         self,
         n_components: int = 1,
@@ -141,12 +157,6 @@ class GaussianMixture(BaseMixture):
         return tags
 
     def _family(self, data: Partitions, found: Description) -> Gaussian:
-        if self.covariance_type not in GAUSSIANS:
-            raise ValueError(
-                f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
-            )
-        if self.fixed not in (None, "covariance"):
-            raise ValueError(f"fixed={self.fixed!r} is unknown: use 'covariance' or None.")
         family = GAUSSIANS[self.covariance_type]
         start = family.start(
             self.n_components,

@@ -4,8 +4,9 @@ Lazarsfeld and Henry, "Latent Structure Analysis", 1968; Li ch. 9 (the three coi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ..core.parameters import NON_NEGATIVE
 from ..core.partitions import Partitions
 from ..families import Categorical, Mixture
 from ..statistics import Description
@@ -59,6 +60,11 @@ class LatentClass(BaseMixture):
     >>> sorted(model.weights_.round(3).tolist())
     [0.333, 0.667]
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseMixture._parameter_constraints,
+        "alpha": [NON_NEGATIVE],
+    }
 
     def __init__(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ..core.parameters import NON_NEGATIVE
 from ..core.partitions import Partitions
 from ..families import Mixture, Poisson
 from ..statistics import Description
@@ -51,6 +52,11 @@ class PoissonMixture(BaseMixture):
     >>> sorted(model.rates_.ravel().round(1).tolist())
     [0.7, 20.0]
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseMixture._parameter_constraints,
+        "alpha": [NON_NEGATIVE],
+    }
 
     def __init__(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Integral
-from typing import Any, Self
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.stats import rankdata
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.door import Check, has_flat_target, open_rows, open_sequences
 from ..core.estimator import Estimator
+from ..core.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..core.partitions import Partitions
 from ..fitting.shared import Failure, Sharing
 
@@ -98,6 +99,15 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     ({'alpha': 0.1}, 3)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods("fit")],
+        "param_grid": [Mapping, list],
+        "cv": [AT_LEAST_2],
+        "refit": ["boolean"],
+        "error_score": [StrOptions({"raise"}), Real],
+        "random_state": ["random_state"],
+    }
+
     def __init__(
         self,
         estimator: Any,
@@ -146,6 +156,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         candidates = self._candidates()
         with _said_once():
             sharing = self._open(X, y, groups, sample_weight)
@@ -172,8 +183,6 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
                 f"GridSearch takes estimators of suffice, and {type(self.estimator).__name__} is not one: "
                 "use sklearn.model_selection.GridSearchCV."
             )
-        if not isinstance(self.cv, Integral) or self.cv < 2:
-            raise ValueError(f"cv={self.cv!r} must be a whole number of folds, 2 at least.")
         if not hasattr(self.estimator, "score"):
             raise TypeError(f"{type(self.estimator).__name__} has no score to compare candidates by.")
         grid = list(ParameterGrid(self.param_grid))

@@ -5,10 +5,11 @@ McCallum and Nigam, "A comparison of event models for naive Bayes text classific
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.parameters import NON_NEGATIVE
 from ..core.partitions import Partitions
 from ..families import Bernoulli, Labelled
 from .discrete import DiscreteNB
@@ -56,7 +57,10 @@ class BernoulliNB(DiscreteNB):
     array(['a', 'b'], dtype='<U1')
     """
 
-    bounds = {"alpha": 0, "binarize": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "binarize": [None, NON_NEGATIVE],
+    }
 
     def __init__(
         self,

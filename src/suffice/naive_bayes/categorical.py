@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..core.partitions import Partitions
 from ..families import Categorical, Labelled
 from ..statistics import CategoryCounts
@@ -58,6 +59,12 @@ class CategoricalNB(DiscreteNB):
     >>> model.predict([[0, 0], [1, 0]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [NON_NEGATIVE],
+        "min_categories": [None, AT_LEAST_1, Numbers(1)],
+    }
 
     def __init__(
         self,

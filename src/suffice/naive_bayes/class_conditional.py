@@ -7,7 +7,8 @@ Mitchell, "Text classification from labeled and unlabeled documents using EM", 2
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch, one_task
+from ..core.parameters import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    CHECKPOINT,
+    NON_NEGATIVE,
+    Numbers,
+    StrOptions,
+    check_parameters,
+)
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.tables import missing
@@ -177,8 +187,21 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     array(['a', 'b'], dtype=object)
     """
 
-    bounds = {"n_components": 1, "alpha": 0, "reg_covar": 0, "tol": 0, "max_iter": 0, "n_init": 1}  # noqa: RUF012
     takes_unlabelled = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "family": [StrOptions(set(FAMILIES)), list, tuple, dict, Family],
+        "n_components": [AT_LEAST_1],
+        "alpha": [NON_NEGATIVE],
+        "reg_covar": [NON_NEGATIVE],
+        "class_prior": [Numbers(0), None],
+        "unlabelled": [Integral, Real, str, None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+        "n_init": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -234,8 +257,6 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             kinds = column_kinds(self, self.family, "family")
             check_kinds(data, kinds, getattr(self, "feature_names_in_", range(D)))
             return Product.by_kind(kinds, lambda kind, size: self._of_kind(KINDS[kind], K * M, size))
-        if self.family not in FAMILIES:
-            raise ValueError(f"family={self.family!r} is unknown: use one of {list(FAMILIES)}.")
         if self.family == "bernoulli" and data.fold(_no_flags).any():
             raise ValueError("family='bernoulli' expects zeros and ones, and X holds other numbers.")
         return self._of_kind(FAMILIES[self.family], K * M, D)
@@ -325,6 +346,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
         The first call names all classes if its rows do not have them all.
         """
+        check_parameters(self)
         if hasattr(self, "trace_"):
             raise ValueError("partial_fit adds to one sum, and this fit iterated: call fit with all rows.")
         return self._add(X, y, sample_weight, classes)

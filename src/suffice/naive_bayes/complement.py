@@ -5,7 +5,7 @@ Rennie, Shih, Teevan and Karger, "Tackling the poor assumptions of naive Bayes t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class ComplementNB(CountsNB):
     >>> model.predict([[1, 1, 0], [0, 0, 1]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CountsNB._parameter_constraints,
+        "norm": ["boolean"],
+    }
 
     def __init__(
         self,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.blocks import rows_beside
+from ..core.parameters import NON_NEGATIVE, Numbers
 from ..families import Labelled
 from ..statistics import distinct
 from .generative import GenerativeClassifier
@@ -19,12 +20,17 @@ LEAST_ALPHA = 1e-10
 class DiscreteNB(GenerativeClassifier):
     """Naive Bayes by counting, with `alpha` added to every count."""
 
-    bounds = {"alpha": 0}  # noqa: RUF012
-
     alpha: Any
     force_alpha: bool
     fit_prior: bool
     class_prior: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, Numbers(0)],
+        "force_alpha": ["boolean"],
+        "fit_prior": ["boolean"],
+        "class_prior": [Numbers(0), None],
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -43,8 +49,6 @@ class DiscreteNB(GenerativeClassifier):
                 f"alpha has shape {np.shape(alpha)}, and X has {self.n_features_in_} features: pass a number "
                 "or an array with one for each feature."
             )
-        if np.min(alpha) < 0:
-            raise ValueError(f"All values in alpha must be greater than 0, and one is {np.min(alpha)}.")
         if np.min(alpha) < LEAST_ALPHA and not self.force_alpha:
             warnings.warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ..core.parameters import NON_NEGATIVE, Numbers
 from ..core.partitions import Partitions
 from ..families import DiagonalGaussian, Labelled
 from .generative import GenerativeClassifier
@@ -46,7 +47,10 @@ class GaussianNB(GenerativeClassifier):
     array(['a', 'a'], dtype='<U1')
     """
 
-    bounds = {"var_smoothing": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "priors": [Numbers(0), None],
+        "var_smoothing": [NON_NEGATIVE],
+    }
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors

@@ -50,8 +50,6 @@ class GenerativeClassifier(Classifier, OnePass):
                 raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
             if not np.isclose(prior.sum(), 1.0):
                 raise ValueError("The sum of the priors should be 1.")
-            if (prior < 0).any():
-                raise ValueError("Priors must be non-negative.")
         return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

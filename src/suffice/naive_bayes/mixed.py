@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..families import Categorical, Labelled, Product
 from ..statistics import check_kinds
@@ -60,7 +61,12 @@ class MixedNB(GenerativeClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    bounds = {"alpha": 0, "var_smoothing": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kinds": [StrOptions(set(KINDS)), list, tuple, dict],
+        "alpha": [NON_NEGATIVE],
+        "class_prior": [Numbers(0), None],
+        "var_smoothing": [NON_NEGATIVE],
+    }
 
     def __init__(
         self,

@@ -6,11 +6,12 @@ Liu, Gao, Liu, Zhang, Ma, He and Li, "BrowseRank: letting web users vote for pag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from ..core.parameters import Numbers
 from .links import read_graph
 from .page_rank import Surfer, Walks, weights_of
 
@@ -71,6 +72,12 @@ class BrowseRank(Walks):
     >>> browse.scores_.round(3)
     array([0.187, 0.621, 0.192])
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Walks._parameter_constraints,
+        "staying": [Mapping, Numbers(0), None],
+        "restart": [Mapping, Numbers(0), None],
+    }
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.door import open_edges
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..core.partitions import in_runs
 from ..engines.local import LocalPartitions
 from .links import Graph, Links, read_graph, turned
@@ -98,7 +99,11 @@ class HITS(OfLinks):
     """
 
     model_: Hubs
-    bounds: ClassVar[dict[str, float]] = {"tol": 0, "max_iter": 1}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: Any = None) -> None:
         self.tol = tol

@@ -21,6 +21,7 @@ from ..core.door import open_edges
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
@@ -152,19 +153,21 @@ class Walks(OfLinks):
     """What the scores of surfers share: the iterations."""
 
     model_: Surfer
-    bounds: ClassVar[dict[str, float]] = {"damping": 0, "tol": 0, "max_iter": 1}
-
     damping: float
     dangling: str
     tol: float
     max_iter: int
     checkpoint: Any
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "damping": [SHARE],
+        "dangling": [StrOptions(set(DANGLING))],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "checkpoint": CHECKPOINT,
+    }
+
     def _open(self, X: Any, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
-        if not 0.0 <= self.damping <= 1.0:
-            raise ValueError(f"damping={self.damping!r} is a probability: from 0 to 1.")
-        if self.dangling not in DANGLING:
-            raise ValueError(f"dangling={self.dangling!r} is unknown: use one of {DANGLING}.")
         return open_edges(self, X, sample_weight)
 
     def _rank(self, graph: Graph, restart: Any, start: Any = None, algorithm: str = "iterative") -> Self:
@@ -173,8 +176,6 @@ class Walks(OfLinks):
         return self._end(self._walk(graph, restart, start, algorithm, watch))
 
     def _walk(self, graph: Graph, restart: Any, start: Any, algorithm: str, watch: Watch) -> Walk:
-        if algorithm not in ALGORITHMS:
-            raise ValueError(f"algorithm={algorithm!r} is unknown: use one of {ALGORITHMS}.")
         model = self._surfer(graph, restart, start).replace(power=algorithm == "power")
         if self.damping == 1.0:
             if algorithm == "algebraic":
@@ -330,6 +331,13 @@ class PageRank(Walks):
     >>> rank.rank(2)
     array(['c', 'a'], dtype=object)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Walks._parameter_constraints,
+        "restart": [Mapping, Numbers(0), None],
+        "algorithm": [StrOptions(set(ALGORITHMS))],
+        "start": [Mapping, Numbers(0), None],
+    }
 
     def __init__(
         self,

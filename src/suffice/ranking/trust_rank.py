@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from ..core.loop import Watch
+from ..core.parameters import AT_LEAST_1
 from .links import read_graph, turned_graph
 from .page_rank import Walks
 
@@ -73,7 +74,11 @@ class TrustRank(Walks):
     {'blog': 0.356, 'farm': 0.0, 'news': 0.452, 'shop': 0.192, 'spam': 0.0}
     """
 
-    bounds: ClassVar[dict[str, float]] = {**Walks.bounds, "n_candidates": 1}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Walks._parameter_constraints,
+        "seeds": [Mapping, "array-like", callable, None],
+        "n_candidates": [AT_LEAST_1],
+    }
 
     def __init__(
         self,

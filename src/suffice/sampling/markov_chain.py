@@ -22,6 +22,7 @@ from ..core.door import Shape, open_sequences, read_sequences
 from ..core.estimator import Estimator
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -217,10 +218,13 @@ class MarkovChain(DensityMixin, Estimator):
 
     model_: Annotated[Chain, "D"]
     takes: ClassVar[str] = "sequences"
-    bounds: ClassVar[dict[str, float]] = {"order": 1}
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score_samples: ClassVar[dict[str, bool]] = {"groups": True}
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "order": [AT_LEAST_1],
+    }
 
     def __init__(self, order: int = 1) -> None:
         self.order = order
@@ -292,8 +296,6 @@ class MarkovChain(DensityMixin, Estimator):
         -------
         self
         """
-        if not isinstance(self.order, int | np.integer):
-            raise TypeError(f"order={self.order!r} must be a whole number.")
         with one_task(self):
             data = open_sequences(self, _columns(X), None, groups, sample_weight)
             states = data.fold(_states, self.order).rows

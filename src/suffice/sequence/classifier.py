@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -17,9 +18,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
-from ..core.door import are_sequences, check_bounds, open_sequences, read_sequences
+from ..core.door import are_sequences, open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
+from ..core.parameters import Numbers, check_parameters
 from ..core.statistics import Parts
 from ..core.tables import Table, of_sequences, runs
 from ..engines.local import map_block
@@ -108,6 +110,13 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     classes_: Annotated[np.ndarray, "labels (K,)"]
     labels: ClassVar[str] = "sequences"
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HiddenMarkovModel, None],
+        "class_prior": [Numbers(0), None],
+        "threshold": [Real, None],
+        "outlier_label": "no_validation",
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -157,7 +166,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if given is not None and ((given < 0).any() or not np.isclose(given.sum(), 1.0)):
             raise ValueError(f"class_prior={given.tolist()} must not be negative, and sum to one.")
         how = HiddenMarkovModel(2) if self.estimator is None else self.estimator
-        check_bounds(how)
+        check_parameters(how)
         by_class = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
         starts = [_of_one_alphabet(members) for members in zip(*by_class, strict=True)]
         even = np.full(C, 1.0 / C)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,15 @@ from ..core.cost import afford
 from ..core.door import open_sequences, read_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import (
+    AT_LEAST_0,
+    CHECKPOINT,
+    CLASS_WEIGHT,
+    NON_NEGATIVE,
+    POSITIVE_OR_INF,
+    SHARE,
+    StrOptions,
+)
 from ..core.partitions import Partitions, in_runs
 from ..core.shapes import must_index
 from ..core.values import Value
@@ -272,7 +281,18 @@ class ConditionalRandomField(StepClassifier):
     """
 
     model_: Annotated[LinearChain, "K, D"]
-    bounds = {"tol": 0, "max_iter": 0}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [POSITIVE_OR_INF],
+        "l1_ratio": [SHARE],
+        "solver": [StrOptions({"lbfgs", "gradient", "sgd", "iis-s", "iis-t"})],
+        "max_iter": [AT_LEAST_0],
+        "tol": [NON_NEGATIVE],
+        "class_weight": CLASS_WEIGHT,
+        "edge_features": ["array-like", None],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -358,12 +378,6 @@ class ConditionalRandomField(StepClassifier):
             "iis-s": self._by_scaling,
             "iis-t": self._by_scaling,
         }
-        if self.solver not in known:
-            raise ValueError(f"solver={self.solver!r} is unknown: use one of {sorted(known)}.")
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive.")
-        if not 0 <= self.l1_ratio <= 1:
-            raise ValueError(f"l1_ratio={self.l1_ratio} must be between 0 and 1.")
         if self.l1_ratio and self.solver != "lbfgs":
             raise ValueError(
                 f"l1_ratio={self.l1_ratio} with solver={self.solver!r}: absolute values have no gradient at "

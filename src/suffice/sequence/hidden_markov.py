@@ -6,7 +6,7 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and We
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import xlogy
@@ -19,10 +19,20 @@ from ..core.blocks import Sequences
 from ..core.door import open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..families import GAUSSIANS, Bernoulli, Categorical, Mixtures, Multinomial, Poisson, Product
+from ..families import (
+    GAUSSIANS,
+    Bernoulli,
+    Categorical,
+    GaussianPrior,
+    Mixtures,
+    Multinomial,
+    Poisson,
+    Product,
+)
 from ..fitting import em
 from ..mixture.base import Division
 from ..statistics import Description, check_kinds, describe, distinct_targets
@@ -267,16 +277,26 @@ default='gaussian'
 
     model_: Annotated[HiddenMarkov, "K, D"]
     classes_: Annotated[np.ndarray, "int (K,)"]
-    bounds = {  # noqa: RUF012
-        "n_components": 1,
-        "n_mix": 1,
-        "n_init": 1,
-        "max_iter": 1,
-        "tol": 0,
-        "alpha": 0,
-        "reg_covar": 0,
-        "start_prior": 0,
-        "transition_prior": 0,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1, None],
+        "emission": [StrOptions({"gaussian", *DISCRETE}), list, tuple, Family],
+        "covariance_type": [StrOptions(set(GAUSSIANS))],
+        "n_mix": [AT_LEAST_1],
+        "max_iter": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "n_init": [AT_LEAST_1],
+        "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"}), HiddenMarkov],
+        "reg_covar": [NON_NEGATIVE],
+        "alpha": [NON_NEGATIVE],
+        "start_prior": [NON_NEGATIVE, Numbers(0)],
+        "transition_prior": [NON_NEGATIVE, Numbers(0)],
+        "emission_prior": [GaussianPrior, None],
+        "allowed": ["array-like", None],
+        "fixed": ["array-like"],
+        "tied": [Numbers(), None],
+        "algorithm": [StrOptions({"viterbi", "posterior"})],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
     }
 
     def __init__(
@@ -484,10 +504,6 @@ default='gaussian'
         if strange := set(kinds) - {"gaussian", *DISCRETE}:
             raise ValueError(f"emission has {sorted(strange)}; it may be {['gaussian', *DISCRETE]}.")
         check_kinds(rows, kinds, getattr(self, "feature_names_in_", range(D)))
-        if self.covariance_type not in GAUSSIANS:
-            raise ValueError(
-                f"covariance_type={self.covariance_type!r} is unknown: use one of {list(GAUSSIANS)}."
-            )
 
         def start(kind: str, size: int) -> Any:
             if kind != "gaussian":
@@ -558,8 +574,6 @@ default='gaussian'
         return self._of_steps(lambda block: self.classes_[self._decoded(block)], X, groups)
 
     def _decoded(self, block: Sequences) -> np.ndarray:
-        if self.algorithm not in ("viterbi", "posterior"):
-            raise ValueError(f"algorithm={self.algorithm!r} is unknown: use 'viterbi' or 'posterior'.")
         chains = self._chains(block)
         return chains.best()[0] if self.algorithm == "viterbi" else chains.smoothed()[0].argmax(axis=1)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from ..core.cost import afford
 from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..fitting import cutting_planes
@@ -221,7 +222,17 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     [array(['up', 'down', 'up'], dtype='<U4')]
     """
 
-    bounds = {"tol": 0, "max_iter": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "C": [POSITIVE],
+        "loss": [StrOptions({"hamming"}), Numbers(0)],
+        "solver": [StrOptions({"cutting-plane", "bcfw", "smo"})],
+        "kernel": [str, callable],
+        "gamma": [NON_NEGATIVE, None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -280,10 +291,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
             "bcfw": self._frank_wolfe,
             "smo": self._smo,
         }
-        if self.solver not in solvers:
-            raise ValueError(f"solver={self.solver!r} is unknown: use one of {list(solvers)}.")
-        if not 0 < self.C < np.inf:
-            raise ValueError(f"C={self.C} must be positive, and finite: a margin needs a norm to be kept.")
         if self.solver != "smo" and self.kernel != "linear":
             raise ValueError(
                 f"kernel={self.kernel!r} needs solver='smo'. For much data, map the features instead, e.g. "
@@ -299,8 +306,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     def _cost(self, classes: np.ndarray) -> np.ndarray:
         K = len(classes)
         if isinstance(self.loss, str):
-            if self.loss != "hamming":
-                raise ValueError(f"loss={self.loss!r} is unknown: use 'hamming' or an array of costs.")
             return 1.0 - np.eye(K)
         cost = np.array(self.loss, dtype=np.float64)
         if cost.shape != (K, K) or not np.isfinite(cost).all() or (cost < 0).any() or cost.diagonal().any():

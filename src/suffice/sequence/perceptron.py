@@ -8,13 +8,14 @@ away. It is a max-margin chain that asks for no margin, fitted one sequence at a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
+from ..core.parameters import AT_LEAST_1, CHECKPOINT
 from ..statistics import class_codes
 from .base import gathered, seed_of
 from .max_margin import ChainClassifier, MarginChain, csr
@@ -81,7 +82,13 @@ class StructuredPerceptron(ChainClassifier):
     [array(['up', 'down', 'up'], dtype='<U4')]
     """
 
-    bounds = {"max_iter": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "average": ["boolean"],
+        "max_iter": [AT_LEAST_1],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,

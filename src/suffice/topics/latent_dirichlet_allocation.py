@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Self
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,10 +24,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
 from ..core.cost import afford
-from ..core.door import check_bounds, open_rows, read_rows
+from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.parameters import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    CHECKPOINT,
+    N_JOBS,
+    NON_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Interval,
+    Numbers,
+    StrOptions,
+    check_parameters,
+)
 from ..core.partitions import Partitions, in_runs
 from ..core.sound import must_be_sound
 from ..core.statistics import Statistics
@@ -351,17 +365,26 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     """
 
     model_: Annotated[Topics, "V = D"]
-    bounds = {  # noqa: RUF012
-        "n_components": 1,
-        "max_iter": 0,
-        "tol": 0,
-        "batch_size": 1,
-        "learning_offset": 1,
-        "learning_decay": 0,
-        "mean_change_tol": 0,
-        "max_doc_update_iter": 0,
-        "doc_topic_prior": 0,
-        "topic_word_prior": 0,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "solver": [StrOptions({"variational", "online", "gibbs"})],
+        "doc_topic_prior": [NON_NEGATIVE, Numbers(0), StrOptions({"auto"}), None],
+        "topic_word_prior": [NON_NEGATIVE, Numbers(0), StrOptions({"auto"}), None],
+        "learning_method": [StrOptions({"batch", "online"}), None],
+        "learning_decay": [SHARE],
+        "learning_offset": [Interval(Real, 1.0, None, closed="left")],
+        "max_iter": [AT_LEAST_0],
+        "tol": [NON_NEGATIVE],
+        "batch_size": [AT_LEAST_1],
+        "evaluate_every": [Integral],
+        "total_samples": [POSITIVE],
+        "perp_tol": [NON_NEGATIVE],
+        "mean_change_tol": [NON_NEGATIVE],
+        "max_doc_update_iter": [AT_LEAST_0],
+        "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
     }
 
     def __init__(
@@ -433,7 +456,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             )
         word = np.ascontiguousarray(given.T)
         self = cls(word.shape[1], **params)
-        check_bounds(self)
+        check_parameters(self)
         self.n_features_in_ = len(word)
         model = self._start(np.random.RandomState(0)).replace(word=word, eta=np.zeros(len(word)))
         self.__dict__.update(self._fitted(model), model_=model)
@@ -516,12 +539,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _solver(self) -> str:
         names = {"batch": "variational", "online": "online"}
-        if self.learning_method is not None and self.learning_method not in names:
-            raise ValueError(f"learning_method={self.learning_method!r} is unknown: use one of {[*names]}.")
         solver = self.solver if self.learning_method is None else names[self.learning_method]
-        known = ("variational", "online", "gibbs")
-        if solver not in known:
-            raise ValueError(f"solver={solver!r} is unknown: use one of {known}.")
         if solver != "variational" and any(self._learns):
             raise ValueError(f"Priors are estimated ('auto') by solver='variational', not by {solver!r}.")
         return solver
@@ -541,8 +559,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _prior(self, name: str, size: int) -> np.ndarray:
         given = getattr(self, name)
-        if isinstance(given, str) and given != "auto":
-            raise ValueError(f"{name}={given!r} is unknown: pass a number, {size} of them, or 'auto'.")
         prior = np.asarray(
             1.0 / self.n_components if given is None or isinstance(given, str) else given, float
         )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, Numbers, StrOptions
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
 from ..fitting import em
@@ -187,7 +189,19 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     """
 
     model_: Annotated[Aspects, "V = D"]
-    bounds = {"n_components": 1, "n_init": 1, "max_iter": 0, "tol": 0, "doc_tol": 0, "max_doc_iter": 1}  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "form": [StrOptions(set(FORMS))],
+        "beta": [Interval(Real, 0, 1, closed="right")],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_0],
+        "doc_tol": [NON_NEGATIVE],
+        "max_doc_iter": [AT_LEAST_1],
+        "n_init": [AT_LEAST_1],
+        "topics_init": [Numbers(0), None],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
+    }
 
     def __init__(
         self,
@@ -259,10 +273,6 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     def _starts(self, words: np.ndarray) -> tuple[Aspects, ...]:
         """Topics at random about the frequencies of words, or those that were given."""
         K = self.n_components
-        if self.form not in FORMS:
-            raise ValueError(f"form={self.form!r} is unknown: use one of {FORMS}.")
-        if not 0.0 < self.beta <= 1.0:
-            raise ValueError(f"beta={self.beta}: expected a number above 0, and 1 at most.")
 
         def model(topics: np.ndarray) -> Aspects:
             topics = topics / topics.sum(axis=1, keepdims=True)

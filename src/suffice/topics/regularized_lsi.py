@@ -6,7 +6,7 @@ Wang, Xu, Li and Craswell, "Regularized latent semantic indexing", 2011.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
 from ..engines.local import map_rows
@@ -134,12 +135,14 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     """
 
     model_: Annotated[SparseTopics, "D"]
-    bounds = {  # noqa: RUF012
-        "n_components": 1,
-        "topic_penalty": 0,
-        "document_penalty": 0,
-        "tol": 0,
-        "max_iter": 1,
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [AT_LEAST_1],
+        "topic_penalty": [NON_NEGATIVE],
+        "document_penalty": [NON_NEGATIVE],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

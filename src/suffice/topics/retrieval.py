@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +16,6 @@ from ..core.values import Value
 
 class Reader(BaseEstimator):
     """What rows must be that are read and not learnt from: numbers, dense or sparse."""
-
-    bounds: ClassVar[dict[str, float]] = {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

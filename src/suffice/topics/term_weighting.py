@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from sklearn.preprocessing import normalize
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
+from ..core.parameters import StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 
@@ -143,6 +144,11 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[Weights, "V = D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "local": [StrOptions(set(LOCAL))],
+        "collection": [StrOptions({"idf", "smooth_idf"}), None],
+        "norm": [StrOptions({"l2", "l1"}), None],
+    }
 
     def __init__(
         self, local: str = "frequency", collection: str | None = "idf", norm: str | None = "l2"
@@ -158,9 +164,6 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
-        for name, known in (("local", LOCAL), ("collection", COLLECTION), ("norm", ("l2", "l1", None))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}={getattr(self, name)!r} is unknown: use one of {list(known)}.")
         return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)
 
     def _fitted(self, model: Weights, s: DocumentFrequencies) -> dict[str, Any]:

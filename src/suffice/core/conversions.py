@@ -1,0 +1,236 @@
+"""Values that a method does not take: in which row and column they are, what they are, and what to do.
+
+Numbers are read once, as a whole. Only when that fails does this module look for the first value to blame.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+# Products of two numbers and a weight up to this one are finite, and so are their sums over the rows.
+LARGEST = 1e100
+
+CONVERSION = re.compile(
+    r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
+    r"|too large to convert|real number|bytes/strings|[Cc]annot (interpret|convert|cast)|value of NA"
+)
+TIMES = re.compile("(?i)date|time|duration|period")
+REMEDIES: dict[Any, str] = {
+    (str, bytes): "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder, or drop it",
+    (datetime.date, np.datetime64): (
+        "subtract a date and divide by a unit, e.g. (column - column.min()) / np.timedelta64(1, 'D')"
+    ),
+    (datetime.timedelta, np.timedelta64): "divide by a unit, e.g. column / np.timedelta64(1, 's')",
+    complex: "pass the real and the imaginary part as two columns",
+    (list, tuple, set, dict, np.ndarray): "pass one number in each cell",
+    int: "it is beyond the range of float64, so rescale the column",
+}
+MISSING = (
+    "Fill it, e.g. with sklearn.impute.SimpleImputer, or leave the row out. Mixtures, hidden Markov models "
+    "and naive Bayes take NaN as not observed."
+)
+
+
+def explained(
+    error: Exception, values: Any, what: str, taker: str, names: Sequence[Any] | None = None
+) -> Exception:
+    """The error of a conversion to numbers, with the first value that is none; itself if all are numbers."""
+    if (
+        not hasattr(values, "__len__")
+        or isinstance(values, str | bytes | dict)
+        or getattr(values, "shape", None) == ()
+    ):
+        return ValueError(f"{taker} takes an array of numbers, and {what} is {values!r:.60}.")
+    if getattr(getattr(values, "dtype", None), "names", None):
+        return ValueError(
+            f"{taker} takes an array of numbers, and {what} is a structured array: pass "
+            "numpy.lib.recfunctions.structured_to_unstructured(array)."
+        )
+    for row, column, value in _no_numbers(values):
+        kinds = (text for kind, text in REMEDIES.items() if isinstance(value, kind))
+        remedy = "pass numbers" if column is None else next(kinds, "pass numbers")
+        if _is_missing(value):
+            remedy = "fill missing values, or leave the rows out"
+        elif what == "y":
+            remedy += "; if these are classes, use a classifier"
+        said = (
+            f"{taker} takes numbers, and {what} has {value!r:.60} ({type(value).__name__}) "
+            f"{_at(row, column, names)}: {remedy}."
+        )
+        first_line = str(error).partition("\n")[0]
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(f"{said} ({first_line})" if CONVERSION.search(first_line) else said)
+    lengths = _lengths(values)
+    other = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is None:
+        return error
+    return ValueError(
+        f"The rows of {what} differ in length: row 0 has {lengths[0]} entries, and row {other} has "
+        f"{lengths[other]}. {taker} takes rows of one length."
+    )
+
+
+def as_numbers(values: Any, what: str, taker: str) -> np.ndarray:
+    """An array of float64; the error says what is no number."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "Mmc":  # which NumPy turns into numbers, of a unit or a part that nobody chose
+            raise ValueError(f"{taker} takes numbers, and {what} holds {found.dtype}.")
+        return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise explained(error, values, what, taker) from None
+
+
+def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
+    """Refuse columns that a table does not have, or has more than once."""
+    count = Counter(names)
+    missing = [name for name in used if not count[name]]
+    if missing:
+        raise ValueError(f"The table has no column {missing}; its columns are {list(names)}.")
+    for name in used:
+        if count[name] > 1:
+            raise ValueError(
+                f"The table has {count[name]} columns of the name {name!r}: rename them, or drop some."
+            )
+
+
+def has_times(X: Any) -> bool:
+    """Whether a column holds dates or durations, which NumPy turns into numbers of some unit."""
+    kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
+    return any(TIMES.search(str(kind)) for kind in kinds)
+
+
+def check_numbers(
+    X: Any, what: str, taker: str, *, nan: bool = False, names: Sequence[Any] | None = None
+) -> None:
+    """Refuse NaN (unless `nan`), infinity, and numbers above LARGEST.
+
+    The sum of squares tells of all three. Where it is not small, each number is looked at.
+    """
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind != "f":
+        return
+    flat = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.dot(flat, flat) <= LARGEST**2:
+            return
+        bad = ~(np.abs(values) <= LARGEST) & ((values == values) | (not nan))
+    if bad.any():
+        _refuse(*_first(X, bad), what, taker, names)
+
+
+def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: Any) -> NoReturn:
+    at = _at(row, column, names)
+    if np.isnan(value):
+        raise ValueError(f"Input {what} contains NaN {at}, and {taker} takes no missing values. {MISSING}")
+    if np.isinf(value):
+        raise ValueError(
+            f"Input {what} contains infinity {at}, and {taker} takes finite numbers. Leave the row out, or "
+            "write the largest number that makes sense."
+        )
+    raise ValueError(
+        f"Input {what} contains {value:.3g} {at}, and {taker} takes numbers up to {LARGEST:.0e}, since the "
+        "squares of larger ones overflow. Divide the column by its scale, e.g. column / column.abs().max()."
+    )
+
+
+def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -> None:
+    """Refuse negative numbers; NaN is none."""
+    values = X.data if sp.issparse(X) else X
+    if not values.size or values.min() >= 0:
+        return
+    bad = values < 0
+    if bad.any():
+        row, column, value = _first(X, bad)
+        raise ValueError(
+            f"Negative values in data passed to {taker}, which takes counts: X has {value:.3g} "
+            f"{_at(row, column, names)}."
+        )
+
+
+def check_weights(weight: np.ndarray) -> None:
+    """Refuse weights that are negative or not finite, and those with which sums would overflow or vanish."""
+    usual = (weight == 0) | ((weight >= 1 / LARGEST) & (weight <= LARGEST))
+    if usual.all():
+        return
+    if not np.isfinite(weight).all():
+        raise ValueError("Input sample_weight contains NaN or infinity.")
+    if (weight < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`.")
+    row = int(np.flatnonzero(~usual)[0])
+    raise ValueError(
+        f"Input sample_weight contains {weight[row]:.3g} in row {row}: expected 0, or a number from "
+        f"{1 / LARGEST:.0e} to {LARGEST:.0e}, since other weighted sums overflow or vanish. Divide the "
+        "weights by the largest, and write 0 for those that are then too small."
+    )
+
+
+def _at(row: int, column: Any, names: Sequence[Any] | None) -> str:
+    if column is None:
+        return f"in row {row}"
+    return f"in row {row}, column {column if names is None else names[column]!r}"
+
+
+def _first(X: Any, bad: np.ndarray) -> tuple[int, int | None, float]:
+    """The row, the column and the value of the first that is bad; of a sparse X, `bad` is of its entries."""
+    if sp.issparse(X):
+        place, entries = int(np.flatnonzero(bad)[0]), X.tocoo()
+        return int(entries.row[place]), int(entries.col[place]), float(X.data[place])
+    place = np.argwhere(bad)[0]
+    return int(place[0]), int(place[1]) if X.ndim > 1 else None, float(X[tuple(place)])
+
+
+def _no_numbers(values: Any) -> Iterator[tuple[int, Any, Any]]:
+    """Row, column and value of those that are no number, column by column."""
+    for name, column in _columns(values):
+        if column.dtype.kind not in "biuf":
+            cells = column if column.dtype.kind in "Mm" else column.tolist()
+            yield from ((row, name, value) for row, value in enumerate(cells) if not _is_number(value))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it becomes a float: None does, as NaN, and NA does not."""
+    if value is None:
+        return True
+    if isinstance(value, str | bytes | np.generic | np.ndarray | list) and not isinstance(value, np.number):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _columns(values: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """The columns of a table or an array, by name or place; None is the name of a single axis."""
+    if hasattr(values, "columns") and hasattr(values, "shape"):
+        for place, name in enumerate(values.columns):
+            yield name, np.asarray(values.iloc[:, place] if hasattr(values, "iloc") else values[:, place])
+        return
+    try:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    except ValueError:  # rows of unlike lengths
+        return
+    if array.ndim == 2:
+        yield from enumerate(array.T)
+    elif array.ndim == 1 and not _lengths(array.tolist()):
+        yield None, array
+
+
+def _lengths(values: Any) -> list[int]:
+    """How many entries each row of a list of lists has; nothing if it is none."""
+    rows = list(values) if isinstance(values, list | tuple | np.ndarray) else []
+    return (
+        [len(row) for row in rows] if all(isinstance(row, list | tuple | np.ndarray) for row in rows) else []
+    )

@@ -1,0 +1,98 @@
+"""Constraints on the parameters of estimators, declared and checked as scikit-learn does it.
+
+Every estimator declares `_parameter_constraints`: by parameter, a list of which a value must satisfy one.
+`Estimator` checks them when a method that fits is called. scikit-learn keeps these names private, though its
+own estimators and `check_param_validation` rest on them, so this is the one module that imports them.
+"""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    Options,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
+
+
+class Numbers(HasMethods):
+    """An array-like of finite numbers, none of them below `least`.
+
+    scikit-learn's "array-like" also takes strings and NaN. It builds constraints of its own kinds alone, so
+    this is one of them, and shares nothing with it but that.
+    """
+
+    def __init__(self, least: float = -np.inf) -> None:
+        self.least, self.hidden = least, False
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if isinstance(val, str | bytes) or not (hasattr(val, "__len__") or hasattr(val, "__array__")):
+            return False
+        try:
+            numbers = np.asarray(val)
+            numbers = numbers.astype(np.float64) if numbers.dtype.kind in "biufO" else None
+        except (TypeError, ValueError, OverflowError):  # not numbers, or rows of unlike lengths
+            return False
+        if numbers is None or not numbers.ndim:
+            return False
+        return bool(np.isfinite(numbers).all() and (numbers >= self.least).all())
+
+    def __str__(self) -> str:
+        return "an array-like of finite numbers" + (f" >= {self.least}" if np.isfinite(self.least) else "")
+
+
+AT_LEAST_0 = Interval(Integral, 0, None, closed="left")
+AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
+AT_LEAST_2 = Interval(Integral, 2, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+POSITIVE_OR_INF = Interval(Real, 0, None, closed="right")
+FINITE = Interval(Real, None, None, closed="neither")
+SHARE = Interval(Real, 0, 1, closed="both")
+CHECKPOINT = [str, os.PathLike, None]
+CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
+N_JOBS = [Integral, None]
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
+    if not get_config()["skip_parameter_validation"]:
+        validate_parameter_constraints(
+            estimator._parameter_constraints,
+            estimator.get_params(deep=False),
+            caller_name=type(estimator).__name__,
+        )
+
+
+__all__ = [
+    "AT_LEAST_0",
+    "AT_LEAST_1",
+    "AT_LEAST_2",
+    "CHECKPOINT",
+    "CLASS_WEIGHT",
+    "FINITE",
+    "NON_NEGATIVE",
+    "N_JOBS",
+    "POSITIVE",
+    "POSITIVE_OR_INF",
+    "SHARE",
+    "HasMethods",
+    "Hidden",
+    "Interval",
+    "InvalidParameterError",
+    "Numbers",
+    "Options",
+    "RealNotInt",
+    "StrOptions",
+    "check_parameters",
+]
