@@ -461,6 +461,8 @@ class Check:
         else:
             checked = validate_data(estimator, X, y, reset=reset, **how)
         X = checked if alone else checked[0]
+        if self.target == "number" and not alone:  # None became NaN after the check of scikit-learn
+            self.targets(checked[1])
         if not many:
             self.values(X)
         elif not late:
