@@ -423,6 +423,7 @@ class Check:
     strings: bool
     target: str | None  # "label", "number" or None
     unlabelled: bool = False  # whether labels may be missing: None or NaN
+    counts_rows: bool = False  # whether the place of a row among all rows matters, those of weight zero too
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -437,6 +438,7 @@ class Check:
             given.string,
             target,
             getattr(estimator, "takes_unlabelled", False),
+            getattr(estimator, "counts_rows", False),
         )
 
     def array(
@@ -528,7 +530,7 @@ class Check:
         if (weight < 0).any():
             raise ValueError("Negative values in data passed to `sample_weight`.")
         present = weight > 0
-        return block if present.all() else block[present]
+        return block if self.counts_rows or present.all() else block[present]
 
 
 def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: Any, reset: bool) -> Rows:
