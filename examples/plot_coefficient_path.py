@@ -3,7 +3,7 @@ Which features matter: paths of coefficients
 ============================================
 
 The lasso lets coefficients in one after the other as its penalty falls. The whole path, and the error on
-rows left out along it, follow from one reading of the data: :class:`~suffice.linear_model.LassoCV` sums the
+rows left out along it, follow from one sum over the data: :class:`~suffice.linear_model.LassoCV` sums the
 moments of each fold, and :class:`~suffice.plot.CoefficientPathDisplay` draws what follows from them.
 """
 
@@ -23,7 +23,7 @@ X, y = data.data / data.data.std(), data.target
 # s1 and s2, the lasso takes one long before the other; least squares, far on the right, gives them large
 # coefficients of opposite signs.
 
-lasso, ridge = LassoCV(random_state=0).fit(X, y), Ridge(10.0).fit(X, y)
+lasso, ridge = LassoCV().fit(X, y), Ridge(10.0).fit(X, y)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrained")
 for ax, model in zip(axes, (lasso, ridge), strict=True):
     CoefficientPathDisplay.from_estimator(model, ax=ax)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -14,7 +15,7 @@ from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import MixedNB
 
-from ..laws.registry import ESTIMATORS, VARIANTS, answers, each_variant, fit
+from ..laws.registry import ESTIMATORS, VARIANTS, answers, bits, each_variant, fit
 
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
@@ -169,3 +170,87 @@ def test_no_workers_in_the_constructor(cls):
     assert "engine" not in ours
     assert "n_jobs" not in ours or "n_jobs" in theirs.get(cls.__name__, {})
     assert get_tags(cls()).estimator_type or hasattr(cls, "transform") or cls.takes == "edges"
+
+
+@pytest.mark.parametrize(
+    "cls", [c for c in ESTIMATORS if hasattr(c, "get_feature_names_out")], ids=lambda c: c.__name__
+)
+def test_features_have_no_names_before_fit(cls):
+    with pytest.raises(NotFittedError):
+        cls().get_feature_names_out()
+
+
+@pytest.mark.parametrize(
+    "cls", [c for c in ESTIMATORS if is_regressor(c()) and c.takes != "sequences"], ids=lambda c: c.__name__
+)
+@pytest.mark.parametrize("hole", [None, np.nan, np.inf], ids=str)
+def test_targets_are_numbers(cls, hole):
+    """In whatever they come: an array of objects, a list, a column of a table."""
+    pd = pytest.importorskip("pandas")
+    variant = next(v for v in VARIANTS if type(v.estimator) is cls)
+    X, y = variant.data(40)
+    values = y.astype(object)
+    values[3] = hole
+    column = pd.Series(values, dtype=object)
+    for given in (values, values.tolist(), column, column.astype(np.float64)):
+        with pytest.raises(ValueError, match=r"Input( y)? contains"):
+            cls().fit(X, given)
+
+
+THIRDS = [0.2, 0.3, 0.5]
+SQUARE = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]]
+ARRAYS = {
+    "AdditiveModel": {"alpha": [1.0, 2.0, 3.0]},
+    "BasisFunctions": {
+        "kind": "gaussian",
+        "knots": [[-5.0] * 3, [0.0] * 3, [5.0] * 3],
+        "width": [1.0, 2.0, 3.0],
+    },
+    "BayesianLinearRegression": {"prior_mean": [1.0, 0.0, 0.0], "prior_precision": SQUARE},
+    "BernoulliNB": {"class_prior": THIRDS, "alpha": [1.0, 2.0, 3.0]},
+    "CategoricalNB": {"class_prior": THIRDS, "min_categories": [5, 6, 7]},
+    "ClassConditional": {"class_prior": THIRDS},
+    "ComplementNB": {"class_prior": THIRDS},
+    "ElasticNetCV": {"alphas": [1.0, 0.1], "l1_ratio": [0.5, 1.0]},
+    "GaussianMixture": {
+        "n_components": 3,
+        "means_init": SQUARE,
+        "weights_init": THIRDS,
+        "precisions_init": [np.eye(3)] * 3,
+        "weight_concentration_prior": [1.0, 2.0, 3.0],
+        "max_iter": 0,
+    },
+    "GaussianNB": {"priors": THIRDS},
+    "HiddenMarkovModel": {
+        "n_components": 3,
+        "start_prior": [1.0, 2.0, 3.0],
+        "transition_prior": SQUARE,
+        "tied": [[0, 1, 1], [1, 0, 1], [1, 1, 0]],
+    },
+    "KMeans": {"n_clusters": 3, "init": SQUARE},
+    "LinearDiscriminantAnalysis": {"priors": THIRDS},
+    "MixedNB": {"class_prior": THIRDS},
+    "MultinomialNB": {"class_prior": THIRDS, "alpha": [1.0, 2.0, 3.0]},
+    "ProbabilisticLatentSemanticAnalysis": {"n_components": 3, "topics_init": SQUARE},
+    "QuadraticDiscriminantAnalysis": {"priors": THIRDS},
+    "Ridge": {"alpha": [1.0]},
+    "RidgeClassifier": {"alpha": [1.0, 2.0, 3.0]},
+}
+
+
+@pytest.mark.parametrize("cls", [c for c in ESTIMATORS if c.__name__ in ARRAYS], ids=lambda c: c.__name__)
+def test_a_fitted_model_keeps_none_of_the_arrays_of_the_caller(cls):
+    """What the caller writes into its arrays after the fit changes nothing that was learnt."""
+    variant = next(v for v in VARIANTS if type(v.estimator) is cls)
+    X, y = variant.data()
+    given = ARRAYS[cls.__name__]
+    arrays = {name: np.array(value) for name, value in given.items() if np.ndim(value)}
+    model = fit(cls(**given | arrays), X, y)
+    learnt = bits(model)
+    for array in arrays.values():
+        array[...] = 7
+    assert bits(model) == learnt
+
+
+def test_arrays_are_given_to_estimators():
+    assert set(ARRAYS) <= {cls.__name__ for cls in ESTIMATORS}

@@ -112,6 +112,22 @@ def test_power_iterations_help():
     assert off(12) < off(4) < off(0)
 
 
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_scores_are_orthogonal(algorithm, sparse):
+    """Also where the power iterations are too few to find the axes; and as long as the singular values."""
+    A = np.random.default_rng(0).normal(size=(300, 40)) + 0.2
+    X = sp.csr_array(np.where(np.abs(A) < 0.5, 0.0, A)) if sparse else A
+    for K in (1, 5, 40):
+        svd = TruncatedSVD(K, algorithm=algorithm, random_state=0)
+        scores = svd.fit_transform(X)
+        products = scores.T @ scores
+        np.testing.assert_allclose(products, np.diag(svd.singular_values_**2), atol=1e-12 * products.max())
+        np.testing.assert_allclose(svd.components_ @ svd.components_.T, np.eye(K), atol=1e-12)
+        np.testing.assert_allclose(svd.explained_variance_, scores.var(axis=0), rtol=1e-10)
+        assert (np.diff(svd.singular_values_) <= 0).all()
+
+
 def test_rank_is_less_than_components():
     A = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 0.0, -1.0])
     for algorithm in ALGORITHMS:

@@ -283,6 +283,8 @@ class Variant:
         params, name = self.estimator.get_params(), type(self.estimator).__name__
         if name == "Perceptron":  # whose order is made of the rows; but some keep the places of rows
             return params["algorithm"] == "dual" or params["variant"] == "voted"
+        if name in ("ElasticNetCV", "LassoCV"):  # folds are runs of rows
+            return True
         return params.get("solver") in ("sgd", "bcfw", "smo") or name == "StructuredPerceptron"
 
     def has(self, *names: str) -> bool:

@@ -98,8 +98,8 @@ NOT_SHIFTED = (
     "BernoulliNB",  # what is above zero is another thing there
     "Perceptron",
 )
-# Folds, starts, or the order of the rows, are drawn by their values.
-BY_VALUE = ("ClassConditional", "ElasticNetCV", "LassoCV", "Perceptron")
+# Starts, or the order of the rows, are drawn by their values.
+BY_VALUE = ("ClassConditional", "Perceptron")
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",

@@ -9,11 +9,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn import linear_model as peer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 import suffice
-from suffice.core.blocks import Rows
-from suffice.core.hashing import example_hashes, uniforms
 from suffice.engines.local import LocalPartitions
 from suffice.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
 from suffice.loops.coordinates import duality_gap
@@ -75,11 +73,35 @@ def test_the_gap_bounds_the_objective(rows):
         assert objective(w) - objective(best) <= gap + 1e-8 * objective(best)
 
 
-def test_without_an_absolute_penalty_it_is_ridge(rows):
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("tol", [1e-4, 1e-12])
+def test_without_an_absolute_penalty_it_is_ridge(rows, positive, tol):
+    """To all digits, whatever the tolerance: there is an equation to solve, and no path to follow."""
     X, y, _ = rows
-    mine = ElasticNet(0.5, l1_ratio=0.0, tol=1e-16, max_iter=100_000).fit(X, y)
-    ridge = suffice.linear_model.Ridge(0.5 * len(y)).fit(X, y)
-    np.testing.assert_allclose(mine.coef_, ridge.coef_, rtol=1e-6)
+    mine = ElasticNet(0.5, l1_ratio=0.0, tol=tol, positive=positive).fit(X, y)
+    ridge = suffice.linear_model.Ridge(0.5 * len(y), positive=positive).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, ridge.coef_, rtol=1e-10, atol=1e-12)
+    assert 0.0 <= mine.dual_gap_ <= 1e-12 * np.mean(y**2)
+    if not positive:
+        centred = X - X.mean(axis=0)
+        slope = centred.T @ (y - y.mean() - centred @ mine.coef_) / len(y) - 0.5 * mine.coef_
+        assert np.abs(slope).max() < 1e-12 * np.abs(centred.T @ y / len(y)).max()
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_without_a_penalty_it_is_least_squares(rows, l1_ratio, positive):
+    X, y, _ = rows
+    mine = ElasticNet(0.0, l1_ratio=l1_ratio, positive=positive).fit(X, y)
+    plain = peer.LinearRegression(positive=positive).fit(X, y)
+    np.testing.assert_allclose(mine.coef_, plain.coef_, rtol=1e-9, atol=1e-11)
+    assert 0.0 <= mine.dual_gap_ <= 1e-12 * np.mean(y**2)
+    dependent = np.hstack([X, X[:, :2]])
+    assert ElasticNet(0.0, positive=positive).fit(dependent, y).dual_gap_ <= 1e-12 * np.mean(y**2)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    _, coefs, gaps = enet_path(X, y, alphas=[1.0, 0.1, 0.0], positive=positive)
+    assert np.isfinite(gaps).all()
+    np.testing.assert_allclose(coefs[:, 2], plain.coef_, rtol=1e-9, atol=1e-11)
 
 
 def test_several_targets_are_fitted_each_for_itself(rows):
@@ -119,18 +141,38 @@ def test_a_path_has_one_target(rows):
 
 
 class TestFolds:
-    def test_scikit_learns_folds(self, rows):
-        X, y, _ = rows
-        params = {"l1_ratio": [0.1, 0.7, 1.0], "cv": KFold(4), "tol": 1e-10, "max_iter": 100_000}
-        mine, its = ElasticNetCV(**params).fit(X, y), peer.ElasticNetCV(**params).fit(X, y)
+    params = {"l1_ratio": [0.1, 0.7, 1.0], "tol": 1e-10, "max_iter": 100_000}  # noqa: RUF012
+
+    @staticmethod
+    def assert_same(mine, its):
         assert (mine.alpha_, mine.l1_ratio_) == (pytest.approx(its.alpha_), its.l1_ratio_)
         for name in ("alphas_", "mse_path_", "coef_", "intercept_"):
             np.testing.assert_allclose(getattr(mine, name), getattr(its, name), rtol=1e-6, atol=1e-8)
 
-    def test_a_path_over_files_reads_them_once(self, rows, tmp_path, monkeypatch):
+    @pytest.mark.parametrize(
+        "cv", [None, 3, np.int64(7), KFold(4), KFold(4, shuffle=True, random_state=0)], ids=str
+    )
+    def test_scikit_learns_folds(self, rows, cv):
+        """The same `cv` means the same folds: a number of them, runs of rows."""
         X, y, _ = rows
-        table = pa.table({f"x{d}": X[:, d] for d in range(8)} | {"y": y})
-        pq.write_table(table, tmp_path / "rows.parquet", row_group_size=100)
+        mine, its = (cls(cv=cv, **self.params).fit(X, y) for cls in (ElasticNetCV, peer.ElasticNetCV))
+        self.assert_same(mine, its)
+
+    def test_weights_do_not_move_folds(self, rows):
+        """Rows are counted, whatever they weigh, those of weight zero too."""
+        X, y, weight = rows
+        weight = np.where(np.arange(len(y)) % 7 == 2, 0.0, weight)
+        mine, its = (cls(cv=4, **self.params).fit(X, y, weight) for cls in (ElasticNetCV, peer.ElasticNetCV))
+        self.assert_same(mine, its)
+
+    @pytest.mark.parametrize("cv", [10, KFold(10, shuffle=True, random_state=1)], ids=str)
+    def test_a_path_over_files_has_the_folds_of_arrays(self, rows, tmp_path, monkeypatch, cv):
+        """Whatever the blocks; and they are read twice: rows are counted, then summed."""
+        X, y, weight = rows
+        weight = np.where(np.arange(len(y)) % 11 == 2, 0.0, weight)
+        table = pa.table({f"x{d}": X[:, d] for d in range(8)} | {"y": y, "weight": weight})
+        for n, part in enumerate((table[:130], table[130:131], table[131:])):
+            pq.write_table(part, tmp_path / f"rows-{n}.parquet", row_group_size=37)
         read = []
         given = LocalPartitions.fold
 
@@ -139,55 +181,43 @@ class TestFolds:
             return given(self, f, *shared)
 
         monkeypatch.setattr(LocalPartitions, "fold", fold)
-        params = {"l1_ratio": 0.5, "tol": 1e-10, "max_iter": 100_000}
-        described = suffice.rows(suffice.scan_parquet(tmp_path), target="y")
-        mine = ElasticNetCV(cv=10, random_state=3, **params).fit(described)
-        assert len(read) == 1
-        folds = uniforms(example_hashes(Rows(X, y), mine.model_.seed))
-        split = PredefinedSplit((folds * 10).astype(int))
-        its = peer.ElasticNetCV(cv=split, **params).fit(X, y)
-        assert mine.mse_path_.shape == (100, 10)
-        assert mine.alpha_ == pytest.approx(its.alpha_)
-        np.testing.assert_allclose(mine.mse_path_, its.mse_path_, rtol=1e-6)
-        np.testing.assert_allclose(mine.coef_, its.coef_, atol=1e-6)
+        described = suffice.rows(suffice.scan_parquet(tmp_path), target="y", weight="weight")
+        mine = ElasticNetCV(cv=cv, **self.params).fit(described)
+        assert len(read) == 2
+        self.assert_same(mine, peer.ElasticNetCV(cv=cv, **self.params).fit(X, y, weight))
+        in_memory = suffice.rows(table, target="y", weight="weight")
+        self.assert_same(ElasticNetCV(cv=cv, **self.params).fit(in_memory), mine)
 
     def test_sparse_rows_have_the_folds_of_dense_ones(self, rows):
         X, y, weight = rows
         X = np.where(np.abs(X) < 4.0, 0.0, X)
-        dense, sparse = (LassoCV(random_state=0).fit(how(X), y, weight) for how in (np.asarray, sp.csr_array))
+        dense, sparse = (LassoCV().fit(how(X), y, weight) for how in (np.asarray, sp.csr_array))
         np.testing.assert_allclose(sparse.mse_path_, dense.mse_path_, rtol=1e-8)
 
-    def test_partial_fit_is_fit(self, rows):
-        X, y, weight = rows
-        whole = LassoCV(random_state=0).fit(X, y, weight)
-        parts = LassoCV(random_state=0)
-        for cut in np.array_split(np.arange(len(y)), 4):
-            parts.partial_fit(X[cut], y[cut], weight[cut])
-        np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
-        np.testing.assert_allclose(parts.mse_path_, whole.mse_path_, rtol=1e-9)
+    def test_folds_are_known_when_all_rows_are(self):
+        with pytest.raises(AttributeError) as caught:
+            LassoCV().partial_fit([[0.0]], [1.0])
+        assert "its folds are runs of rows" in str(caught.value.__cause__)
 
-    @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), [([0, 1], [2, 3]), ([2, 3], [0, 1])]])
+    @pytest.mark.parametrize(
+        "cv", [ShuffleSplit(3, random_state=0), [([0, 1], [2, 3]), ([2, 3], [0, 1])], TimeSeriesSplit(3)]
+    )
     def test_folds_that_do_not_divide_the_rows_are_refused(self, rows, cv):
         X, y, _ = rows
         with pytest.raises(ValueError, match=r"cv must leave out"):
             LassoCV(cv=cv).fit(X, y)
 
-    def test_folds_are_the_same_each_time(self, rows):
-        X, y, _ = rows
-        first = LassoCV().fit(X, y).mse_path_
-        np.testing.assert_array_equal(LassoCV(cv=np.int64(5)).fit(X, y).mse_path_, first)
-        assert not np.array_equal(LassoCV(random_state=1).fit(X, y).mse_path_, first)
-
-    def test_one_fold_is_refused(self, rows):
+    def test_few_rows(self, rows):
         X, y, _ = rows
         with pytest.raises(ValueError, match="2 at least"):
             LassoCV(cv=1).fit(X, y)
-
-    def test_splits_of_rows_elsewhere_are_refused(self, rows, tmp_path):
-        pq.write_table(pa.table({"a": [1.0, 2.0], "y": [1.0, 2.0]}), tmp_path / "rows.parquet")
-        described = suffice.rows(suffice.scan_parquet(tmp_path), target="y")
-        with pytest.raises(TypeError, match="number of folds"):
-            LassoCV(cv=KFold(2)).fit(described)
+        for cls in (LassoCV, peer.LassoCV):
+            with pytest.raises(
+                ValueError, match="n_splits=5 greater than the number of samples: n_samples=3"
+            ):
+                cls(cv=5).fit(X[:3], y[:3])
+        with pytest.raises(ValueError, match="in one fold of 2"):
+            LassoCV(cv=2).fit(X[:4], y[:4], [1.0, 1.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize(

@@ -137,3 +137,26 @@ def test_sums_about_a_centre(fit_intercept, sparse, apart):
     np.testing.assert_allclose(columns.times(theta), Z @ theta, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(columns.sums(WEIGHT), Z.T @ WEIGHT, rtol=1e-9)
     np.testing.assert_allclose(columns.squares(WEIGHT), Z.T @ (WEIGHT[:, None] * Z), rtol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-7, 1e-9])
+@pytest.mark.parametrize("params", [{"alpha": 0.0}, {"alpha": 0.0, "fit_intercept": False}, {}], ids=str)
+def test_columns_that_nearly_depend_on_others(apart, params):
+    """It converges to the optimum that it has in orthogonal columns of the same span."""
+    rng = np.random.default_rng(1)
+    rows, difference = rng.normal(size=(300, 3)), rng.normal(size=300)
+    rows[:, 1] = rows[:, 0] + apart * difference
+    y = 100.0 * difference + rows[:, 2] + 2.0 * rng.normal(size=300)
+    model = HuberRegressor(**params).fit(rows, y)
+    assert model.converged_
+    if params.get("alpha") == 0.0:
+        center = rows.mean(axis=0) if model.fit_intercept else 0.0
+        Q = np.linalg.svd(rows - center, full_matrices=False)[0] * np.sqrt(300)
+        plain = HuberRegressor(**params).fit(Q, y)
+        ones = np.ones(300)
+        found, least = objective(model, rows, y, ones), objective(plain, Q, y, ones)
+        assert found == pytest.approx(least, rel=max(1e-8, 1e-14 / apart))
+    else:  # the penalty leaves little of what the difference says
+        peer = theirs.HuberRegressor(tol=1e-12, max_iter=100_000).fit(rows, y)
+        ours, its = (objective(m, rows, y, np.ones(300)) for m in (model, peer))
+        assert ours <= its * (1.0 + 1e-9)

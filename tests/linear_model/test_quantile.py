@@ -11,7 +11,8 @@ from sklearn import linear_model as theirs
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.linear_model import QuantileRegressor
+from suffice.linear_model import QuantileRegressor, residuals
+from suffice.linear_model import quantile as module
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 5.0, 0.0, 100.0]
@@ -77,6 +78,64 @@ def test_ties_and_perfect_fits():
         assert objective(ours, rows, y, ones) == pytest.approx(objective(peer, rows, y, ones), rel=1e-7)
     exact = QuantileRegressor(alpha=0.0, quantile=0.2).fit(X, X @ np.arange(4.0) + 1.0)
     np.testing.assert_allclose(exact.predict(X), X @ np.arange(4.0) + 1.0, rtol=1e-7)
+
+
+@pytest.mark.parametrize("params", EACH, ids=str)
+def test_many_rows_end_at_the_vertex(params):
+    """Not only near it: the coefficients are those of the linear program."""
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(4000, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 100.0]
+    y = rows @ [1.0, -0.2, 5.0] + 3.0 + rng.standard_t(2.0, size=4000)
+    ours = QuantileRegressor(**params).fit(rows, y)
+    peer = theirs.QuantileRegressor(**params).fit(rows, y)
+    assert ours.converged_
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-9, atol=1e-9)
+    assert ours.intercept_ == pytest.approx(peer.intercept_, rel=1e-9, abs=1e-7)
+    free = np.count_nonzero(ours.coef_) + ours.fit_intercept
+    assert (np.abs(y - ours.predict(rows)) < 1e-9).sum() == free
+    assert ours.dual_gap_ <= 1e-12 * objective(ours, rows, y, None)
+
+
+def near_twins(apart, n):
+    """Rows of which two columns differ by so much, and targets that depend on the difference."""
+    rng = np.random.default_rng(1)
+    rows, difference = rng.normal(size=(n, 3)), rng.normal(size=n)
+    rows[:, 1] = rows[:, 0] + apart * difference
+    return rows, 100.0 * difference + rows[:, 2] + 2.0 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("apart", [1e-3, 1e-7, 1e-9, 1e-11])
+def test_columns_that_nearly_depend_on_others(apart, n):
+    """It converges to the optimum of the linear program in orthogonal columns, of the same span."""
+    rows, y = near_twins(apart, n)
+    Q = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[0] * np.sqrt(n)
+    peer, ours = theirs.QuantileRegressor(alpha=0.0).fit(Q, y), QuantileRegressor(alpha=0.0).fit(rows, y)
+    least = objective(peer, Q, y, None)
+    assert least < 1.0
+    assert ours.converged_
+    # What is left of the digits of the difference.
+    assert objective(ours, rows, y, None) == pytest.approx(least, rel=max(1e-8, 1e-14 / apart))
+
+
+def test_it_has_converged_only_if_the_gap_is_small(monkeypatch):
+    """Whatever ends the iterations: here they see nothing of the difference between two columns."""
+    rows, y = near_twins(1e-9, 3000)
+    monkeypatch.setattr(residuals, "DEPENDENT", 0.0)
+    monkeypatch.setattr(module, "NEAREST", 100)
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        model = QuantileRegressor(alpha=0.0).fit(rows, y)
+    assert not model.converged_
+    assert objective(model, rows, y, None) - model.dual_gap_ < 1.0
+
+
+def test_twins_with_a_penalty():
+    """The penalty tells which of the solutions is the best: the objective is that of scikit-learn."""
+    twins, y = near_twins(1e-7, 3000)
+    for rows in (twins, np.column_stack([twins, twins[:, 2]])):
+        ours, peer = (cls(alpha=0.01).fit(rows, y) for cls in (QuantileRegressor, theirs.QuantileRegressor))
+        assert ours.converged_
+        assert objective(ours, rows, y, None) == pytest.approx(objective(peer, rows, y, None), rel=1e-7)
 
 
 def test_larger_files_and_sparse_rows(tmp_path):

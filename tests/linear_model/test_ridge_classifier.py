@@ -38,8 +38,8 @@ def test_scikit_learn(params, two):
     )
     if params.get("class_weight") == "balanced":  # they count rows; here a weight of two is the row twice
         return
-    # Of two classes theirs is flat, against what it says; ours is as documented.
-    np.testing.assert_allclose(ours.coef_, np.atleast_2d(peer.coef_), rtol=1e-7, atol=1e-9)
+    assert ours.coef_.shape == peer.coef_.shape
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-7)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-9)
     assert (ours.predict(X) == peer.predict(X)).all()

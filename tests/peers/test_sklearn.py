@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import LinAlgWarning
+from sklearn.base import is_regressor
 from sklearn.datasets import load_diabetes, load_iris, make_classification
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.utils import get_tags
 
 from ..laws.registry import ESTIMATORS, VARIANTS, fit
 
@@ -199,6 +201,24 @@ def test_linear_regression(params, kind):
     np.testing.assert_allclose(ours.score(X, y), theirs.score(X, y), rtol=1e-7)
 
 
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False}], ids=str)
+def test_positive_coefficients_of_constant_and_of_tiny_columns(params):
+    """Where columns leave no equations all coefficients are zero; and the units of columns do not matter."""
+    X, y = np.ones((5, 2)), np.arange(5.0)
+    for name in ("LinearRegression", "Ridge"):
+        more = params | ({"alpha": 0.0} if name == "Ridge" else {})
+        ours = PAIRS[name][0](positive=True, **more).fit(X, y)
+        theirs = PAIRS["LinearRegression"][1](positive=True, **params).fit(X, y)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
+        assert (ours.coef_ >= 0).all()
+        assert (ours.coef_ == 0).all() or params
+    X, y = DIABETES
+    unit = 10.0 ** np.linspace(-9, 9, 10)
+    ours, theirs = fitted_pair("LinearRegression", X, y, positive=True, **params)
+    scaled = PAIRS["LinearRegression"][0](positive=True, **params).fit(X * unit, y)
+    np.testing.assert_allclose(scaled.coef_ * unit, theirs.coef_, rtol=1e-6, atol=1e-6)
+
+
 def test_linear_regression_with_dependent_features():
     X, y = DIABETES
     ours, theirs = fitted_pair("LinearRegression", np.hstack([X, X[:, :3]]), y)
@@ -255,6 +275,20 @@ def test_pca(n_components, solver):
     np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-8)
 
 
+def test_pca_counts_the_components_of_minkas_likelihood():
+    """Of rows of a lower rank, what is left over is no noise: the likelihood is largest at the rank."""
+    rng = np.random.default_rng(0)
+    for rank, D, noise in ((9, 10, 0.0), (1, 3, 0.0), (4, 6, 1e-9), (3, 6, 1e-5), (3, 6, 0.1), (2, 2, 0.0)):
+        X = rng.normal(size=(50, rank)) @ rng.normal(size=(rank, D)) + noise * rng.normal(size=(50, D))
+        for solver in ("full", "covariance_eigh"):  # with which theirs counts rounding as components
+            ours, theirs = fitted_pair(
+                "PCA", X, None, {"svd_solver": "full"}, n_components="mle", svd_solver=solver
+            )
+            assert ours.n_components_ == theirs.n_components_, (rank, D, noise, solver)
+            small = PAIRS["PCA"][0]("mle", svd_solver=solver).fit(2.0**-40 * X)
+            assert small.n_components_ == ours.n_components_  # whatever the unit of the rows
+
+
 def test_pca_whitened():
     X = IRIS[0]
     ours, theirs = fitted_pair("PCA", X, n_components=2, whiten=True)
@@ -278,10 +312,23 @@ def test_pca_with_more_features_than_rows():
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
 def test_truncated_svd(algorithm, sparse):
-    """With the same random columns, so to the digit also where five iterations are not enough."""
-    X = np.random.default_rng(0).poisson(0.3, size=(400, 90)).astype(float)
-    X = sp.csr_array(X) if sparse else X
+    """With the same random columns, so to the digit also where five iterations are not enough: then it is
+    the space of the components that is the same, in which ours are turned to make their scores orthogonal."""
+    A = np.random.default_rng(0).poisson(0.3, size=(400, 90)).astype(float)
+    X = sp.csr_array(A) if sparse else A
     ours, theirs = fitted_pair("TruncatedSVD", X, n_components=7, algorithm=algorithm, random_state=3)
+    V, W = ours.components_, theirs.components_
+    np.testing.assert_allclose(V.T @ V, W.T @ W, atol=1e-7)
+    scores = A @ W.T
+    length, turn = np.linalg.eigh(scores.T @ scores)
+    np.testing.assert_allclose(ours.singular_values_, np.sqrt(length[::-1]), rtol=1e-7)
+    np.testing.assert_allclose(np.abs(np.sum(V * (turn.T @ W)[::-1], axis=1)), 1.0, rtol=1e-7)
+    ratios = ours.explained_variance_ratio_.sum(), theirs.explained_variance_ratio_.sum()
+    np.testing.assert_allclose(*ratios, rtol=1e-7)
+    # With as many iterations as it takes, the axes are the same too.
+    ours, theirs = fitted_pair(
+        "TruncatedSVD", X, n_components=7, algorithm=algorithm, random_state=3, n_iter=90
+    )
     names = ["components_", "singular_values_", "explained_variance_", "explained_variance_ratio_"]
     assert_equal(ours, theirs, names, 1e-7)
     assert_same_answers(ours, theirs, X, ["transform"], 1e-7)
@@ -386,6 +433,31 @@ def test_qda(params, two):
 TIGHT = {"tol": 1e-10, "max_iter": 10_000}
 
 
+def test_lda_needs_rows_that_differ_within_a_class():
+    """As many rows as classes have no covariance within them; nor do classes of equal rows."""
+    X = IRIS[0]
+    for solver in ("svd", "lsqr", "eigen"):
+        ours, theirs = (cls(solver=solver) for cls in PAIRS["LinearDiscriminantAnalysis"])
+        for rows, y in ((X[[0, 70]], [0, 1]), (X[[0, 70, 140]], ["a", "b", "c"])):
+            for model in (ours, theirs):
+                with pytest.raises(ValueError, match="number of samples must be more than the number of cla"):
+                    model.fit(rows, y)
+        with pytest.raises(ValueError, match="rows of each class are equal"):
+            ours.fit(np.repeat(X[[0, 70, 140]], 4, axis=0), np.repeat([0, 1, 2], 4))
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"])
+def test_no_answer_forgets_the_names_of_the_features(name):
+    """Nor does any warn of it: warnings are errors here."""
+    pd = pytest.importorskip("pandas")
+    X, y = IRIS
+    table = pd.DataFrame(X, columns=list("abcd"))
+    for labels in (y, y > 0):
+        ours, theirs = fitted_pair(name, table, labels)
+        assert_same_answers(ours, theirs, table, ["decision_function", "predict", "predict_proba"], 1e-6)
+        ours.predict_log_proba(table)
+
+
 @pytest.mark.parametrize("solver", ["lbfgs", "newton-cholesky", "newton-cg"])
 @pytest.mark.parametrize(
     "params",
@@ -478,6 +550,19 @@ def test_kmeans_with_empty_clusters():
     np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=0.1)
 
 
+def test_kmeans_warns_of_fewer_distinct_rows_than_clusters():
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
+    for cls in PAIRS["KMeans"]:
+        with pytest.warns(ConvergenceWarning, match=r"Number of distinct clusters \(3\) found smaller than"):
+            model = cls(4, random_state=0, n_init=1).fit(X)
+        assert model.inertia_ == 0.0
+        with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+            cls(4, random_state=0, n_init=1).fit(X, sample_weight=[1.0, 2.0, 1.0, 1.0, 1.0])
+    for cls in PAIRS["GaussianMixture"]:
+        with pytest.warns(ConvergenceWarning, match=r"Number of distinct clusters \(3\) found smaller than"):
+            cls(4, random_state=0).fit(X)
+
+
 def test_kmeans_seeding_is_as_good():
     """Not the same draws, but as good on average."""
     X, _ = IRIS
@@ -529,6 +614,47 @@ def test_gaussian_mixture_of_one(kind):
     X_theirs, _ = theirs.sample(5)
     assert X_ours.shape == X_theirs.shape
     assert k.shape == (5,)
+
+
+def test_gaussian_mixture_step_by_step():
+    """With `warm_start` each call goes on, and compares its objective with that of the call before."""
+    X, y = IRIS
+    start = {"means_init": np.stack([X[y == k].mean(axis=0) for k in range(3)]), "random_state": 0}
+    start |= {"weights_init": np.full(3, 1 / 3), "precisions_init": np.tile(np.eye(4), (3, 1, 1))}
+    whole, _ = fitted_pair("GaussianMixture", X, n_components=3, **start)
+    pair = [cls(3, warm_start=True, max_iter=1, **start) for cls in PAIRS["GaussianMixture"]]
+    ours, theirs = pair
+    for _ in range(whole.n_iter_):
+        assert not getattr(ours, "converged_", False)
+        for model in pair:
+            fit(model, X)
+        np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-9)
+        assert ours.converged_ == theirs.converged_
+    assert ours.converged_
+    np.testing.assert_allclose(ours.means_, whole.means_, rtol=1e-9)
+
+
+# --- one column of targets -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in PAIRS if is_regressor(PAIRS[name][0]())])
+def test_a_target_of_one_column_gives_the_shapes_of_scikit_learn(name):
+    X, y = DIABETES
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataConversionWarning)  # of both, where a column is not expected
+        for two in (y[:, None], np.stack([y, -y], axis=1)):
+            if two.shape[1] > 1 and not get_tags(PAIRS[name][1]()).target_tags.multi_output:
+                continue
+            ours, theirs = fitted_pair(name, X, two)
+            for attribute in ("coef_", "intercept_", "dual_gap_"):
+                if hasattr(theirs, attribute):
+                    assert np.shape(getattr(ours, attribute)) == np.shape(getattr(theirs, attribute)), (
+                        attribute
+                    )
+            if isinstance(theirs.n_iter_ if hasattr(theirs, "n_iter_") else None, int | list):
+                assert type(ours.n_iter_) is type(theirs.n_iter_)
+            assert ours.predict(X).shape == theirs.predict(X).shape
+            assert np.isfinite(ours.score(X, two))
 
 
 # --- the same script -----------------------------------------------------------------------------------

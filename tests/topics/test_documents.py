@@ -315,6 +315,17 @@ def test_what_is_no_text():
         CountVectorizer(min_df=1.5).fit(["ash"])
 
 
+@pytest.mark.parametrize("ngram_range", [(2, 1), (0, -1)])
+def test_a_range_of_words_has_an_order(ngram_range):
+    vectorizer = CountVectorizer(ngram_range=ngram_range)
+    calls = (vectorizer.fit, vectorizer.fit_transform, lambda texts: vectorizer.build_analyzer())
+    for call in calls:
+        with pytest.raises(ValueError, match=r"ngram_range=.* lower boundary larger than the upper boundary"):
+            call(["ash elm", "elm oak"])
+    with pytest.raises(ValueError, match="lower boundary"):
+        CountVectorizer(ngram_range=(2, 1), vocabulary=["ash"]).transform(["ash elm"])
+
+
 def test_given_words_need_no_fit():
     found = CountVectorizer(vocabulary=["ash", "elm"]).transform(["elm elm oak"])
     assert found.toarray().tolist() == [[0, 2]]

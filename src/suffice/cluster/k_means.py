@@ -5,12 +5,14 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -235,11 +237,13 @@ default='k-means++'
         self.trace_ = -self.trace_
         if in_memory(X) and sample_weight is None and getattr(X, "weight", None) is None:
             answer = data.fold(Answer.of, self.model_)
-            self.inertia_, self.labels_ = answer.sums.inertia, answer.labels
+            sums, self.labels_ = answer.sums, answer.labels
         else:
-            self.inertia_ = data.fold(Centers.summarize, self.model_).inertia
+            sums = data.fold(Centers.summarize, self.model_)
             if in_memory(X):
                 self.labels_ = self.predict(X)
+        self.inertia_ = sums.inertia
+        warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
         return self
 
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
@@ -293,6 +297,16 @@ default='k-means++'
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+
+def warn_of_fewer(distinct: int, K: int, name: str) -> None:
+    if distinct < K:
+        warnings.warn(
+            f"Number of distinct clusters ({distinct}) found smaller than {name} ({K}). Possibly due to "
+            "duplicate points in X.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def _mended(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:

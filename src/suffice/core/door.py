@@ -429,6 +429,7 @@ class Check:
     strings: bool
     target: str | None  # "label", "number" or None
     unlabelled: bool = False  # whether labels may be missing: None or NaN
+    counts_rows: bool = False  # whether the place of a row among all rows matters, those of weight zero too
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -443,6 +444,7 @@ class Check:
             given.string,
             target,
             getattr(estimator, "takes_unlabelled", False),
+            getattr(estimator, "counts_rows", False),
         )
 
     def array(
@@ -465,9 +467,7 @@ class Check:
         try:
             if not self.strings and has_times(X):
                 raise ValueError("Cannot convert times to numbers.")
-            if self.strings and hasattr(
-                X, "columns"
-            ):  # kinds of columns are mixed, and holes have many names
+            if self.strings and hasattr(X, "columns"):  # of mixed kinds, with holes of many names
                 validate_data(estimator, X, skip_check_array=True, reset=reset)
                 checked = _objects(X)
                 checked = check_array(checked, **how) if alone else check_X_y(checked, y, **how)
@@ -479,6 +479,8 @@ class Check:
             clear = error if self.strings else explained(error, X, "X", self.name)
             raise (clear if alone or clear is not error else explained(error, y, "y", self.name)) from None
         many, X = _are_many(X), checked if alone else checked[0]
+        if self.target == "number" and not alone:  # None became NaN after the check of scikit-learn
+            self.targets(checked[1])
         if not many:
             self.must_pass(X, getattr(estimator, "feature_names_in_", None))
         elif not late:
@@ -533,7 +535,7 @@ class Check:
             return block
         check_weights(weight)
         present = weight > 0
-        return block if present.all() else block[present]
+        return block if self.counts_rows or present.all() else block[present]
 
 
 def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: Any, reset: bool) -> Rows:

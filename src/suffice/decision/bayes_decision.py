@@ -271,7 +271,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """The losses of all actions, that of rejecting included; and what they are called."""
         K = len(classes)
         cost = _losses(self.loss, K)
-        actions = classes if self.actions is None else np.asarray(self.actions)
+        actions = classes if self.actions is None else np.array(self.actions)
         if cost.shape[1] != len(actions):
             raise ValueError(
                 f"loss has {cost.shape[1]} columns for the {len(actions)} actions {actions.tolist()}: name "

@@ -327,4 +327,4 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return self.embedding_.shape[1]

@@ -36,6 +36,12 @@ class PrincipalAxes(Model):
     spread: Annotated[np.ndarray, "(D,)"]  # variance of each feature
     rows: bool = False  # whether the triangular factor is kept, or its square
 
+    @property
+    def rounding(self) -> float:
+        """Of variances, relative to the largest: that of singular values, squared, or of their squares."""
+        eps = len(self.mean) * np.finfo(np.float64).eps
+        return eps**2 if self.rows else eps
+
     def summarize(self, block: Any) -> Moments | Factor:
         return (factor if self.rows else moments)(block.X, block.weight)
 
@@ -52,8 +58,7 @@ class PrincipalAxes(Model):
                 vectors.T[::-1],
                 np.diag(s.scatter),
             )
-        least = len(s.mean) * np.finfo(np.float64).eps  # of a singular value, or of its square
-        seen = values > (least**2 if isinstance(s, Factor) else least) * values[0]
+        seen = values > self.rounding * values[0]
         axes, free = axes[: len(values)][seen], s.weight - 1.0
         return self.replace(
             mean=s.mean,
@@ -195,7 +200,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             size = np.sqrt(np.diag(covariance))
             covariance = covariance / np.outer(size, size)
         D = len(covariance)
-        mean = np.zeros(D) if mean is None else np.asarray(mean, dtype=np.float64)
+        mean = np.zeros(D) if mean is None else np.array(mean, dtype=np.float64)
         weight = np.float64(D + 1)  # any number of rows that allows D components
         self = cls(n_components)
         self.n_features_in_ = D
@@ -236,7 +241,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
                 raise ValueError(f"n_components={asked!r} is unknown: use a number, 'mle' or None.")
             if weight < len(model.mean):
                 raise ValueError("n_components='mle' needs more rows than features.")
-            return _minka(_padded(model.variance, len(model.mean)), weight)
+            return _minka(_padded(model.variance, len(model.mean)), weight, model.rounding)
         if 0 < asked < 1:
             share = np.cumsum(model.variance) / model.spread.sum()
             return min(int(np.searchsorted(share, asked, side="right")) + 1, most)
@@ -300,13 +305,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         return len(self.components_)
 
 
-def _minka(variance: np.ndarray, N: float) -> int:
-    """The number of components with the largest evidence: Minka 2000, equations 30 and 76 to 81."""
-    D = len(variance)
+def _minka(variance: np.ndarray, N: float, rounding: float) -> int:
+    """The number of components with the largest evidence: Minka 2000, equations 30 and 76 to 81.
+
+    There is noise at least as large as the rounding, relative to the largest variance.
+    """
+    D, least = len(variance), rounding * variance[0]
     evidence = [-np.inf]
     for K in range(1, D):
-        noise = variance[K:].sum() / (D - K)
-        if variance[K - 1] < 1e-15 or noise < 1e-15:
+        noise = max(variance[K:].sum() / (D - K), least)
+        if variance[K - 1] <= least:
             evidence.append(-np.inf)
             continue
         i = np.arange(1, K + 1)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh, lu, qr, svd
+from scipy.linalg import cholesky, eigh, lu, qr, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import with_callbacks
@@ -88,18 +88,32 @@ class SingularAxes(Model):
         axes = axes[seen][:K]
         return self.replace(axes=_completed(axes * signs(axes)[:, None], K), value=_padded(value[seen], K))
 
+    def diagonalized(self, scores: Moments) -> Self:
+        """The axes turned within their space so that the scores along them are orthogonal: Ritz vectors."""
+        seen = int(np.count_nonzero(self.value))
+        if not seen:
+            return self
+        A = (scores.scatter + scores.weight * np.outer(scores.mean, scores.mean))[:seen, :seen]
+        size = np.sqrt(np.diag(A))
+        # The root, and not A, keeps the digits of the smallest.
+        root = cholesky(A / np.outer(size, size)) * size
+        _, value, turn = svd(root, check_finite=False)
+        axes = turn @ self.axes[:seen]
+        axes = np.concatenate([axes * signs(axes)[:, None], self.axes[seen:]])
+        return self.replace(axes=axes, value=_padded(value, len(axes)))
+
 
 @dataclass(frozen=True, eq=False)
 class Spread(Statistics):
     """The moments of the scores, and those of the features."""
 
-    scores: Moments  # diagonal, (K,)
+    scores: Moments  # (K,)
     features: Moments  # diagonal, (D,)
 
     @classmethod
     def of(cls, axes: np.ndarray, block: Any) -> Spread:
         X, weight = block.X, block.weight
-        return cls(moments(times(X, axes), weight, "diagonal"), _by_feature(X, weight))
+        return cls(moments(times(X, axes), weight), _by_feature(X, weight))
 
 
 def _by_feature(X: Any, weight: np.ndarray) -> Moments:
@@ -246,7 +260,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             model, s = self._solve(data)
             must_have_rows(s.weight)
             found = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
-            variance, total = found.scores.variance, found.features.variance.sum()
+            axes, model = model.axes, model.diagonalized(found.scores)
+            turn = model.axes @ axes.T
+            variance = ((turn @ found.scores.variance) * turn).sum(axis=1)
+            total = found.features.variance.sum()
             self.model_, self.statistics_ = model, s
             self.components_, self.singular_values_ = model.axes, model.value
             self.explained_variance_ = variance

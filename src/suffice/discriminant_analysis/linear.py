@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh, lstsq, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.door import open_rows, read_rows
 from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
@@ -99,6 +100,18 @@ def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
     within = fourth(by_class.mean[codes], spread[codes])
     overall = fourth(total.mean, np.diag(total.variance))
     return _Values(np.append(np.bincount(codes, within, minlength=K), overall.sum()))
+
+
+def _must_differ_within_classes(s: Any) -> None:
+    """Refuse classes of equal rows: nothing is known of how they vary, whatever is shrunk or dropped."""
+    within = np.diagonal(s.component.variance, axis1=-2, axis2=-1)
+    rounding = (4.0 * np.finfo(np.float64).eps * np.abs(s.component.mean)) ** 2  # of means
+    if (within <= rounding.max(axis=0)).all():
+        raise ValueError(
+            "The rows of each class are equal, so that there is no covariance within classes. The number of "
+            "samples must be more than the number of classes: LinearDiscriminantAnalysis needs rows of one "
+            "class that differ."
+        )
 
 
 def _shrunk(C: np.ndarray, share: float) -> np.ndarray:
@@ -222,6 +235,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         count = most if self.n_components is None else self.n_components
         if count > most:
             raise ValueError(f"n_components={count} cannot be above min(n_features, n_classes - 1)={most}.")
+        _must_differ_within_classes(s)
         self._max_components = count
         fitted = {"classes_": model.classes, "priors_": model.prior, "means_": s.component.mean}
         with np.errstate(divide="ignore"):  # a class that was named, and not seen yet
@@ -293,10 +307,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores by `coef_` and `intercept_`; for two classes, how much the second leads."""
-        X = read_rows(self, X)
+        check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().decision_function(X)
-        return X @ self.coef_.T + self.intercept_
+        return read_rows(self, X) @ self.coef_.T + self.intercept_
 
     def transform(self, X: Any) -> np.ndarray:
         """Rows projected to where classes differ most."""

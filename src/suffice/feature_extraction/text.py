@@ -353,6 +353,12 @@ class CountVectorizer(TransformerMixin, OnePass):
     def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
         apart = ("min_df", "max_df", "max_features", "vocabulary")
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
+        least, most = self.ngram_range
+        if least > most:
+            raise ValueError(
+                f"Invalid value for ngram_range={self.ngram_range}: lower boundary larger than the upper "
+                f"boundary. Pass ({most}, {least})."
+            )
         return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
 
     def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def em(
     settled: Settled | None = None,
     mended: Callable[[Any, Any], Any] = lambda model, s: s,
     watch: Watch | None = None,
+    before: tuple[float, ...] = (),
 ) -> Progress:
     """Improve a model, or the best of several, until it settles.
 
@@ -56,6 +57,8 @@ def em(
         ``mended(model, s)`` is estimated from instead of `s`, where a model alone cannot go on.
     watch : Watch, optional
         Callbacks and checkpoint.
+    before : tuple of float, optional
+        Objectives of the fit that this one goes on from, with which the first is compared.
 
     Returns
     -------
@@ -63,7 +66,12 @@ def em(
         Of the best run: its `model`, and in `trace` the objective before each estimate.
     """
     starts = models if isinstance(models, Sequence) else (models,)
-    settled = settled or (lambda old, new, trace: len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol)
+
+    def unchanged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
+        last = (*before, *trace)[-2:]
+        return len(last) == 2 and abs(last[1] - last[0]) < tol
+
+    settled = settled or unchanged
 
     def step(together: Together) -> Together:
         active = [run for run in together.runs if not run.stopped_because]

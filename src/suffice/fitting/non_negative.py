@@ -1,4 +1,4 @@
-"""Rows of a factor that may not be negative: quadratic problems of few unknowns, one for each row.
+"""Quadratic problems whose unknowns may not be negative: coefficients, and the rows of a factor.
 
 Cichocki and Phan, "Fast local algorithms for large scale nonnegative matrix and tensor factorizations", 2009;
 Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17.
@@ -12,8 +12,27 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from scipy.optimize import nnls
 
 from ..core.values import Value
+from .linear_algebra import roots
+
+
+def solve_non_negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The x >= 0 of the least x'A x / 2 - b'x for each column b of B, with A symmetric and not negative.
+
+    Lawson and Hanson, "Solving least squares problems", 1974, ch. 23, in units of the columns, so that none
+    is lost beside larger ones. What nothing depends on is zero.
+    """
+    size, x = np.sqrt(np.maximum(np.diag(A), 0.0)), np.zeros(B.shape)
+    felt = np.flatnonzero(size > 0)
+    if not len(felt):  # SciPy's nnls returns what was in memory for a system without equations
+        return x
+    size = size[felt]
+    root, inverse = roots(A[np.ix_(felt, felt)] / np.outer(size, size))
+    for t, b in enumerate(B[felt].T):
+        x[felt, t] = nnls(root, inverse.T @ (b / size))[0] / size
+    return x
 
 
 @dataclass(frozen=True, eq=False)

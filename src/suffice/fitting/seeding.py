@@ -40,7 +40,7 @@ class Sample(Statistics):
     weight: Annotated[np.ndarray, "(M,)"]
 
     def __add__(self, other: Any) -> Any:
-        return _smallest(
+        return smallest(
             self.size,
             *(
                 np.concatenate([getattr(self, name), getattr(other, name)])
@@ -58,7 +58,8 @@ class Sample(Statistics):
         return self.row[np.argsort(self.key / self.weight, kind="stable")[:count]]
 
 
-def _smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Sample:
+def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Sample:
+    """The different rows of the smallest keys, in order; of equal keys, by hash."""
     if len(key) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
         if len(np.unique(hash[near])) > size:
@@ -72,7 +73,7 @@ def _smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, wei
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
     """The different rows farthest from their nearest centre."""
-    return _smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
+    return smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
 
 
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
@@ -81,7 +82,7 @@ def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sam
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
     able = np.isfinite(key)
-    return _smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
+    return smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
 
 
 def nearest(X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -308,7 +308,7 @@ class BasisFunctions(TransformerMixin, Estimator):
     def _knots(self) -> Any:
         if isinstance(self.knots, str):
             return self.n_knots
-        knots = np.asarray(self.knots, dtype=np.float64)
+        knots = np.array(self.knots, dtype=np.float64)
         if knots.ndim != 2 or knots.shape[1] != self.n_features_in_ or not len(knots):
             raise ValueError(
                 f"knots has shape {knots.shape}, expected (n_knots, {self.n_features_in_}): a column "
@@ -323,7 +323,7 @@ class BasisFunctions(TransformerMixin, Estimator):
     def _width(self, knots: Any) -> Any:
         if self.width is None:
             return None
-        width = np.asarray(self.width, dtype=np.float64)
+        width = np.array(self.width, dtype=np.float64)
         if width.shape not in ((), (self.n_features_in_,)) or not ((width > 0) & np.isfinite(width)).all():
             raise ValueError(
                 f"width={self.width!r} must be positive: a number, or one for each of {self.n_features_in_} "

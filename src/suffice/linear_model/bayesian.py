@@ -6,6 +6,7 @@ CS181 2.7 and 2.9; Bishop, "Pattern recognition and machine learning", 2006, sec
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -203,7 +204,7 @@ class BayesianLinearRegression(LeastSquares):
             raise ValueError(
                 "noise_precision='evidence' is found for a prior_precision that is one number: pass both."
             )
-        how = 0.0, self.fit_intercept, False, self.prior_mean, prior, noise, learns
+        how = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
         return GaussianWeights(np.zeros((1, D)), np.zeros(1), *how)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:

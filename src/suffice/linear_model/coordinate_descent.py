@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
@@ -17,19 +18,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state, indexable
+from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
-from ..core.door import has_flat_target, in_memory, open_rows
-from ..core.hashing import example_hashes, uniforms
+from ..core.door import in_memory, open_rows
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import tree_sum
 from ..core.tables import Table
-from ..statistics import Moments, grouped_moments, moments
+from ..fitting.folds import Folds
+from ..fitting.linear_algebra import solve_positive
+from ..fitting.non_negative import solve_non_negative
+from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
 
 
@@ -45,22 +47,42 @@ class ElasticNetModel(LinearModel):
     n_iter: Annotated[Any, "int (T,) or None"] = None
 
     def estimate(self, s: Moments) -> Self:
-        """By coordinate descent from the coefficients that there are."""
+        """By coordinate descent from the coefficients that there are, if there is an absolute penalty."""
+        D = self.coef.shape[1]
+        square, n = self.square(s), float(s.weight)
+        l1, l2 = n * self.alpha * self.l1_ratio, n * self.alpha * (1.0 - self.l1_ratio)
+        if l1 == 0.0:
+            coef, gap, n_iter = self._solved(square, l2)
+        else:
+            coef, gap, n_iter = self._descended(square, l1, l2)
+        mean = s.mean if self.fit_intercept else np.zeros_like(s.mean)
+        intercept = mean[D:] - coef @ mean[:D]
+        return self.replace(coef=coef, intercept=intercept, gap=gap / n, n_iter=n_iter)
+
+    def _descended(self, square: np.ndarray, l1: float, l2: float) -> tuple[np.ndarray, ...]:
+        """Coefficients, duality gaps and sweeps of coordinate descent, by target."""
         from ..loops.coordinates import descend
 
         D = self.coef.shape[1]
-        square, n = self.square(s), float(s.weight)
         T = len(square) - D
         coef = np.array(np.broadcast_to(self.coef, (T, D)))
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
-        l1, l2 = n * self.alpha * self.l1_ratio, n * self.alpha * (1.0 - self.l1_ratio)
         for t in range(T):
             b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]
             how = l1, l2, self.positive, self.tol * yy, self.max_iter
             gap[t], n_iter[t] = descend(A, b, yy, *how, coef[t], np.empty(D))
-        mean = s.mean if self.fit_intercept else np.zeros_like(s.mean)
-        intercept = mean[D:] - coef @ mean[:D]
-        return self.replace(coef=coef, intercept=intercept, gap=gap / n, n_iter=n_iter)
+        return coef, gap, n_iter
+
+    def _solved(self, square: np.ndarray, l2: float) -> tuple[np.ndarray, ...]:
+        """The same without an absolute penalty: the objective is a quadratic, whose least value is known."""
+        D = self.coef.shape[1]
+        A, B = square[:D, :D] + l2 * np.eye(D), square[:D, D:]
+        coef = (solve_non_negative if self.positive else solve_positive)(A, B)
+        slope = B - A @ coef
+        if self.positive:
+            slope = np.where(coef > 0, slope, np.maximum(slope, 0.0))
+        gap = 0.5 * np.maximum((slope * solve_positive(A, slope)).sum(axis=0), 0.0)
+        return coef.T, gap, np.ones(B.shape[1], np.int64)
 
     def error(self, s: Moments) -> float:
         """The mean squared error on rows with these moments, of one target."""
@@ -106,24 +128,26 @@ class Paths(Model):
     alphas: Annotated[Any, "number or real (*,) or None"]  # how many, or which
     eps: float  # the last alpha over the first
     n_folds: int
-    seed: int
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
-    errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold too, of rows left out
+    errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold too, of rows left out; folds without rows are not
 
     def summarize(self, block: Any) -> Moments:
-        """The moments of each fold, which is drawn by a number made of the row."""
-        part = (uniforms(example_hashes(block, self.seed)) * self.n_folds).astype(np.int64)
-        Z, folds = columns_of(block), np.arange(self.n_folds)
-        if sp.issparse(Z):
-            return stacked([moments(Z[part == f], block.weight[part == f]) for f in folds])
-        return grouped_moments(Z, (part[:, None] == folds) * block.weight[:, None], "full")
+        """The moments of each fold; which one a row is in says the last column of y."""
+        fold = block.y[:, -1]
+        Z = columns_of(block.replace(y=block.y[:, :-1]))
+        parts = (fold == f for f in range(self.n_folds))
+        return stacked(
+            [
+                moments(Z, block.weight) if part.all() and len(part) else moments(Z[part], block.weight[part])
+                for part in parts
+            ]
+        )
 
     def estimate(self, s: Moments) -> Self:
         folds = [fold for fold in apart(s) if fold.weight > 0]
         if len(folds) < 2:
             raise ValueError(
-                f"All rows are in one fold of {self.n_folds}: of n_samples = 1 nothing can be left out, and "
-                "rows that are equal are left out together."
+                f"All rows whose weight is not zero are in one fold of {self.n_folds}: ask for other folds."
             )
         total = tree_sum(folds)
         must_have_one_target(self.net, total)
@@ -171,11 +195,12 @@ class _Penalised(LeastSquares):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        flat = self._flat_target
+        one = len(model.coef) == 1  # flat for a column of targets too
         return {
             **super()._fitted(model, s),
-            "n_iter_": int(model.n_iter[0]) if flat else model.n_iter.tolist(),
-            "dual_gap_": float(model.gap[0]) if flat else model.gap,
+            "coef_": model.coef[0] if one else model.coef,
+            "n_iter_": int(model.n_iter[0]) if one else model.n_iter.tolist(),
+            "dual_gap_": float(model.gap[0]) if one else model.gap,
         }
 
     @property
@@ -380,8 +405,18 @@ class Lasso(ElasticNet):
         )
 
 
+def _knows_its_folds(estimator: Any) -> bool:
+    raise AttributeError(
+        f"{type(estimator).__name__} has no partial_fit: its folds are runs of rows, which are known when "
+        "all rows are. Call fit with all of them, e.g. with suffice.scan_parquet(folder)."
+    )
+
+
 class ElasticNetCV(_Penalised):
-    """The elastic net whose penalties predict best: all paths and folds from one reading of the data.
+    """The elastic net whose penalties predict best: all paths and folds from one sum over the data.
+
+    Folds go by the place of a row among all rows. So rows that are not in memory are read twice: they are
+    counted before they are summed.
 
     Parameters
     ----------
@@ -400,10 +435,10 @@ class ElasticNetCV(_Penalised):
     tol : float, default=1e-4
         Converged when the duality gap is at most so many times the squares of the targets.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None. The fold of a row is then drawn by a number made of its values and of
-        `random_state`, so that it is the same wherever the rows are. For rows in memory, also a splitter of
-        scikit-learn or pairs of arrays, in which each row is left out once: ``KFold(5)`` gives the folds of
-        scikit-learn.
+        Number of folds, five if None, or a splitter of scikit-learn or pairs of arrays in which each row is
+        left out once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into
+        runs of rows in the order in which they are stored, and rows of weight zero are counted. Rows that are
+        sorted are shuffled by ``cv=KFold(5, shuffle=True, random_state=0)``.
     copy_X : bool, default=True
         Ignored: the data is never changed.
     verbose : bool, default=0
@@ -413,7 +448,7 @@ class ElasticNetCV(_Penalised):
     positive : bool, default=False
         Whether coefficients must not be negative.
     random_state : int, default=None
-        Draws the folds; if it is not given, they are the same each time.
+        Ignored: nothing is random.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -438,7 +473,7 @@ class ElasticNetCV(_Penalised):
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : Moments
-        The moments of each fold, to which `partial_fit` adds.
+        The moments of each fold.
 
     References
     ----------
@@ -473,6 +508,7 @@ class ElasticNetCV(_Penalised):
         "random_state": ["random_state"],
         "selection": [StrOptions({"cyclic", "random"})],
     }
+    counts_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -509,7 +545,7 @@ class ElasticNetCV(_Penalised):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass over the data.
+        """Fit to rows and targets: one pass over the data, and one before it that counts rows elsewhere.
 
         Parameters
         ----------
@@ -518,52 +554,31 @@ class ElasticNetCV(_Penalised):
         y : array of shape (n_samples,), optional
             Targets, if they are not a column of the table.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Weights of the rows, in fits and in errors; folds count rows, whatever they weigh.
 
         Returns
         -------
         self
         """
-        if self.cv is None or isinstance(self.cv, Integral):
-            return super().fit(X, y, sample_weight)
-        self._flat_target = has_flat_target(X, y)
+        self._flat_target = True
         with one_task(self):
-            start = self._start(open_rows(self, X, y, sample_weight))
-            self._publish(start, self._given_folds(start, X, y, sample_weight))
+            data = open_rows(self, X, y, sample_weight)
+            start = self._start(data)
+            examples = (X, y) if in_memory(X) and not isinstance(X, Table) else ()
+            folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples)
+            start = start.replace(n_folds=folds.n_folds)
+            self._publish(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
         return self
 
-    def _given_folds(self, start: Paths, X: Any, y: Any, sample_weight: Any) -> Moments:
-        """The moments of folds that were given: each row is read once, with its fold."""
-        if isinstance(X, Table) or not in_memory(X):
-            raise TypeError(
-                f"cv={self.cv!r} numbers rows, which takes arrays in memory: here cv is a number of folds."
-            )
-        X = np.asarray(X) if isinstance(X, list) else X
-        X, y, weight = indexable(
-            X, np.asarray(y), None if sample_weight is None else np.asarray(sample_weight)
-        )
-        seen, folds = np.zeros(len(y), np.int64), []
-        for train, test in check_cv(self.cv).split(X, y):
-            seen[test] += 1
-            used = np.zeros(len(y), bool)
-            used[train] = used[test] = True
-            if not used.all():
-                raise ValueError("cv must leave out a fold and fit to all other rows.")
-            part = X.iloc[test] if hasattr(X, "iloc") else X[test]
-            data = open_rows(self, part, y[test], None if weight is None else weight[test], reset=False)
-            folds.append(data.fold(LinearModel.summarize, start.net))
-        if (seen != 1).any():
-            raise ValueError("cv must leave out each row once, as KFold does.")
-        return stacked(folds)
+    @available_if(_knows_its_folds)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Not there: folds are runs of all rows."""
+        raise NotImplementedError
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
-        n_folds = 5 if self.cv is None else self.cv
         ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
         nets = [self._net(l1_ratio=ratio) for ratio in ratios]
-        seed = 0  # the same folds each time, as those of KFold
-        if self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Paths(nets[0], ratios, self.alphas, self.eps, n_folds, seed)
+        return Paths(nets[0], ratios, copy(self.alphas), self.eps, 0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -582,7 +597,7 @@ class ElasticNetCV(_Penalised):
 
 
 class LassoCV(ElasticNetCV):
-    """The lasso whose penalty predicts best: the whole path and all folds from one reading of the data.
+    """The lasso whose penalty predicts best: the whole path and all folds from one sum over the data.
 
     Parameters
     ----------
@@ -601,7 +616,7 @@ class LassoCV(ElasticNetCV):
     copy_X : bool, default=True
         Ignored: the data is never changed.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None, drawn as in `ElasticNetCV`; or a splitter of scikit-learn.
+        Number of folds, five if None, or a splitter of scikit-learn: as in `ElasticNetCV`.
     verbose : bool, default=False
         Ignored: see scikit-learn's callbacks.
     n_jobs : int, default=None
@@ -609,7 +624,7 @@ class LassoCV(ElasticNetCV):
     positive : bool, default=False
         Whether coefficients must not be negative.
     random_state : int, default=None
-        Draws the folds; if it is not given, they are the same each time.
+        Ignored: nothing is random.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -634,7 +649,7 @@ class LassoCV(ElasticNetCV):
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : Moments
-        The moments of each fold, to which `partial_fit` adds.
+        The moments of each fold.
 
     Examples
     --------

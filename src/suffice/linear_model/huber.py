@@ -23,7 +23,15 @@ from ..core.tables import Table
 from ..fitting import newton
 from ..fitting.scores import Regressor
 from ..statistics import Objective
-from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
+from .residuals import (
+    Line,
+    are_apart,
+    are_dependent,
+    least_squares,
+    newton_step,
+    orthogonal,
+    root_mean_square,
+)
 
 # Of the curvature of reweighted squares, so that steps are not too long where few rows are within epsilon.
 SOME = 1e-3
@@ -202,8 +210,9 @@ class HuberRegressor(Regressor, Iterative):
 
         def objective(theta: np.ndarray) -> tuple[Any, ...]:
             nonlocal last
-            last = theta, data.fold(HuberLine.summarize, model.replace(theta=theta))
-            return self._penalised(theta, last[1])
+            line = model.replace(theta=theta)
+            last = theta, data.fold(HuberLine.summarize, line)
+            return self._penalised(line, last[1])
 
         progress = newton(
             objective,
@@ -230,22 +239,25 @@ class HuberRegressor(Regressor, Iterative):
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         of_center = s.mean[D:] if self.fit_intercept else np.zeros(0)
         least = np.log(LEAST * root_mean_square(line.replace(coef=0.0 * line.coef), s))
-        of_scale = max(np.log(root_mean_square(line, s)), least)
-        theta = np.concatenate([line.coef[0], of_center, [of_scale]])
-        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
-            theta, center = self.model_.theta, self.model_.center
+        coef, spread, basis = line.coef[0], root_mean_square(line, s), None
+        if are_dependent(line.square(s)[:D, :D]):
+            basis, coef, spread = orthogonal(data, D, self.fit_intercept)
+        of_scale = np.log(max(spread, np.exp(least)))
+        theta = np.concatenate([coef, of_center, [of_scale]])
+        if self.warm_start and hasattr(self, "model_") and len(self.model_.center) == D:
+            theta, center, basis = self.model_.theta, self.model_.center, self.model_.basis
         how = self.fit_intercept, self.fit_intercept and are_apart(s, D)
-        return HuberLine(theta, center, *how, self.epsilon, float(least))
+        return HuberLine(theta, center, *how, self.epsilon, float(least), basis=basis)
 
-    def _penalised(self, theta: np.ndarray, s: HuberSums) -> tuple[float, np.ndarray, np.ndarray]:
+    def _penalised(self, model: HuberLine, s: HuberSums) -> tuple[float, np.ndarray, np.ndarray]:
         """Mean loss plus penalty, with its derivatives."""
-        D = self.n_features_in_
-        shrunk = np.where(np.arange(len(theta)) < D, theta, 0.0)
-        value = s.loss + self.alpha * float(shrunk @ shrunk)
-        gradient = s.gradient + 2.0 * self.alpha * shrunk
-        hessian = np.array(s.hessian)
+        D, coef = model.n_columns, model.coef
+        basis = np.eye(D) if model.basis is None else model.basis
+        value = s.loss + self.alpha * float(coef @ coef)
+        gradient, hessian = np.array(s.gradient), np.array(s.hessian)
+        gradient[:D] += 2.0 * self.alpha * (basis.T @ coef)
         hessian[:-1, :-1] += SOME * s.beyond
-        hessian[np.arange(D), np.arange(D)] += 2.0 * self.alpha
+        hessian[:D, :D] += 2.0 * self.alpha * (basis.T @ basis)
         # By log s it is not convex where s is too small; without that part it is, and the same at the optimum
         hessian[-1, -1] -= min(float(s.gradient[-1]), 0.0)
         return value / s.weight, gradient / s.weight, hessian / s.weight

@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh
-from scipy.optimize import nnls
 from sklearn.base import MultiOutputMixin
 
 from ..core.cost import afford
@@ -20,7 +19,8 @@ from ..core.estimator import OnePass
 from ..core.model import Model
 from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
-from ..fitting.linear_algebra import roots, solve_positive
+from ..fitting.linear_algebra import solve_positive
+from ..fitting.non_negative import solve_non_negative
 from ..fitting.scores import Regressor
 from ..statistics import Moments, moments
 
@@ -61,8 +61,7 @@ class LinearModel(Model):
     def _solve(self, A: np.ndarray, B: np.ndarray, alpha: float) -> np.ndarray:
         A = A + alpha * np.eye(len(A))
         if self.positive:
-            root, inverse = roots(A)
-            return np.stack([nnls(root, inverse.T @ b)[0] for b in B.T], axis=1)
+            return solve_non_negative(A, B)
         return solve_positive(A, B)
 
 
@@ -298,7 +297,8 @@ class Ridge(LeastSquares):
         self.random_state = random_state
 
     def _alpha(self) -> Any:
-        return np.asarray(self.alpha, dtype=np.float64)
+        return np.array(self.alpha, dtype=np.float64)
 
     def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
-        return {**super()._fitted(model, s), "n_iter_": 1, "solver_": "cholesky"}
+        coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
+        return {**super()._fitted(model, s), "coef_": coef, "n_iter_": 1, "solver_": "cholesky"}

@@ -1,9 +1,13 @@
 """Quantile regression: the line below which a share of targets lies; of the median, least absolute errors.
 
-Koenker and Bassett, "Regression quantiles", 1978. The kink of the loss is rounded, less and less, and each
-rounded loss is minimised by Newton's method: a fold a step, and nothing is kept of rows between them, where
-methods of interior points keep two numbers for each. Chen and Mangasarian, "A class of smoothing functions
-for nonlinear and mixed complementarity problems", 1996.
+Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, less and less, and each smoothed loss
+is minimised by Newton's method: a fold a step, and nothing is kept of rows between them, where interior point
+methods keep two numbers for each. Chen and Mangasarian, "A class of smoothing functions for nonlinear and
+mixed complementarity problems", 1996.
+
+Near the optimum, the residuals of most rows have their final signs. What is left is a linear program of the
+few rows near the line, which ends at a vertex, and whose dual bounds the least loss of all rows from below.
+Portnoy and Koenker, "The Gaussian hare and the Laplacian tortoise", 1997.
 """
 
 from __future__ import annotations
@@ -13,29 +17,44 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from scipy.optimize import linprog
 from scipy.special import expit, ndtri
 from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
+from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
 from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
 from ..core.partitions import Partitions
+from ..core.statistics import Statistics
 from ..fitting.descent import ROUNDING, absolute, proximal
 from ..fitting.scores import Regressor
+from ..fitting.seeding import Sample, smallest
 from ..statistics import Objective
-from .residuals import Line, are_apart, least_squares, newton_step, root_mean_square
+from .residuals import (
+    Line,
+    are_apart,
+    are_dependent,
+    least_squares,
+    newton_step,
+    orthogonal,
+    root_mean_square,
+)
 
-SHRINK = 0.35  # of the width of the rounding, from one loss to the next
+SHRINK = 0.35  # of the width of the smoothing, from one loss to the next
 ROUNDED = 1e-14  # of the targets, below which nothing is told apart
 SOME = 1e-3  # of the curvature of reweighted squares, so that steps are not too long where few rows are near
-NEAR = 30.0  # widths within which a row is on the line
+SMOOTHED = 1e-4  # of the objective, what smoothing may leave to a linear program
+PATIENCE = 50  # iterations of smoothing, after which a linear program is tried
+NEAREST = 1000  # rows of a linear program, or as many for each coefficient as
+ROWS_EACH = 20
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileSums(Objective):
-    """The rounded loss with its derivatives; the loss itself; and how much less the least loss can be."""
+    """The smoothed loss with its derivatives; the loss itself; and its distance from the dual objective."""
 
     curvature: Annotated[Any, "number or (P, P)"] = 0.0  # a little more than the second derivatives
     pinball: float = 0.0
@@ -43,16 +62,25 @@ class QuantileSums(Objective):
 
 
 @dataclass(frozen=True, eq=False)
+class NearestRows(Statistics):
+    """The rows nearest to the line; and of all rows what the signs of their residuals say of the dual."""
+
+    nearest: Sample  # of columns and residuals
+    slope: np.ndarray  # (D + 1,), the sum of dual variables times columns
+    loss: float  # the sum of dual variables times residuals
+
+
+@dataclass(frozen=True, eq=False)
 class QuantileLine(Line):
     """A line fitted by min sum q(residual): q(r) = quantile r where r > 0, and (quantile - 1) r elsewhere.
-    Rounded, it is quantile r + width log(1 + exp(-r / width))."""
+    Smoothed, it is quantile r + width log(1 + exp(-r / width))."""
 
     quantile: float
     width: float
 
     def summarize(self, block: Any) -> QuantileSums:
         (r, Z), w, t = self.residuals(block), block.weight, self.quantile
-        bend, below, curve, gap = rounded(r, self.width)
+        bend, below, curve, gap = smoothed(r, self.width)
         pinball = np.where(r > 0, t * r, (t - 1.0) * r)
         gradient = Z.sums(w * (below - t))
         curvature = Z.squares(w * (curve + SOME / (2.0 * (np.abs(r) + self.width))))
@@ -63,31 +91,45 @@ class QuantileLine(Line):
         """One Newton step, without penalty: for the study of a single step."""
         return self.replace(theta=self.theta + newton_step(s.curvature, s.gradient))
 
-    def on_the_line(self, block: Any) -> np.ndarray:
-        """Of rows on the line, or nearly: squares of their columns, and their columns times residuals."""
+    def signs(self, r: np.ndarray) -> np.ndarray:
+        """The dual variables of rows that are not on the line: the slopes of their losses."""
+        return np.where(r > 0, self.quantile, self.quantile - 1.0)
+
+    def nearest_rows(self, size: int, unit: float, block: Any) -> NearestRows:
+        """So many rows, of those that differ; distances are told apart to 1e-7 of `unit`."""
         r, Z = self.residuals(block)
-        near = block.weight * (np.abs(r) <= NEAR * self.width)
-        return np.column_stack([Z.squares(near), Z.sums(near * r)])
+        dual = block.weight * self.signs(r)
+        distance = (np.abs(r) / unit).astype(np.float32) + np.float32(1.0)
+        rows = np.column_stack([Z.dense(), r])
+        nearest = smallest(size, distance.astype(np.float64), example_hashes(block, 0), rows, block.weight)
+        return NearestRows(nearest, Z.sums(dual), float(dual @ r))
 
 
-def rounded(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """max(-r, 0) without its kink: the value, minus its slope, its curvature; and how much less the least can
-    be, if the slopes of all rows add up to zero, since they solve the dual problem then."""
+def smoothed(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """max(-r, 0) without its kink: the value, minus its slope, its curvature; and the distance of the loss
+    from the dual objective, if the slopes of all rows add up to zero, as they do at the minimum."""
     z = r / width
     below = expit(-z)
     return width * np.logaddexp(0.0, -z), below, below * expit(z) / width, np.abs(r) * expit(-np.abs(z))
 
 
 @dataclass(frozen=True, eq=False)
-class Rounding(Progress):
-    """Where a fit stands: a line (`model`), the sums there, means with the penalty, and the next step."""
+class Vertex(Progress):
+    """Where a fit stands: a line (`model`), the sums there, means with the penalty, and the next step; the
+    best vertex so far, and the bound that its linear program gives."""
 
     means: Any = None  # QuantileSums; the gradient is without the penalty
     step: Annotated[Any, "(P,) or None"] = None
     bend: float = 0.0  # by which the penalty changes with that step
     promised: float = np.inf  # what the step gains, to first order
+    best: Any = None  # QuantileLine
+    best_sums: Any = None
+    objective: float = np.inf  # there
+    bound: float = -np.inf  # of the least objective, from below
+    allowed: float = SMOOTHED  # of the objective, what smoothing leaves to the next linear program
+    size: int = 0  # rows of that
 
-    def at(self, found: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Rounding:
+    def at(self, found: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Vertex:
         here, (s, means) = self.replace(**changes), found
         theta, A, g = here.model.theta, means.curvature, means.gradient
         step = proximal(A, A @ theta - g, theta, l1) - theta if l1.any() else newton_step(A, g)
@@ -95,39 +137,141 @@ class Rounding(Progress):
         promised = -float(g @ step) - bend
         return here.replace(statistics=s, means=means, step=step, bend=bend, promised=promised)
 
+    def with_line(self, model: QuantileLine, found: tuple[QuantileSums, QuantileSums]) -> Vertex:
+        """With the better of two lines."""
+        s, means = found
+        if not means.pinball < self.objective:
+            return self
+        return self.replace(best=model, best_sums=s, objective=means.pinball)
+
+    def traced(self, value: float) -> tuple[float, ...]:
+        return (*self.trace, min((value, *self.trace[-1:])))
+
     @property
     def off(self) -> float:
-        """How far the objective can be above its least value: because of the rounding, and of what is left of
-        minimising what is rounded."""
+        """How far the smoothed minimum can be above the least objective, to first order."""
         return float(self.means.gap + self.promised)
 
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.bound, 0.0)
 
-def improved(here: Rounding, at: Any, l1: np.ndarray, tol: float, rounding: float) -> Rounding:
-    """One Newton step; and where the rounding matters more than the step, it is made narrower with it."""
-    model, means = here.model, here.means
-    narrow = here.promised <= 0.5 * means.gap and model.width > 0.1 * rounding
-    width, length = model.width * (SHRINK if narrow else 1.0), 1.0
-    while True:
-        new = model.replace(theta=model.theta + length * here.step, width=width)
-        found = at(new)
-        if found[1].loss <= means.loss - 1e-4 * length * here.promised + ROUNDING * abs(means.loss):
-            break
-        slope = float(found[1].gradient @ here.step) + here.bend  # here it is minus what is promised
-        length *= min(max(here.promised / max(here.promised + slope, here.promised, 1e-300), 0.02), 0.5)
-        if length < 1e-10:
-            at_rest = here.promised <= 1e3 * ROUNDING * abs(means.loss) + rounding
-            why = "tolerance" if at_rest else "line search"
-            return here.replace(trace=(*here.trace, means.loss), stopped_because=why)
-    there = here.at(found, l1, model=new, trace=(*here.trace, found[1].loss))
-    close = there.off <= tol * there.means.pinball + rounding
-    return there.replace(stopped_because="tolerance" if close else "")
+
+@dataclass(frozen=True)
+class Search:
+    """What all iterations share."""
+
+    data: Partitions
+    l1: np.ndarray  # (D + 1,)
+    tol: float
+    rounding: float  # of targets
+    unit: float  # of residuals
+    most: int  # rows of a linear program
+
+    def at(self, model: QuantileLine) -> tuple[QuantileSums, QuantileSums]:
+        """The sums over the rows, and means with the penalty."""
+        s = self.data.fold(QuantileLine.summarize, model)
+        means, penalty = s * (1.0 / s.weight), absolute(self.l1, model.theta)
+        return s, means.replace(loss=means.loss + penalty, pinball=means.pinball + penalty)
+
+    def step(self, here: Vertex) -> Vertex:
+        if here.means is None:
+            here = here.at(self.at(here.model), self.l1)
+        near = here.off <= here.allowed * here.means.pinball + self.rounding
+        if near or here.n_iter >= PATIENCE:
+            return self.programmed(here)
+        return self.improved(here)
+
+    def improved(self, here: Vertex) -> Vertex:
+        """One Newton step; where the smoothing matters more than the step, it is made narrower with it."""
+        model, means = here.model, here.means
+        narrow = here.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
+        width, length = model.width * (SHRINK if narrow else 1.0), 1.0
+        while True:
+            new = model.replace(theta=model.theta + length * here.step, width=width)
+            found = self.at(new)
+            if np.isnan(found[1].loss):
+                return here.replace(trace=(*here.trace, np.nan))  # with which the iterations end
+            if found[1].loss <= means.loss - 1e-4 * length * here.promised + ROUNDING * abs(means.loss):
+                break
+            slope = float(found[1].gradient @ here.step) + here.bend  # here it is minus what is promised
+            length *= min(max(here.promised / max(here.promised + slope, here.promised, 1e-300), 0.02), 0.5)
+            if length < 1e-10:
+                return self.programmed(here)
+        return here.at(found, self.l1, model=new, trace=here.traced(found[1].loss))
+
+    def programmed(self, here: Vertex) -> Vertex:
+        """The vertex of the linear program of the nearest rows, and the bound that it gives."""
+        here = here.with_line(here.model, (here.statistics, here.means))
+        line, before = here.best, here.gap
+        near = self.data.fold(QuantileLine.nearest_rows, line, here.size, self.unit)
+        theta, bound = solved(line, near, self.l1, float(here.statistics.weight))
+        here = here.replace(bound=max(here.bound, bound))
+        if np.isfinite(bound):
+            new = line.replace(theta=theta)
+            found = self.at(new)
+            if np.isnan(found[1].loss):
+                return here.replace(trace=(*here.trace, np.nan))
+            here = here.with_line(new, found)
+        here = here.replace(trace=here.traced(here.objective))
+        if here.gap <= self.tol * here.objective + self.rounding:
+            return here.replace(stopped_because="tolerance")
+        if here.gap < 0.5 * before:
+            return here
+        if here.allowed > self.tol:  # smoothing goes on
+            return here.replace(allowed=max(1e-2 * here.allowed, self.tol))
+        if len(near.nearest.key) < here.size or here.size >= self.most:  # all rows, or too many
+            return here.replace(stopped_because="the duality gap")
+        return here.replace(size=4 * here.size)
+
+
+def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) -> tuple[np.ndarray, float]:
+    """The line that is best if all rows but the nearest stay on their side of it, and a bound of the least
+    mean objective of all rows from below: minus infinity, if the nearest rows do not hold the line.
+
+    It is the dual for the step from theta: with a between quantile - 1 and quantile for each row, and
+    abs(s) <= l1, max sum w a r + s'theta subject to sum w a z = s, of residuals r, columns z and weights w.
+    """
+    Z, r, w = near.nearest.row[:, :-1], near.nearest.row[:, -1], near.nearest.weight
+    if line.fit_intercept:
+        Z = np.column_stack([Z, np.ones(len(Z))])
+    heavy, unit, size = w.mean(), np.abs(r).mean() or 1.0, np.sqrt(w @ Z**2 / w.sum())
+    size = np.where(size > 0, size, 1.0)
+    Z, r, w = Z / size, r / unit, w / heavy
+    sides = w * line.signs(r)
+    slope = near.slope / heavy / size - Z.T @ sides  # of all other rows
+    rest = near.loss / heavy / unit - float(sides @ r)
+    bent = np.flatnonzero(l1 > 0)
+    low, high, box = line.quantile - 1.0, line.quantile, l1[bent] * total / heavy / size[bent]
+    A = np.column_stack([(Z * w[:, None]).T, -np.eye(len(size))[:, bent]])
+    found = linprog(
+        np.concatenate([-w * r, -line.theta[bent] * size[bent] / unit]),
+        A_eq=A,
+        b_eq=-slope,
+        bounds=np.concatenate([np.tile([low, high], (len(r), 1)), np.column_stack([-box, box])]),
+        method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if found.x is None or found.status != 0:
+        return line.theta, -np.inf
+    dual, penalty, step = found.x[: len(r)], found.x[len(r) :], -found.eqlin.marginals
+    zero = np.zeros(len(step), bool)
+    zero[bent] = np.abs(penalty) < (1.0 - 1e-9) * box
+    step[zero] = -(line.theta * size / unit)[zero]
+    on = (dual > low + 1e-9) & (dual < high - 1e-9)  # the line goes through these rows, and exactly so
+    step[~zero] += np.linalg.lstsq(Z[on][:, ~zero], r[on] - Z[on] @ step, rcond=None)[0]
+    left = np.abs(A @ found.x + slope) @ np.abs(step)  # of equations that hold to rounding only
+    theta = np.where(zero, 0.0, line.theta + step * unit / size)
+    return theta, (rest - found.fun - left) * heavy * unit / total
 
 
 class QuantileRegressor(Regressor, Iterative):
     """Linear regression to a quantile of the target, by default the median: least absolute errors.
 
     Minimises ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
-    line and ``(quantile - 1) * r`` below it. Where several lines are the best, one of them is found.
+    line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum, and a
+    linear program of the rows nearest to the line gives it to rounding, with a bound that proves it. Where
+    several lines are the best, one of them is found.
 
     Parameters
     ----------
@@ -138,7 +282,7 @@ class QuantileRegressor(Regressor, Iterative):
     fit_intercept : bool, default=True
         Whether there is an intercept.
     solver : str, default='highs'
-        Ignored: no linear program is built, which would have a column for each row.
+        Ignored: linear programs have few rows, whatever the number of rows, and HiGHS solves them.
     solver_options : dict, default=None
         Ignored.
     tol : float, default=1e-7
@@ -155,11 +299,12 @@ class QuantileRegressor(Regressor, Iterative):
     intercept_ : float
         Intercept.
     dual_gap_ : float
-        The objective is at most so much above its least value.
+        The objective is at most so much above its least value, by the dual of the last linear program;
+        infinite if the iterations ended before one was solved.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        The rounded objective by iteration.
+        The objective by iteration, smoothed until a linear program is solved.
     converged_ : bool
         Whether it converged.
     stopped_because_ : str
@@ -241,25 +386,17 @@ class QuantileRegressor(Regressor, Iterative):
         """
         data = open_rows(self, X, y, sample_weight)
         start, rounding = self._start(data)
-        D = self.n_features_in_
-        l1 = np.where(np.arange(len(start.theta)) < D, float(self.alpha), 0.0)
-
-        def at(model: QuantileLine) -> tuple[QuantileSums, QuantileSums]:
-            """The sums over the rows, and means with the penalty."""
-            s = data.fold(QuantileLine.summarize, model)
-            return s, _penalised(s * (1.0 / s.weight), model.theta, l1)
-
-        def step(here: Rounding) -> Rounding:
-            here = here if here.means is not None else here.at(at(here.model), l1)
-            return improved(here, at, l1, self.tol, rounding)
-
+        p = len(start.theta)
+        l1 = np.where(np.arange(p) < p - start.fit_intercept, float(self.alpha), 0.0)
+        size = max(NEAREST, ROWS_EACH * p)
+        search = Search(data, l1, max(self.tol, ROUNDING), rounding, start.width, 16 * size)
         watch = Watch(self, self.checkpoint, data)
-        progress = watch.limited(self.max_iter).loop(step, Rounding(start))
-        if progress.converged:
-            near = data.fold(QuantileLine.on_the_line, progress.model)
-            progress = _on_a_corner(progress, at, near, l1)
+        progress = watch.limited(self.max_iter).loop(search.step, Vertex(start, size=size))
+        if progress.means is not None:
+            progress = progress.with_line(progress.model, (progress.statistics, progress.means))
+            progress = progress.replace(model=progress.best, statistics=progress.best_sums)
         self._publish(progress)
-        self.dual_gap_ = max(progress.off, 0.0)
+        self.dual_gap_ = progress.gap
         return self
 
     def _start(self, data: Partitions) -> tuple[QuantileLine, float]:
@@ -272,35 +409,18 @@ class QuantileRegressor(Regressor, Iterative):
         width = root_mean_square(line.replace(coef=0.0 * line.coef) if self.alpha else line, s)
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         of_center = s.mean[D:] + width * ndtri(self.quantile) if self.fit_intercept else np.zeros(0)
-        theta, how = (
-            np.append(line.coef[0], of_center),
-            (self.fit_intercept, self.fit_intercept and are_apart(s, D)),
-        )
-        size = np.sqrt(line.square(s)[D, D] / s.weight + s.mean[D] ** 2)
-        return QuantileLine(theta, center, *how, self.quantile, width), ROUNDED * float(size)
+        size = float(np.sqrt(line.square(s)[D, D] / s.weight + s.mean[D] ** 2))
+        theta, basis = line.coef[0], None
+        if not self.alpha and are_dependent(line.square(s)[:D, :D]):
+            basis, theta, spread = orthogonal(data, D, self.fit_intercept)
+            width = max(spread, 1e-10 * size) or 1.0
+        how = self.fit_intercept, self.fit_intercept and are_apart(s, D), self.quantile, width
+        start = QuantileLine(np.append(theta, of_center), center, *how, basis=basis)
+        return start, ROUNDED * size
 
     def _fitted(self, model: QuantileLine) -> dict[str, Any]:
-        return {"coef_": model.coef.copy(), "intercept_": model.intercept}
+        return {"coef_": np.array(model.coef), "intercept_": model.intercept}
 
     def predict(self, X: Any) -> np.ndarray:
         """The quantile of the target of each row."""
         return np.asarray(read_rows(self, X) @ self.coef_) + self.intercept_
-
-
-def _penalised(means: QuantileSums, theta: np.ndarray, l1: np.ndarray) -> QuantileSums:
-    penalty = absolute(l1, theta)
-    return means.replace(loss=means.loss + penalty, pinball=means.pinball + penalty)
-
-
-def _on_a_corner(here: Rounding, at: Any, near: np.ndarray, l1: np.ndarray) -> Rounding:
-    """A best line goes through as many rows as it has numbers that are not zero: exactly so, if that is not
-    worse."""
-    kept = (here.model.theta != 0) | (l1 == 0)
-    theta = here.model.theta.copy()
-    theta[kept] -= newton_step(near[:, :-1][np.ix_(kept, kept)], near[kept, -1])
-    new = here.model.replace(theta=theta)
-    s, means = at(new)
-    gained = here.means.pinball - means.pinball
-    if not gained >= -ROUNDING * abs(means.pinball):
-        return here
-    return here.replace(model=new, statistics=s, means=means.replace(gap=here.means.gap - gained))

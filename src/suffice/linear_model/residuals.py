@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import svd
 
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..fitting.linear_algebra import gram, solve_positive
-from ..statistics import Moments
-from .least_squares import LinearModel, must_have_one_target
+from ..statistics import Factor, Moments, factor
+from .least_squares import LinearModel, columns_of, must_have_one_target
 
 FAR = 30.0  # spreads
+DEPENDENT = 1e-3  # of the length of a column, what is left of it less its part in the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +30,12 @@ class Line(Model):
     center: Annotated[np.ndarray, "(D,)"]  # zero without an intercept
     fit_intercept: bool
     apart: bool  # whether rows are so far from the origin that they are centred, and not only their sums
+    # (D, rank), of columns of which some nearly depend on others: theta is about rows times this
+    basis: Any = field(default=None, kw_only=True)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.center) if self.basis is None else self.basis.shape[1]
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         more = sizes["P"] - sizes["D"] - self.fit_intercept
@@ -33,12 +43,13 @@ class Line(Model):
 
     @property
     def coef(self) -> np.ndarray:
-        return self.theta[: len(self.center)]
+        theta = self.theta[: self.n_columns]
+        return theta if self.basis is None else self.basis @ theta
 
     @property
     def intercept(self) -> float:
         """At the origin."""
-        return float(self.theta[len(self.center)] - self.center @ self.coef) if self.fit_intercept else 0.0
+        return float(self.theta[self.n_columns] - self.center @ self.coef) if self.fit_intercept else 0.0
 
     def residuals(self, block: Any) -> tuple[np.ndarray, Any]:
         """y minus what the line says; and the derivatives of the line, as columns."""
@@ -56,6 +67,9 @@ class Columns:
 
     @classmethod
     def of(cls, line: Line, X: Any) -> Columns:
+        if line.basis is not None:
+            X = X.toarray() if sp.issparse(X) else X
+            return cls((X - line.center).dot(line.basis), None, line.fit_intercept)
         if line.apart and not sp.issparse(X):
             return cls(X - line.center, None, line.fit_intercept)
         return cls(X, line.center if line.center.any() else None, line.fit_intercept)
@@ -65,6 +79,11 @@ class Columns:
         D = self.X.shape[1]
         at = (theta[D] if self.ones else 0.0) - (0.0 if self.center is None else self.center @ theta[:D])
         return np.asarray(self.X.dot(theta[:D])) + at
+
+    def dense(self) -> np.ndarray:
+        """The columns about the centre, without ones."""
+        X = self.X.toarray() if sp.issparse(self.X) else self.X
+        return X if self.center is None else X - self.center
 
     def sums(self, weight: np.ndarray) -> np.ndarray:
         """Z' weight for the columns Z about the centre."""
@@ -95,6 +114,41 @@ def least_squares(data: Partitions, D: int, fit_intercept: bool) -> tuple[Linear
     s = data.fold(LinearModel.summarize, start)
     must_have_one_target(start, s)
     return start.estimate(s), s
+
+
+def are_dependent(square: np.ndarray) -> bool:
+    """Whether a column is nearly a combination of those before it, by their products."""
+    felt = np.flatnonzero(np.diag(square) > 0)
+    square = square[np.ix_(felt, felt)]
+    size = np.sqrt(np.diag(square))
+    try:
+        return bool(np.diag(np.linalg.cholesky(square / np.outer(size, size))).min(initial=1.0) < DEPENDENT)
+    except np.linalg.LinAlgError:
+        return DEPENDENT > 0
+
+
+def orthogonal(data: Partitions, D: int, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
+    """Combinations of columns that are orthogonal over the rows, (D, rank), each of mean square one; the
+    coefficients of least squares in them, and the root mean square of their residuals.
+
+    By a triangular factor: of columns that differ by 1e-7, products have lost what they differ by.
+    """
+    s = data.fold(_factor)
+    R = s.R if fit_intercept else np.concatenate([s.R, np.sqrt(s.weight) * s.mean[None]])
+    R, target = R[:, :D], R[:, D]
+    size = np.sqrt((R**2).sum(axis=0))
+    size = np.where(size > 0, size, 1.0)
+    U, value, axes = svd(R / size, full_matrices=False)
+    kept = value > D * np.finfo(np.float64).eps * value[0]
+    basis = np.sqrt(s.weight) * axes[kept].T / value[kept] / size[:, None]
+    theta = U[:, kept].T @ target
+    rest = target - U[:, kept] @ theta
+    return basis, theta / np.sqrt(s.weight), float(np.sqrt(rest @ rest / s.weight))
+
+
+def _factor(block: Any) -> Factor:
+    Z = columns_of(block)
+    return factor(Z.toarray() if sp.issparse(Z) else Z, block.weight)
 
 
 def are_apart(s: Moments, D: int) -> bool:

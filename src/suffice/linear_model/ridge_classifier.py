@@ -71,8 +71,8 @@ class RidgeClassifier(Classifier, OnePass):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients.
+    coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
+        Coefficients; of two classes, those of the second.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : int
@@ -133,13 +133,13 @@ class RidgeClassifier(Classifier, OnePass):
         afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
         classes = classes_of(data)
         weights = class_weights(self.class_weight, data, classes)
-        how = np.asarray(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
+        how = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
         return LinearClasses(np.zeros((1, D)), np.zeros(1), *how, classes, weights)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         return {
             "classes_": model.classes,
-            "coef_": model.coef,
+            "coef_": model.coef[0] if len(model.coef) == 1 else model.coef,
             "intercept_": model.intercept if self.fit_intercept else 0.0,
             "n_iter_": 1,
             "solver_": "cholesky",
@@ -147,8 +147,7 @@ class RidgeClassifier(Classifier, OnePass):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes; for two, of the second against the first."""
-        scores = np.asarray(read_rows(self, X) @ self.coef_.T) + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return np.asarray(read_rows(self, X) @ self.coef_.T) + self.intercept_
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest score of each row."""

@@ -49,7 +49,7 @@ def descend(A, b, yy, l1, l2, positive, tol, max_iter, w, q):
 @jit
 def duality_gap(b, yy, l1, l2, positive, w, q):
     """How far above its least value the objective is, at most: q = A w. Kim et al. 2007."""
-    residual, fitted, absolute, squares, slope, slopes = yy, 0.0, 0.0, 0.0, 0.0, 0.0
+    residual, fitted, absolute, squares, slope = yy, 0.0, 0.0, 0.0, 0.0
     for j in range(len(b)):
         residual += w[j] * (q[j] - 2.0 * b[j])
         fitted += w[j] * b[j]
@@ -59,9 +59,6 @@ def duality_gap(b, yy, l1, l2, positive, w, q):
         if positive and w[j] == 0.0:
             g = max(g, 0.0)
         slope = max(slope, g if positive else abs(g))
-        slopes += g * g
-    if l1 == 0.0:  # no dual point is known, but how curved the objective is
-        return 0.5 * slopes / l2
     share = min(1.0, l1 / slope) if slope > 0.0 else 1.0
     squares = 0.5 * (1.0 + share * share) * (max(residual, 0.0) + l2 * squares)
     return max(0.0, squares + l1 * absolute - share * (yy - fitted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..cluster.k_means import Centers, lloyd
+from ..cluster.k_means import Centers, lloyd, warn_of_fewer
 from ..core.blocks import Rows
 from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
@@ -40,6 +41,7 @@ class BaseMixture(DensityMixin, Iterative):
     init_params: str
     random_state: Any
     checkpoint: Any
+    lower_bound_: float
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1],
@@ -89,15 +91,20 @@ class BaseMixture(DensityMixin, Iterative):
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data),
+            before=(self.lower_bound_,) if self._goes_on() else (),
         )
         self._publish(progress)
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
         self.lower_bounds_ = list(progress.trace)
         return self
 
+    def _goes_on(self) -> bool:
+        """Whether the fit starts from the last one."""
+        return False
+
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
         K = self.n_components
-        prior = getattr(self, "weight_concentration_prior", 1.0)
+        prior = copy(getattr(self, "weight_concentration_prior", 1.0))
         mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
@@ -106,6 +113,9 @@ class BaseMixture(DensityMixin, Iterative):
     def _seeded(self, mixture: Mixture, data: Partitions, found: Description, seed: int) -> Mixture:
         """The mixture estimated from a first division of the rows among its components."""
         division = Division.of(data, found, self.n_components, self.init_params, seed)
+        if division.centers is not None:
+            distinct = len(np.unique(division.centers.center, axis=0))
+            warn_of_fewer(distinct, self.n_components, "n_components")
         return mixture.estimate(data.fold(_divided, mixture, division))
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -169,14 +171,16 @@ class GaussianMixture(BaseMixture):
         variance = np.where(found.features.variance > 0, found.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components
+
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
-        learnt = getattr(self, "model_", None)
-        if not self.warm_start or learnt is None or len(learnt.weight) != self.n_components:
+        if not self._goes_on():
             return super()._starts(data, found)
-        family = self._family(data, found)
+        family, learnt = self._family(data, found), self.model_
         component = family.replace(mean=learnt.component.mean, covariance=learnt.component.covariance)
-        start = Mixture(learnt.weight, component.replace(fixed=self.fixed), self.weight_concentration_prior)
-        return (start,)
+        prior = copy(self.weight_concentration_prior)
+        return (Mixture(learnt.weight, component.replace(fixed=self.fixed), prior),)
 
     def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
         given = (self.weights_init, self.means_init, self.precisions_init)

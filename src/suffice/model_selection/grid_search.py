@@ -48,7 +48,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     param_grid : dict or list of dicts
         The values to try of each parameter, as in scikit-learn; of a list, each grid is tried.
     cv : int, default=5
-        Number of folds.
+        Number of folds. They are drawn by the values of the rows, and are not those of scikit-learn: see the
+        notes.
     refit : bool, default=True
         Whether the best candidate is then fitted to all of the data.
     error_score : 'raise' or float, default=np.nan

@@ -43,7 +43,7 @@ class DiscreteNB(GenerativeClassifier):
 
     def _smoothing(self) -> Any:
         """`alpha` as it is used: a number, or one for each feature."""
-        alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
+        alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.array(self.alpha, np.float64)
         if np.ndim(alpha) and np.shape(alpha) != (self.n_features_in_,):
             raise ValueError(
                 f"alpha has shape {np.shape(alpha)}, and X has {self.n_features_in_} features: pass a number "

@@ -45,7 +45,7 @@ class GenerativeClassifier(Classifier, OnePass):
         must_have_rows(K)
         prior = self._prior(K)
         if prior is not None:
-            prior = np.asarray(prior, dtype=np.float64)
+            prior = np.array(prior, dtype=np.float64)  # the caller may write into its own
             if len(prior) != K:
                 raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
             if not np.isclose(prior.sum(), 1.0):

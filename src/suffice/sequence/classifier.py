@@ -160,7 +160,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if data.fold(_labels_differ).any():
             raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
         C = len(self.classes_)
-        given = None if self.class_prior is None else np.asarray(self.class_prior, dtype=np.float64)
+        given = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
         if given is not None and given.shape != (C,):
             raise ValueError(f"class_prior has shape {given.shape}, expected {(C,)}.")
         if given is not None and ((given < 0).any() or not np.isclose(given.sum(), 1.0)):

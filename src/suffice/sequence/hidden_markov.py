@@ -5,6 +5,7 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and We
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -447,7 +448,7 @@ default='gaussian'
     def _constrained(self, model: HiddenMarkov) -> HiddenMarkov:
         """The model with what the user says of its transitions."""
         K = len(model.start)
-        tied = None if self.tied is None else np.asarray(self.tied)
+        tied = None if self.tied is None else np.array(self.tied)
         transition = model.transition
         for name, given in (("allowed", self.allowed), ("tied", tied)):
             if given is not None and np.shape(given) != (K, K):
@@ -486,8 +487,8 @@ default='gaussian'
             )
         return model.replace(
             transition=transition,
-            start_prior=self.start_prior,
-            transition_prior=self.transition_prior,
+            start_prior=copy(self.start_prior),
+            transition_prior=copy(self.transition_prior),
             fixed=tuple(self.fixed),
             tied=tied,
         )

@@ -1,0 +1,102 @@
+"""Folds of cross-validation as scikit-learn means them: by the place of a row among all rows.
+
+Places follow the order of the blocks, and so they are the same wherever the rows are. To know them, rows are
+counted by block before they are divided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from ..core.blocks import offsets
+from ..core.cost import afford
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSizes(Statistics):
+    """How many rows each block has, whatever they weigh."""
+
+    rows: np.ndarray  # (B,), by the index of the block
+
+    @classmethod
+    def of(cls, block: Any) -> BlockSizes:
+        if not len(block):
+            return cls(np.zeros(0))
+        return cls(np.append(np.zeros(block.index[0]), float(len(block))))
+
+    def __add__(self, other: Self) -> Self:
+        short, long = sorted((self.rows, other.rows), key=len)
+        return self.replace(rows=long + np.append(short, np.zeros(len(long) - len(short))))
+
+    def __mul__(self, factor: float) -> Self:
+        return self
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, eq=False)
+class Folds(Value):
+    """The fold of each row, as runs of rows of one fold."""
+
+    first_row: np.ndarray  # (B,), of each block
+    run_start: np.ndarray  # (R,), ascending from 0
+    run_fold: np.ndarray  # (R,)
+    n_folds: int
+
+    @classmethod
+    def of(cls, data: Partitions, cv: Any, *examples: Any) -> Folds:
+        """By a number of folds, which are runs of rows; or as a splitter divides so many rows.
+
+        `examples` are what a splitter is given: X and y, if they are in memory.
+        """
+        first_row = offsets(data.fold(BlockSizes.of).rows)
+        N = int(first_row[-1])
+        if isinstance(cv, Integral):
+            n_folds = int(cv)
+            if n_folds > N:
+                raise ValueError(
+                    f"Cannot have number of splits n_splits={n_folds} greater than the number of samples: "
+                    f"n_samples={N}."
+                )
+            sizes = N // n_folds + (np.arange(n_folds) < N % n_folds)  # as KFold(n_folds)
+            return cls(first_row, offsets(sizes)[:-1], np.arange(n_folds), n_folds)
+        afford(4.0 * N, f"the folds of {N} rows", "pass cv as a number of folds, which are runs of rows.")
+        fold, n_folds = _divided(cv, N, *examples)
+        start = np.append(0, 1 + np.flatnonzero(np.diff(fold)))
+        return cls(first_row, start, fold[start], n_folds)
+
+    def number(self, block: Any) -> Any:
+        """The block with the fold of each row as the last column of y, and without rows of weight zero."""
+        row = self.first_row[block.index[0]] + np.arange(len(block))
+        fold = self.run_fold[np.searchsorted(self.run_start, row, "right") - 1]
+        block = block.replace(y=np.column_stack([block.y, fold]))
+        return block if block.unweighted else block[block.weight > 0]
+
+
+def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
+    """The fold of each row, and how many folds there are: each row is left out once."""
+    fold, n_folds = np.full(N, -1), 0
+    for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),)):
+        train, test = _mask(train, N), _mask(test, N)
+        if (train == test).any():
+            raise ValueError("cv must leave out a fold and fit to all other rows.")
+        if (fold[test] >= 0).any():
+            raise ValueError("cv must leave out each row once, as KFold does.")
+        fold[test], n_folds = n_folds, n_folds + 1
+    if (fold < 0).any():
+        raise ValueError("cv must leave out each row once, as KFold does.")
+    return fold, n_folds
+
+
+def _mask(part: Any, N: int) -> np.ndarray:
+    mask = np.zeros(N, bool)
+    mask[part] = True
+    return mask
