@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -129,7 +128,9 @@ class Paths(Model):
     eps: float  # the last alpha over the first
     n_folds: int
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
-    errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold too, of rows left out; folds without rows are not
+    errors: Annotated[Any, "(R, A, *) or None"] = (
+        None  # by fold, of rows left out
+    )
 
     def summarize(self, block: Any) -> Moments:
         """The moments of each fold; which one a row is in says the last column of y."""

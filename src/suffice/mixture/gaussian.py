@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
