@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -24,7 +24,7 @@ from ..core.values import Value
 class BlockSizes(Statistics):
     """How many rows each block has, whatever they weigh."""
 
-    rows: np.ndarray  # (B,), by the index of the block
+    rows: Annotated[np.ndarray, "(B,)"]  # by the index of the block
 
     @classmethod
     def of(cls, block: Any) -> BlockSizes:
@@ -46,9 +46,9 @@ class BlockSizes(Statistics):
 class Folds(Value):
     """The fold of each row, as runs of rows of one fold."""
 
-    first_row: np.ndarray  # (B,), of each block
-    run_start: np.ndarray  # (R,), ascending from 0
-    run_fold: np.ndarray  # (R,)
+    first_row: Annotated[np.ndarray, "int (B,)"]  # of each block
+    run_start: Annotated[np.ndarray, "int (R,)"]  # ascending from 0
+    run_fold: Annotated[np.ndarray, "int (R,)"]
     n_folds: int
 
     @classmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,9 +32,9 @@ class ColumnSizes(Statistics):
     """Weight, mean and scatter about it of each column, and the weight of the rows in which it is stored."""
 
     weight: float
-    stored: np.ndarray  # (D,)
-    mean: np.ndarray  # (D,)
-    scatter: np.ndarray  # (D,)
+    stored: Annotated[np.ndarray, "(D,)"]
+    mean: Annotated[np.ndarray, "(D,)"]
+    scatter: Annotated[np.ndarray, "(D,)"]
 
     def __add__(self, other: Self) -> Self:
         """The merge of Chan, Golub and LeVeque, as that of `Moments`."""
@@ -106,8 +106,8 @@ class Standardization(Value):
     Where thresholds are compared with x coef, a shift of x moves them the other way: `sign` is then -1.
     """
 
-    center: np.ndarray  # (D,)
-    scale: np.ndarray  # (D,)
+    center: Annotated[np.ndarray, "(D,)"]
+    scale: Annotated[np.ndarray, "(D,)"]
     n_constants: int
     sign: float = 1.0
     far: bool = False  # whether dense rows are centred before they are multiplied

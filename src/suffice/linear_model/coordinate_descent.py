@@ -128,9 +128,7 @@ class Paths(Model):
     eps: float  # the last alpha over the first
     n_folds: int
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
-    errors: Annotated[Any, "(R, A, *) or None"] = (
-        None  # by fold, of rows left out
-    )
+    errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
     def summarize(self, block: Any) -> Moments:
         """The moments of each fold; which one a row is in says the last column of y."""

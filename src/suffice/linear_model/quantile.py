@@ -66,7 +66,7 @@ class NearestRows(Statistics):
     """The rows nearest to the line; and of all rows what the signs of their residuals say of the dual."""
 
     nearest: Sample  # of columns and residuals
-    slope: np.ndarray  # (D + 1,), the sum of dual variables times columns
+    slope: Annotated[np.ndarray, "(D + 1,)"]  # the sum of dual variables times columns
     loss: float  # the sum of dual variables times residuals
 
 
