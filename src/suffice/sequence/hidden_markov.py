@@ -266,7 +266,7 @@ default='gaussian'
     """
 
     model_: Annotated[HiddenMarkov, "K, D"]
-    classes_: Annotated[np.ndarray, "int (K,)"]
+    classes_: Annotated[np.ndarray, "labels (K,)"]
     bounds = {  # noqa: RUF012
         "n_components": 1,
         "n_mix": 1,
