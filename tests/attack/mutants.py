@@ -27,7 +27,7 @@ from suffice.core.values import Value
 
 METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform"]
 METHODS += ["score_samples", "score", "sample", "partial_fit"]
-LIMIT = 60  # seconds for a mutant; more where a new process has all to import
+LIMIT = 180  # seconds for a mutant, which may be of a type that loops are compiled for; more in a new process
 MEMORY = 2**30  # bytes for a mutant
 
 NUMBERS = (0, -1, 1, 7, 2**31, -(2**63), 10**30, 0.5, -0.5, 1e308, float("nan"), float("inf"))

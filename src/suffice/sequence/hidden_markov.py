@@ -277,7 +277,7 @@ default='gaussian'
     """
 
     model_: Annotated[HiddenMarkov, "K, D"]
-    classes_: Annotated[np.ndarray, "int (K,)"]
+    classes_: Annotated[np.ndarray, "labels (K,)"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1, None],
         "emission": [StrOptions({"gaussian", *DISCRETE}), list, tuple, Family],

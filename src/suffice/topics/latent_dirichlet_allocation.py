@@ -65,7 +65,7 @@ class TopicCounts(Statistics):
     weight: float  # of the documents
     length: float  # words in them
     log_theta: Annotated[np.ndarray, "(K,)"]  # sum of E[log theta]
-    word: Annotated[np.ndarray, "(V, K)"]  # words by topic
+    word: Annotated[np.ndarray, "real (V, K)"]  # words by topic
 
 
 @dataclass(frozen=True, eq=False)
