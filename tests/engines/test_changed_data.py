@@ -167,6 +167,24 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(how, tmp_path):
         list(batches)
 
 
+def test_a_file_that_is_replaced_while_it_is_read_is_read_to_its_end(tmp_path):
+    """A rename puts another file in its place, and a reader keeps the one that it has opened."""
+    path = tmp_path / "a.parquet"
+    write(table(), path, "row groups")
+    data = opened(path)
+    expected = data.fold(total)
+    read = parquet.Batches(suffice.scan_parquet(path), ("a", "b", "c"), 256)
+    batches = iter(read)
+    rows = [next(batches)]
+    write(table(seed=1), tmp_path / "new", "row groups")
+    (tmp_path / "new").rename(path)
+    rows += batches
+    assert np.allclose(sum(batch["a"].to_numpy().sum() for _, batch in rows), expected[0])
+    for again in (data.fold, lambda f: list(read)):  # but later passes meet the other
+        with pytest.raises(ValueError, match="changed"):
+            again(total)
+
+
 def test_a_file_that_is_removed_is_named(tmp_path):
     path = tmp_path / "a.parquet"
     write(table(), path, "default")

@@ -76,8 +76,7 @@ class Batches:
             pa.OSFile(path) as source,
             pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
         ):
-            rows = file.metadata.num_rows
-            state = state_of(source, rows)
+            state = state_of(source, file.metadata.num_rows)
             _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
             columns = [name for name in self.columns if name not in self.scan.keys]
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
@@ -86,10 +85,10 @@ class Batches:
                 for group in range(file.num_row_groups):
                     yield from file.iter_batches(self.size, [group], columns)
             except (OSError, pa.ArrowException) as error:
-                _must_be_unchanged(path, state, state_of(source, rows), "when it was opened")
+                _must_be_as_opened(path, state, source)
                 error.add_note(f"While reading {path}.")
                 raise
-            _must_be_unchanged(path, state, state_of(source, rows), "when it was opened")
+            _must_be_as_opened(path, state, source)
 
 
 def _repeated(value: Any, n: int) -> Any:
@@ -115,6 +114,13 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
     else:
         what = f"it had another time of change {when}, as after a write, chmod or a new link"
     raise ValueError(f"{path} changed: {what}. {ONCE}")
+
+
+def _must_be_as_opened(path: str, state: FileState, file: Any) -> None:
+    """Refuse a file that was written to while it was read. Its name may be that of another file now."""
+    status = os.fstat(file.fileno())
+    now = state._replace(size=status.st_size, modified=status.st_mtime_ns)
+    _must_be_unchanged(path, state, now, "when it was opened")
 
 
 @dataclass(frozen=True)
