@@ -20,7 +20,8 @@ def unmasked(values: Any, name: str, nan: bool = False) -> Any:
             f"{name} is a masked array, and {np.ma.count_masked(values)} of its values are masked, that is "
             f"missing, which is not accepted here: leave those rows out, or pass {name}.filled(...)."
         )
-    return np.where(values.mask, np.nan if values.dtype.kind in "biuf" else None, values.data)
+    hole: Any = np.nan if values.dtype.kind in "biuf" else None
+    return np.where(values.mask, hole, values.data)
 
 
 def must_be_sound(X: Any, name: str = "X") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -149,7 +149,7 @@ class Recut:
             raise ValueError(f"The source gave {known_rows} rows in the first pass, and now {rows}. {SAME}")
         self.known = rows, marks
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Generator[Any]:
         held: list[Any] = []
         missing = self.size  # rows, to fill the next batch
         with _opened(self.source) as stream:
