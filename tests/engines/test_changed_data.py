@@ -113,19 +113,6 @@ def test_a_file_that_changes_between_passes_is_noticed(change, writer, at, resto
         data.fold(total)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_values_that_no_footer_tells_of(writer, tmp_path, monkeypatch):
-    """A file system that tells neither times nor sizes, and a footer with the same statistics."""
-    path = tmp_path / "a.parquet"
-    write(table(), path, writer)
-    data = opened(path)
-    monkeypatch.setattr(parquet, "state_of", lambda file, rows: parquet.FileState(rows, 0, b"", 0))
-    data.fold(total)
-    write(two_values_swapped(table()), path, writer)
-    with pytest.raises(ValueError, match=r"block 0 .*first pass.*cache='disk'"):
-        data.fold(total)
-
-
 def test_the_error_names_the_file_and_what_changed(tmp_path):
     path, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
     plain = with_column(table(), "a", np.arange(float(ROWS)))
@@ -135,7 +122,8 @@ def test_the_error_names_the_file_and_what_changed(tmp_path):
         "it had 3000 rows in the first pass, and has 10 now": lambda: write(table(10), other, "default"),
         "bytes in the first pass": lambda: write(plain, other, "row groups"),
         "other statistics": lambda: pq.write_table(later, other, **plainly),
-        "it was modified": lambda: os.utime(other, ns=(0, 0)),
+        "another time of modification": lambda: os.utime(other, ns=(0, 0)),
+        "another time of change": lambda: other.chmod(0o600),
     }
     for words, change in changes.items():
         pq.write_table(plain, path, **plainly)
@@ -175,8 +163,26 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(how, tmp_path):
         os.truncate(path, path.stat().st_size // 3)
     else:
         pq.write_table(with_column(t, "a", -t["a"].to_numpy()), path, row_group_size=1000)
-    with pytest.raises(ValueError, match=r"a.parquet changed.*while it was read"):
+    with pytest.raises(ValueError, match=r"a\.parquet changed.*when it was opened"):
         list(batches)
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_read_to_its_end(tmp_path):
+    """A rename puts another file in its place, and a reader keeps the one that it has opened."""
+    path = tmp_path / "a.parquet"
+    write(table(), path, "row groups")
+    data = opened(path)
+    expected = data.fold(total)
+    read = parquet.Batches(suffice.scan_parquet(path), ("a", "b", "c"), 256)
+    batches = iter(read)
+    rows = [next(batches)]
+    write(table(seed=1), tmp_path / "new", "row groups")
+    (tmp_path / "new").rename(path)
+    rows += batches
+    assert np.allclose(sum(batch["a"].to_numpy().sum() for _, batch in rows), expected[0])
+    for again in (data.fold, lambda f: list(read)):  # but later passes meet the other
+        with pytest.raises(ValueError, match="changed"):
+            again(total)
 
 
 def test_a_file_that_is_removed_is_named(tmp_path):

@@ -20,7 +20,8 @@ def unmasked(values: Any, name: str, nan: bool = False) -> Any:
             f"{name} is a masked array, and {np.ma.count_masked(values)} of its values are masked, that is "
             f"missing, which is not accepted here: leave those rows out, or pass {name}.filled(...)."
         )
-    return np.where(values.mask, np.nan if values.dtype.kind in "biuf" else None, values.data)
+    hole: Any = np.nan if values.dtype.kind in "biuf" else None
+    return np.where(values.mask, hole, values.data)
 
 
 def must_be_sound(X: Any, name: str = "X") -> None:
@@ -28,16 +29,20 @@ def must_be_sound(X: Any, name: str = "X") -> None:
     if not sp.issparse(X):
         return
     try:
-        if X.format in ("csr", "csc", "bsr"):
-            _must_be_indices(X.indices, X.indptr)
-            copy(X).check_format(full_check=True)  # which may replace the arrays of the object
+        if X.format in ("csr", "csc"):
+            _must_be_integers(X.indices, X.indptr)
+            copy(X).check_format(full_check=False)  # which may replace the arrays of the object
+            if (X.indptr[1:] < X.indptr[:-1]).any():
+                raise ValueError("indptr must not decrease")
+            _must_be_below(X.shape[X.format == "csr"], X.indices[: X.indptr[-1]])
         elif X.format == "coo":
-            _must_be_indices(*X.coords)
-            for size, places in zip(X.shape, X.coords, strict=True):
-                if len(places) != len(X.data):
-                    raise ValueError(f"{len(places)} indices and {len(X.data)} values")
-                if len(places) and not 0 <= places.min() <= places.max() < size:
-                    raise ValueError(f"indices must be from 0 to {size - 1}")
+            _must_be_integers(*X.coords)
+            for size, indices in zip(X.shape, X.coords, strict=True):
+                if len(indices) != len(X.data):
+                    raise ValueError(f"there are {len(indices)} indices and {len(X.data)} values")
+                _must_be_below(size, indices)
+        elif X.format == "bsr":
+            copy(X).check_format(full_check=True)
         else:
             must_be_sound(X.tocsr(), name)
     except ValueError as error:
@@ -47,7 +52,13 @@ def must_be_sound(X: Any, name: str = "X") -> None:
         ) from None
 
 
-def _must_be_indices(*arrays: np.ndarray) -> None:
+def _must_be_integers(*arrays: np.ndarray) -> None:
     for array in arrays:
         if array.dtype.kind != "i":
-            raise ValueError(f"indices must be integers, and are {array.dtype}")
+            raise ValueError(f"indices must be signed integers, and are {array.dtype}")
+
+
+def _must_be_below(size: int, indices: np.ndarray) -> None:
+    # Read once: a negative number is a large one without its sign.
+    if len(indices) and indices.view(f"u{indices.itemsize}").max() >= size:
+        raise ValueError(f"indices must be from 0 to {size - 1}")

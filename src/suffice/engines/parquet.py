@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,6 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
-from ..core.hashing import checksum
 from ..core.partitions import Partitions, in_block
 from ..core.tables import Columns, Seen, Sparse, runs
 from .cache import check_cache, streamed
@@ -35,8 +33,9 @@ class FileState(NamedTuple):
 
     rows: int
     size: int
-    footer: bytes  # a digest; the footer has the places, sizes and statistics of all columns
+    footer: int  # a hash; the footer has the places, sizes and statistics of all columns
     modified: int  # in nanoseconds
+    changed: int  # the same, of the content or the rights; no program can set it back
 
 
 def state_of(file: Any, rows: int) -> FileState:
@@ -44,8 +43,8 @@ def state_of(file: Any, rows: int) -> FileState:
     status = os.fstat(file.fileno())
     end = status.st_size - 8  # where the footer ends: its length and four letters come after it
     length = min(end, int.from_bytes(file.read_at(4, end), "little"))
-    footer = file.read_at(length, end - length)
-    return FileState(rows, status.st_size, hashlib.blake2b(footer).digest(), status.st_mtime_ns)
+    footer = hash(file.read_at(length, end - length))
+    return FileState(rows, status.st_size, footer, status.st_mtime_ns, status.st_ctime_ns)
 
 
 class Batches:
@@ -72,12 +71,12 @@ class Batches:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        first = path not in self.known  # in which page checksums are verified, if the file has them
         with (
             pa.OSFile(path) as source,
-            pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file,
+            pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
         ):
-            rows = file.metadata.num_rows
-            state = state_of(source, rows)
+            state = state_of(source, file.metadata.num_rows)
             _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
             columns = [name for name in self.columns if name not in self.scan.keys]
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
@@ -86,10 +85,10 @@ class Batches:
                 for group in range(file.num_row_groups):
                     yield from file.iter_batches(self.size, [group], columns)
             except (OSError, pa.ArrowException) as error:
-                _must_be_unchanged(path, state, state_of(source, rows), "while it was read")
+                _must_be_as_opened(path, state, source)
                 error.add_note(f"While reading {path}.")
                 raise
-            _must_be_unchanged(path, state, state_of(source, rows), "while it was read")
+            _must_be_as_opened(path, state, source)
 
 
 def _repeated(value: Any, n: int) -> Any:
@@ -110,24 +109,18 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
         what = f"it had {before.size} bytes {when}, and has {now.size} now"
     elif now.footer != before.footer:
         what = f"it had other statistics of its columns {when}"
+    elif now.modified != before.modified:
+        what = f"it had another time of modification {when}"
     else:
-        what = f"it was modified since it was opened {when}"
+        what = f"it had another time of change {when}, as after a write, chmod or a new link"
     raise ValueError(f"{path} changed: {what}. {ONCE}")
 
 
-class FirstPass:
-    """A checksum of each block of the first pass: later passes must read the same values."""
-
-    def __init__(self, advice: str) -> None:
-        self.known: dict[int, int] = {}
-        self.advice = advice
-
-    def compare(self, block: Any) -> None:
-        number, found = block.index[0], checksum(block)
-        if self.known.setdefault(number, found) != found:
-            raise ValueError(
-                f"The data changed: block {number} had other values in the first pass. {self.advice}"
-            )
+def _must_be_as_opened(path: str, state: FileState, file: Any) -> None:
+    """Refuse a file that was written to while it was read. Its name may be that of another file now."""
+    status = os.fstat(file.fileno())
+    now = state._replace(size=status.st_size, modified=status.st_mtime_ns)
+    _must_be_unchanged(path, state, now, "when it was opened")
 
 
 @dataclass(frozen=True)
@@ -192,10 +185,10 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
 
     Notes
     -----
-    Each pass compares the files with those of the first: their sizes, times, footers and the values of each
-    block. A file that changed is an error, since the passes of a fit must meet the same rows; with a cache,
-    files are read once. The checksums of pages are verified where a file has them. Tables of Delta, Iceberg
-    and Hudi are refused, since some of their files are no longer part of the table: see `suffice.scan`.
+    Each pass compares the sizes, times and footers of the files with those of the first. A file that changed
+    is an error, since the passes of a fit must meet the same rows; with a cache, files are read once. The
+    first pass verifies the checksums of pages, where a file has them. Tables of Delta, Iceberg and Hudi are
+    refused, since some of their files may no longer be part of the table: see `suffice.scan`.
 
     Examples
     --------
@@ -295,7 +288,7 @@ def column_names(scan: ParquetScan) -> tuple[str, ...]:
 def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
     size = rows_of_lists(scan.files[0], names) if isinstance(columns.features, Sparse) else batch_rows(names)
-    return open_batches(Batches(scan, names, size), columns, check, scan.cache, ONCE)
+    return open_batches(Batches(scan, names, size), columns, check, scan.cache)
 
 
 def answer(scan: ParquetScan, asked: Any) -> np.ndarray:
@@ -330,13 +323,13 @@ def open_batches(
     columns: Columns,
     check: Callable[[Any], Any],
     cache: str | None,
-    advice: str,
+    compare: Callable[[Any], None] = lambda block: None,
 ) -> Partitions:
     """Partitions of numbered batches, read in order, and converted by the threads that fold them.
 
-    Where a pass meets other values than the first, the error ends with the advice.
+    `compare` is called with each block of each pass, and raises an error if it differs from the first.
     """
-    return streamed(whole(batches, columns), cache, _block, columns, check, FirstPass(advice))
+    return streamed(whole(batches, columns), cache, _block, columns, check, compare)
 
 
 def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tuple[int, Any]]:
@@ -347,8 +340,13 @@ def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tupl
     return WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
 
 
-def _block(columns: Columns, check: Callable[[Any], Any], first: FirstPass, numbered: tuple[int, Any]) -> Any:
+def _block(
+    columns: Columns,
+    check: Callable[[Any], Any],
+    compare: Callable[[Any], None],
+    numbered: tuple[int, Any],
+) -> Any:
     with in_block(numbered[0], "reading it"):
         block = columns.block(check, *numbered)
-        first.compare(block)
+        compare(block)
         return block

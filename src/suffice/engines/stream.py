@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.blocks import Rows
+from ..core.hashing import checksum
 from ..core.partitions import Partitions
 from ..core.tables import Columns
 from .cache import check_cache
@@ -56,8 +57,8 @@ def scan(
     -----
     Blocks are cut by the number of rows, whatever the batches of the source are. So the result depends on
     the rows and on their order, and not on how they come. A pass that meets another number of rows than the
-    first, or another row at the beginning of a block, raises an error: a query needs an ``ORDER BY`` that
-    leaves no ties, unless there is a cache.
+    first, or other values in a block, raises an error: a query needs an ``ORDER BY`` that leaves no ties,
+    unless there is a cache.
 
     Examples
     --------
@@ -90,7 +91,8 @@ def column_names(scan: StreamScan) -> tuple[str, ...]:
 
 def open_partitions(scan: StreamScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
     names = tuple(columns.names())
-    return open_batches(Recut(scan.source, names, batch_rows(names)), columns, check, scan.cache, SAME)
+    batches = Recut(scan.source, names, batch_rows(names))
+    return open_batches(batches, columns, check, scan.cache, FirstPass().compare)
 
 
 def answer(scan: StreamScan, asked: Any) -> np.ndarray:
@@ -103,6 +105,18 @@ def write_answers(scan: StreamScan, asked: Any, to: Any) -> ParquetScan:
     """The rows with their answers, written as Parquet to a folder, and that as a scan."""
     batches = Recut(scan.source, scan.columns, batch_rows(scan.columns))
     return scan_parquet(write(whole(batches, asked.columns), asked, to))
+
+
+class FirstPass:
+    """Checksums of the blocks of the first pass: later passes must give the same values."""
+
+    def __init__(self) -> None:
+        self.checksums: dict[int, int] = {}  # by block
+
+    def compare(self, block: Any) -> None:
+        number, found = block.index[0], checksum(block)
+        if self.checksums.setdefault(number, found) != found:
+            raise ValueError(f"The source gave other values of block {number} in the first pass. {SAME}")
 
 
 class Recut:
@@ -135,7 +149,7 @@ class Recut:
             raise ValueError(f"The source gave {known_rows} rows in the first pass, and now {rows}. {SAME}")
         self.known = rows, marks
 
-    def _batches(self) -> Iterator[Any]:
+    def _batches(self) -> Generator[Any]:
         held: list[Any] = []
         missing = self.size  # rows, to fill the next batch
         with _opened(self.source) as stream:
