@@ -258,6 +258,7 @@ def _block_rows(block: Any) -> float | None:
 
 ALIKE = 100.0  # curvatures of coefficients, the largest over the least, that need no units of their own
 SAMPLE = 32  # rows for each coefficient, of which the optimum is near that of all rows
+LEAST_SAMPLE = 1 << 14  # rows of such a sample, at least
 
 SOLVERS: dict[str, Any] = {
     "lbfgs": quasi_newton,
@@ -507,7 +508,7 @@ class LogisticRegression(Classifier, Iterative):
         """Where a descent starts. Many rows start at the optimum of some of them, with the curvature that
         they have there, or that was seen on the way."""
         size = model.theta.size
-        sample = max(1 << 14, SAMPLE * size)
+        sample = max(LEAST_SAMPLE, SAMPLE * size)
         if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
             return here
         rows = data.fold(_every, n // sample)

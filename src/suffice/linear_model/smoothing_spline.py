@@ -14,6 +14,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
+from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
@@ -38,6 +39,7 @@ class Ties(Statistics):
 
     def __add__(self, other: Self) -> Self:
         knots = np.union1d(self.knots, other.knots)
+        afford(4.0 * len(knots), f"the knots at {len(knots)} places of x", "use n_knots=100, say.")
         (w, m), (v, n) = (_spread(knots, s) for s in (self, other))
         weight = w + v
         delta = n - m

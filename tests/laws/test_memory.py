@@ -1,0 +1,158 @@
+"""Memory: a fit to a Parquet scan holds a few blocks and its sums, whatever the number of rows.
+
+Measured are the bytes that NumPy and Python hold (`tracemalloc`) and those that Arrow holds, at their peaks,
+in one thread: so the figures do not depend on the machine, its allocator, or when a thread ran.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import tracemalloc
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import suffice
+from suffice.core.blocks import Rows
+from suffice.linear_model import logistic
+from suffice.sequence import ConditionalRandomField
+from suffice.topics import LatentDirichletAllocation
+
+from .registry import VARIANTS, Variant, parametrized, table, texts
+
+ROWS, GROUP = 1 << 16, 1 << 10  # 64 blocks of the rows, 256 of four times the rows
+STEPS = 16  # of a sequence
+# Four times the blocks have two more partial sums in the tree, and a few objects of Python for each block. So
+# the law sees what holds three bytes a row or more.
+FLOOR = 1 << 19
+
+# Solvers that docstrings describe in words, not in braces.
+MORE = [
+    Variant(f"{type(e).__name__}(solver={e.solver})", e, support)
+    for e, support in [
+        (LatentDirichletAllocation(3, solver="online", random_state=0), "count"),
+        (LatentDirichletAllocation(3, solver="gibbs", random_state=0), "count"),
+        (ConditionalRandomField(solver="sgd", random_state=0), "real"),
+        (ConditionalRandomField(solver="gradient"), "real"),
+        (ConditionalRandomField(solver="iis-s"), "count"),
+        (ConditionalRandomField(solver="iis-t"), "count"),
+    ]
+]
+
+# What holds more with more rows, and why, as its documentation says.
+GROWS = {
+    r"^NMF": "the factors of the rows are part of the answer, and are kept in memory",
+    r"^Perceptron": "rows are visited one by one: they are gathered in memory, priced before",
+    r"^SmoothingSpline$": "a knot at each different value; n_knots=... holds that many",
+    r"^LatentDirichletAllocation.solver=gibbs": "the topic of each word is kept, priced before",
+    r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
+}
+# What takes data in memory only, and says so.
+REFUSES = (
+    r"^BilinearNMF|^MaxMarginMarkovNetwork.solver=|^StructuredPerceptron|^ConditionalRandomField.solver=sgd"
+)
+
+SAMPLED = ("LinearRegression", "AdditiveModel", "PCA")
+
+
+def written(variant, n, path):
+    """A Parquet file with so many rows, in small row groups, as the variant takes it."""
+    rng = np.random.default_rng(n)
+    if variant.takes == "edges":
+        columns = dict(zip(("source", "target"), rng.integers(64, size=(2, n)), strict=True))
+    elif variant.takes == "documents":
+        columns = {"text": texts(n)}
+    elif variant.takes == "sequences":
+        X, y = table(variant.support, n)
+        number = np.arange(n) // STEPS
+        y = number % 3 if variant.of_sequences else y
+        columns = {f"x{d}": x for d, x in enumerate(X.T)} | {"y": y, "sequence": number}
+    else:
+        X, y = variant.data(n)
+        columns = {f"x{d}": x for d, x in enumerate(X.T)} | ({} if y is None else {"y": y})
+    pq.write_table(pa.table(columns), path, row_group_size=GROUP)
+    scan = suffice.scan_parquet(path)
+    if variant.takes == "edges":
+        return suffice.edges(scan, source="source", target="target")
+    if variant.takes == "documents":
+        return suffice.documents(scan, text="text")
+    target = "y" if variant.kind in ("classifier", "regressor") else None
+    features = [name for name in columns if name[0] == "x"]
+    if variant.takes == "sequences":
+        return suffice.sequences(scan, sequence="sequence", features=features, target=target)
+    return suffice.rows(scan, features=features, target=target)
+
+
+def peak(variant, data):
+    """Bytes that a fit holds at its peak, beyond those before it; with what is in the fitted estimator."""
+    estimator, plain = variant.make(max_iter=3), pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(pa.system_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        gc.collect()
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        with warnings.catch_warnings(), suffice.threads(1):
+            warnings.simplefilter("ignore")  # three iterations are too few
+            estimator.fit(data)
+        return tracemalloc.get_traced_memory()[1] - before + pool.max_memory()
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(plain)
+
+
+def growth(variant, folder):
+    """The peaks of a fit to the rows and to four times as many, after one that compiles and imports."""
+    sizes = {"first": GROUP * 4, "one": ROWS, "four": 4 * ROWS}
+    data = [written(variant, n, folder / f"{name}.parquet") for name, n in sizes.items()]
+    return [peak(variant, part) for part in data][1:]
+
+
+ALL = [*VARIANTS, *MORE]
+BOUNDED = [v for v in ALL if not re.search("|".join([REFUSES, *GROWS]), v.name)]
+
+
+@parametrized(BOUNDED, slow=lambda variant: variant.name not in SAMPLED)
+def test_peak_does_not_grow_with_the_rows(variant, tmp_path, monkeypatch):
+    monkeypatch.setattr(logistic, "LEAST_SAMPLE", 1 << 8)  # of many more rows in blocks of the usual size
+    one, four = growth(variant, tmp_path)
+    print(f"{variant.name}: {1e-6 * one:.2f} MB, {1e-6 * four:.2f} MB")
+    assert four <= 1.1 * one + FLOOR
+
+
+def test_sample_of_a_fit_is_bounded_and_holds_no_block():
+    """That of LogisticRegression: copies, and as many of small blocks as of large ones."""
+    block = Rows(np.arange(8192.0).reshape(4096, 2), np.arange(4096), index=(0,)).piece(0, 4096, 0)
+    (rows,) = logistic._every(64, block)
+    assert len(rows) == 64
+    assert not any(np.shares_memory(a, b) for a, b in ((rows.X, block.X), (rows.y, block.y)))
+    parts = [block.piece(n, n + 4, n) for n in range(0, 4096, 4)]
+    assert 40 <= sum(len(rows) for part in parts for rows in logistic._every(64, part)) <= 90
+
+
+@pytest.mark.slow
+def test_law_sees_a_view_of_a_block(tmp_path, monkeypatch):
+    """One row of each block is little; but a view of it holds the block."""
+    monkeypatch.setattr(logistic, "LEAST_SAMPLE", 1 << 8)
+    monkeypatch.setattr(logistic, "_every", _views)
+    one, four = growth(next(v for v in VARIANTS if v.name == "LogisticRegression"), tmp_path)
+    assert four > 2.0 * one + FLOOR
+
+
+def _views(n, block):
+    return [block[::n]] if len(block) else []
+
+
+@parametrized([v for v in ALL if re.search(REFUSES, v.name)], slow=lambda variant: False)
+def test_what_takes_data_in_memory_refuses_a_scan(variant, tmp_path):
+    with pytest.raises(TypeError, match="in memory"):
+        variant.make().fit(written(variant, 64, tmp_path / "rows.parquet"))
+
+
+@pytest.mark.parametrize("pattern", GROWS)
+def test_exceptions_are_of_estimators(pattern):
+    assert any(re.search(pattern, variant.name) for variant in ALL)
