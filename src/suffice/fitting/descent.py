@@ -15,7 +15,7 @@ import numpy as np
 from ..core.loop import Progress, Watch
 from .linear_algebra import solve_positive
 
-ROUNDING = 64 * np.finfo(np.float64).eps
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
 # Of the value of a function, what is lost in its rounding when it is the sum of many terms.
 LOST = 1e3 * ROUNDING
 
@@ -102,11 +102,9 @@ def newton(
             if length < 1e-10:
                 return here.replace(trace=(*here.trace, value), stopped_because="line search")
         slopes, before = steepest(new, new_gradient, l1), steepest(x, gradient, l1)
-        # What a coordinate alone could gain is seen also along directions that `solve` takes for flat.
-        alone = 0.5 * slopes**2 / np.where(np.diag(new_hessian) > 0, np.diag(new_hessian), 1.0)
-        small = max(-slope, alone.max(initial=0.0)) <= LOST * max(1.0, abs(value))
+        small = lost_in_rounding(new_value, slopes, -slope)
         still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
-        still &= small or largest(slopes) >= largest(before)
+        still = still and (small or largest(slopes) >= largest(before))
         return Descent(
             new,
             (*here.trace, new_value),
@@ -219,10 +217,10 @@ def no_step(here: Descent, slopes: np.ndarray, promised: float, tol: float) -> D
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
     """Whether a step gains no more than rounding: by what it promised, and by the slopes themselves, of
-    parameters in units in which the curvature is about that of the value. Where the curvature is only
-    guessed, a small promise may be that of a bad guess."""
+    parameters in units in which the curvature is about that of the value. Where the curvature is guessed, or
+    its digits are lost, a step promises little also far from the minimum."""
     unit = max(1.0, abs(value))
-    return promised <= LOST * unit and largest(slopes) <= np.sqrt(LOST) * unit
+    return promised <= LOST * unit and largest(slopes) <= LOST**0.5 * unit
 
 
 def largest(x: np.ndarray) -> float:

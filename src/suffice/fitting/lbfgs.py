@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import ROUNDING, Descent, absolute, largest, lost_in_rounding, no_step, steepest, why_stopped
+from .descent import (
+    LOST,
+    ROUNDING,
+    Descent,
+    absolute,
+    largest,
+    lost_in_rounding,
+    no_step,
+    steepest,
+    why_stopped,
+)
 
 MANY = 1 << 21  # parameters from which each vector of the history counts
 
@@ -51,12 +61,14 @@ def limited_memory(
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
         slopes = steepest(new, gradient, l1)
-        still = here.value - value <= ROUNDING * max(abs(value), 1.0) and largest(slopes) >= largest(slope_at)
-        small = lost_in_rounding(value, slopes, promised)
+        still = float(here.value - value) <= ROUNDING * max(abs(value), 1.0) and largest(slopes) >= largest(
+            slope_at
+        )
+        still = still and lost_in_rounding(value, slopes, promised)  # else a later step may be better
         return Descent(
             new,
             (*here.trace, value),
-            stopped_because=why_stopped(slopes, tol, still=still, small=small),
+            stopped_because=why_stopped(slopes, tol, still=still, small=still),
             value=value,
             gradient=gradient,
             inverse=here.inverse,
@@ -75,7 +87,9 @@ def _line_search(
     direction: np.ndarray,
     l1: float | np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant."""
+    """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant. Where the value is lost in
+    rounding, the slope must have fallen instead: Hager and Zhang, "A new conjugate gradient method with
+    guaranteed descent and an efficient line search", 2005."""
     from ..loops.vectors import dot
 
     x, length = here.model, 1.0
@@ -90,6 +104,9 @@ def _line_search(
         value, gradient = fun(new)
         value += absolute(l1, new)
         if value <= here.value + 1e-4 * length * slope:
+            return new, value, gradient
+        blurred = value <= here.value + LOST * abs(here.value) and orthant is None
+        if blurred and abs(dot(gradient, new - x)) < 0.9 * length * abs(slope):
             return new, value, gradient
         length /= 2.0
         if orthant is None:  # the direction is not kept: it is what was added

@@ -140,9 +140,29 @@ class LogLinear(Model):
             return None
         return np.tile(1.0 / curvature, len(self.theta))
 
-    def walk(self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any) -> Walk:
-        """Steps by the rows of a block one after the other, each twice, from these parameters: see `walks`.
-        The squared penalty of each column is `ridge` strong.
+    def walk(
+        self,
+        standard: Standardization,
+        gradient: np.ndarray,
+        strength: float,
+        seed: int,
+        n_iter: int,
+        block: Any,
+    ) -> Walk:
+        """Steps by the rows of a block, from parameters and with a gradient of standardised columns. CSR rows
+        keep their zeros: over them it goes by the columns as they came."""
+        ridge = np.full(len(standard.scale), strength)
+        if standard.ordinary:
+            return self._walk(gradient, ridge, seed, n_iter, block)
+        if not sp.issparse(block.X):
+            return self._walk(gradient, ridge / standard.scale**2, seed, n_iter, standard.rows(block))
+        at = self.replace(theta=standard.from_standard(self.theta))
+        ended = at._walk(standard.gradient_from_standard(gradient), ridge, seed, n_iter, block)
+        return ended.replace(point=standard.to_standard(ended.point))
+
+    def _walk(self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any) -> Walk:
+        """Steps by the rows one after the other, each twice: see `walks`. The squared penalty of each column
+        is `ridge` strong.
 
         The curvature of a row is at most a quarter of its square for two classes, half of it for more.
         """
@@ -206,26 +226,6 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     total = P.sum(axis=1)
     P /= total[:, None]
     return np.log(total) - own, P
-
-
-def _walk(
-    standard: Standardization,
-    model: LogLinear,
-    gradient: np.ndarray,
-    strength: float,
-    seed: int,
-    n_iter: int,
-    block: Any,
-) -> Walk:
-    """The walk of a model whose parameters and gradient are of standardised columns. CSR rows keep their
-    zeros: over them it goes by the columns as they came."""
-    if standard.ordinary or not sp.issparse(block.X):
-        rows = block if standard.ordinary else standard.rows(block)
-        return model.walk(gradient, strength / standard.scale**2, seed, n_iter, rows)
-    at = model.replace(theta=standard.from_standard(model.theta))
-    ridge = np.full(len(standard.scale), strength)
-    ended = at.walk(standard.gradient_from_standard(gradient), ridge, seed, n_iter, block)
-    return ended.replace(point=standard.to_standard(ended.point))
 
 
 def _length(block: Any) -> int:
@@ -491,7 +491,7 @@ class LogisticRegression(Classifier, Iterative):
 
         def walk(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> Walk:
             at = model.replace(theta=theta.reshape(model.theta.shape))
-            return data.fold(_walk, standard, at, gradient, strength, seed, n_iter)
+            return data.fold(LogLinear.walk, at, standard, gradient, strength, seed, n_iter)
 
         return partial(descent_by_walks, walk=walk)
 
