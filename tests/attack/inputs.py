@@ -373,10 +373,10 @@ def parquet_target(given: Given, value: float) -> None:
 def target(given: Given, value: float) -> None:
     if given["y"] is None:
         return
-    given["y"] = np.array(given["y"], dtype=object)
+    if given["kind"] != "regressor":
+        given["y"] = np.unique(given["y"], return_inverse=True)[1]
+    given["y"] = given["y"].astype(float)
     given["y"][3] = value
-    if given["kind"] == "regressor":
-        given["y"] = given["y"].astype(float)
 
 
 TARGETS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -783,7 +783,7 @@ def run(case: Case) -> tuple[str, str]:
 
 
 def _cut(part: Any, n: int, listed: bool = True) -> Any:
-    if listed and isinstance(part, np.ndarray) and len(part) == n and part.ndim in (1, 2):
+    if listed and isinstance(part, np.ndarray) and part.ndim in (1, 2) and len(part) == n:
         return list(in_sequences(part, N_SEQUENCES))
     return part
 

@@ -153,7 +153,7 @@ def test_curves_with_a_distribution():
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"kind": "cubic"}, "unknown"),
+        ({"kind": "cubic"}, "'kind' parameter"),
         ({"kind": []}, "a list of functions"),
         ({"kind": [np.sin, "spline"]}, "a list of functions"),
         ({"degree": 0}, "degree"),

@@ -93,7 +93,7 @@ def test_draws_have_the_mean_and_covariance_of_the_posterior(rows):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"prior_precision": -1.0}, "must be positive"),
+        ({"prior_precision": -1.0}, "'prior_precision' parameter"),
         ({"prior_precision": "best"}, "or 'evidence'"),
         ({"prior_precision": [1.0, 2.0]}, r"expected one of"),
         ({"prior_precision": [1.0, 2.0, 3.0], "noise_precision": "evidence"}, "pass both"),

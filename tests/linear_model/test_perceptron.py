@@ -360,7 +360,7 @@ def test_what_is_refused():
         ({"kernel": "rbf"}, "algorithm='dual'"),
         ({"eta0": 0.0}, "positive"),
         ({"variant": "margin", "margin": (1.0, 2.0, 3.0)}, "a pair"),
-        ({"max_iter": 0}, "at least 1"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
     ):
         with pytest.raises(ValueError, match=words):
             Perceptron(**how).fit(X, y)

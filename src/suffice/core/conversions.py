@@ -155,6 +155,15 @@ def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -
         )
 
 
+def check_labels(y: np.ndarray) -> None:
+    """Refuse labels that cannot be put in one order: numbers among strings."""
+    kinds = sorted({type(label).__name__ for label in y.ravel()}) if y.dtype == object else []
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            f"y holds labels of several types, {kinds}: write them all as strings, e.g. y.astype(str)."
+        )
+
+
 def check_weights(weight: np.ndarray) -> None:
     """Refuse weights that are negative or not finite, and those with which sums would overflow or vanish."""
     usual = (weight == 0) | ((weight >= 1 / LARGEST) & (weight <= LARGEST))
