@@ -468,6 +468,9 @@ class Check:
             else:
                 checked = validate_data(estimator, X, y, reset=reset, **how)
         except (TypeError, ValueError, OverflowError) as error:
+            if str(error).startswith("Input contains NaN"):
+                what = "y" if not alone and _is_object(y) and missing(np.ravel(y)).any() else "X"
+                raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
             if not CONVERSION.search(str(error)):
                 raise
             clear = error if self.strings else explained(error, X, "X", self.name)
