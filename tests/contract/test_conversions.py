@@ -176,6 +176,15 @@ def test_large_numbers_that_cancel():
         KMeans(2).fit(large)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_float32_that_is_not_finite(value):
+    """As float32, the largest number that is taken is infinite."""
+    bad = X.astype(np.float32)
+    bad[5, 2] = value
+    with pytest.raises(ValueError, match="row 5, column 2"):
+        KMeans(2).fit(bad)
+
+
 def test_many_numbers_are_checked_by_threads(monkeypatch):
     monkeypatch.setattr("suffice.core.door.MANY", 100)
     monkeypatch.setattr("suffice.core.door.PIECE_BYTES", 8 * 3 * 10)

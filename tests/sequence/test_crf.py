@@ -214,7 +214,7 @@ def test_parameters_are_refused_with_a_reason():
         ({"l1_ratio": 2.0}, "'l1_ratio' parameter"),
         ({"l1_ratio": 0.5, "solver": "gradient"}, "Use solver='lbfgs'"),
         ({"edge_features": [D]}, "no column of X"),
-        ({"class_weight": "even"}, "use a dict or 'balanced'"),
+        ({"class_weight": "even"}, "'class_weight' parameter"),
     ):
         with pytest.raises(ValueError, match=message):
             ConditionalRandomField(**wrong).fit(X, y, groups=ids)

@@ -713,7 +713,7 @@ def test_criteria_count_steps():
         ({"n_components": 3, "init_params": "model"}, "init_params has 2 states, expected 3"),
         ({"init_params": "wide"}, "2 densities on 2 columns"),
         ({"emission": DiagonalGaussian(np.zeros((3, 1)), np.ones((3, 1)))}, "3 densities on 1 columns"),
-        ({"emission": "normal"}, r"emission has \['normal'\]"),
+        ({"emission": "normal"}, "'emission' parameter"),
         ({"emission": ["gaussian", "poisson"]}, "2 kinds, but X has 1 columns"),
         ({"emission": "bernoulli"}, None),
         ({"covariance_type": "round"}, "'covariance_type' parameter"),

@@ -475,7 +475,7 @@ def test_refusals_say_what_to_do(tmp_path):
     X, y = sequences(3)
     for wrong, message in [
         ({"solver": "newton"}, "cutting-plane"),
-        ({"C": 0.0}, "positive"),
+        ({"C": 0.0}, "'C' parameter"),
         ({"kernel": "rbf"}, "solver='smo'"),
         ({"loss": "squared"}, "hamming"),
         ({"loss": np.ones((3, 3))}, "diagonal"),

@@ -103,6 +103,8 @@ def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
 
 def has_times(X: Any) -> bool:
     """Whether a column holds dates or durations, which NumPy turns into numbers of some unit."""
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "Mm"
     kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
     return any(TIMES.search(str(kind)) for kind in kinds)
 
@@ -119,9 +121,10 @@ def check_numbers(
         return
     flat = values.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.dot(flat, flat) <= LARGEST**2:
+        if float(np.dot(flat, flat)) <= LARGEST**2:
             return
-        bad = ~(np.abs(values) <= LARGEST) & ((values == values) | (not nan))
+        largest = min(LARGEST, np.finfo(values.dtype).max)  # as float32, LARGEST is infinite
+        bad = ~(np.abs(values) <= largest) & ((values == values) | (not nan))
     if bad.any():
         _refuse(*_first(X, bad), what, taker, names)
 

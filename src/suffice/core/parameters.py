@@ -70,11 +70,9 @@ N_JOBS = [Integral, None]
 def check_parameters(estimator: Any) -> None:
     """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
     if not get_config()["skip_parameter_validation"]:
-        validate_parameter_constraints(
-            estimator._parameter_constraints,
-            estimator.get_params(deep=False),
-            caller_name=type(estimator).__name__,
-        )
+        constraints = estimator._parameter_constraints
+        values = {name: getattr(estimator, name) for name in constraints}
+        validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
 
 
 __all__ = [
