@@ -126,7 +126,7 @@ def test_restart_by_id_and_by_place():
     with pytest.raises(ValueError, match="one weight for each"):
         PageRank(restart=[1.0]).fit(X)
     for wrong in ([-1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [np.nan, 1.0, 1.0]):
-        with pytest.raises(ValueError, match="not negative|'restart' parameter"):
+        with pytest.raises(ValueError, match=r"not negative|'restart' parameter"):
             PageRank(restart=wrong).fit(X)
 
 
