@@ -247,8 +247,8 @@ def test_what_is_refused():
     for how, words in (
         ({"loss": np.ones((2, 3))}, r"shape \(2, 3\), expected \(3, n_actions\)"),
         ({"loss": np.ones((3, 4))}, "name the actions"),
-        ({"loss": np.full((3, 3), np.nan)}, "finite"),
-        ({"reject_cost": np.inf}, "finite"),
+        ({"loss": np.full((3, 3), np.nan)}, "'loss' parameter"),
+        ({"reject_cost": np.inf}, "'reject_cost' parameter"),
         ({"reject_cost": 0.1, "reject_label": 2}, "already"),
     ):
         with pytest.raises(ValueError, match=words):

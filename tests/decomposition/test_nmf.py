@@ -256,14 +256,14 @@ def test_poor_data():
 def test_refusals_are_in_words():
     X = parts()
     for params, said in (
-        ({"solver": "newton"}, "solver='newton' is unknown"),
+        ({"solver": "newton"}, "'solver' parameter"),
         ({"beta_loss": "itakura-saito"}, "beta_loss='itakura-saito' is unknown"),
         ({"beta_loss": "kullback-leibler"}, "use solver='mu'"),
-        ({"init": "best"}, "init='best' is unknown"),
+        ({"init": "best"}, "'init' parameter"),
         ({"init": "custom"}, r"call fit\(X, W=..., H=...\)"),
         ({"n_components": 50, "init": "nndsvd"}, "n_components <= min"),
-        ({"n_components": 0}, "at least 1"),
-        ({"alpha_W": -1.0}, "at least 0"),
+        ({"n_components": 0}, "'n_components' parameter"),
+        ({"alpha_W": -1.0}, "'alpha_W' parameter"),
     ):
         with pytest.raises(ValueError, match=said):
             NMF(**params).fit(X)

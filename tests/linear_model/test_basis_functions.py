@@ -153,7 +153,7 @@ def test_curves_with_a_distribution():
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"kind": "cubic"}, "unknown"),
+        ({"kind": "cubic"}, "'kind' parameter"),
         ({"kind": []}, "a list of functions"),
         ({"kind": [np.sin, "spline"]}, "a list of functions"),
         ({"degree": 0}, "degree"),
@@ -162,7 +162,7 @@ def test_curves_with_a_distribution():
         ({"kind": "spline", "knots": [[0.0], [1.0]]}, "a column for each feature"),
         ({"kind": "spline", "knots": [[0.0, 1.0, 2.0], [1.0, 1.0, 3.0]]}, "grow"),
         ({"kind": "gaussian", "knots": [[0.0, 1.0, 2.0]]}, "a width"),
-        ({"kind": "gaussian", "width": -1.0}, "positive"),
+        ({"kind": "gaussian", "width": -1.0}, "'width' parameter"),
         ({"kind": "sigmoid", "width": [1.0, 2.0]}, "3 features"),
     ],
     ids=str,

@@ -400,8 +400,8 @@ def test_warm_start_goes_on():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"solver": "magic"}, "solver='magic' is unknown"),
-        ({"C": 0.0}, "C=0.0 must be positive"),
+        ({"solver": "magic"}, "'solver' parameter"),
+        ({"C": 0.0}, "'C' parameter"),
         ({"features": []}, "features is empty"),
         ({"features": [np.zeros((2, 4)), np.zeros((2, 4))]}, "expected one for each of the 3 classes"),
         ({"features": [np.zeros((5, 4))] * 3}, r"shape \(2, P\)"),

@@ -97,8 +97,8 @@ def test_probabilities():
         ({"subsets": [[0, 0]]}, "different"),
         ({"subsets": []}, "subsets"),
         ({"subset_prior": [1.0]}, "one for each"),
-        ({"prior_precision": [1.0, 2.0, 3.0, 4.0]}, "one number"),
-        ({"noise_precision": -1.0}, "positive"),
+        ({"prior_precision": [1.0, 2.0, 3.0, 4.0]}, "'prior_precision' parameter"),
+        ({"noise_precision": -1.0}, "'noise_precision' parameter"),
     ],
     ids=str,
 )

@@ -355,12 +355,12 @@ def test_what_is_refused():
     for how, words in (
         ({"penalty": "l2"}, "SGDClassifier"),
         ({"early_stopping": True}, "pocket"),
-        ({"algorithm": "gram"}, "'primal' or 'dual'"),
+        ({"algorithm": "gram"}, "'algorithm' parameter"),
         ({"variant": "winnow"}, "'averaged'"),
         ({"kernel": "rbf"}, "algorithm='dual'"),
-        ({"eta0": 0.0}, "positive"),
+        ({"eta0": 0.0}, "'eta0' parameter"),
         ({"variant": "margin", "margin": (1.0, 2.0, 3.0)}, "a pair"),
-        ({"max_iter": 0}, "at least 1"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
     ):
         with pytest.raises(ValueError, match=words):
             Perceptron(**how).fit(X, y)

@@ -146,7 +146,7 @@ def test_saved_and_started_again(estimator, tmp_path):
 
 @pytest.mark.parametrize("weight", [[1e308, 1e308, 1.0], [1e-310, 1e-310, 1.0]])
 def test_weights_beyond_numbers(weight):
-    with pytest.raises(ValueError, match="divide all"):
+    with pytest.raises(ValueError, match="Divide the weights by the largest"):
         PageRank().fit(([0, 0, 1], [1, 2, 0]), sample_weight=weight)
 
 
@@ -165,5 +165,5 @@ def test_times_and_seeds_that_say_nothing():
     stay = {"a": 0.0, "b": 0.0, "c": 1.0}
     with pytest.raises(ValueError, match="zero for every page that is visited"):
         BrowseRank(staying=stay, restart={"a": 1.0}).fit((["a", "b", "c"], ["b", "a", "a"]))
-    with pytest.raises(TypeError, match=r"pass a list of them, \['news'\]"):
+    with pytest.raises(TypeError, match="'seeds' parameter"):
         TrustRank(seeds="news").fit(links)

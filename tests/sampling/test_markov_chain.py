@@ -97,7 +97,7 @@ def test_order_n_is_a_chain_of_tuples(order):
 def test_too_short_for_the_order():
     with pytest.raises(ValueError, match="no sequence has the 3 steps"):
         MarkovChain(3).fit([np.array([0, 1])])
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="'order' parameter"):
         MarkovChain(0).fit([np.array([0, 1])])
 
 

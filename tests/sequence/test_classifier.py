@@ -97,7 +97,7 @@ def test_bad_input_says_what_it_is():
     with pytest.raises(ValueError, match="at least 2 classes"):
         model().fit(X, ["same"] * 8)
     with pytest.raises(ValueError, match="sum to one"):
-        model(class_prior=[-1.0, 5.0]).fit(X, y)
+        model(class_prior=[0.5, 5.0]).fit(X, y)
     with pytest.raises(ValueError, match="n_components"):
         SequenceClassifier(HiddenMarkovModel(0)).fit(X, y)
 

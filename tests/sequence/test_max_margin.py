@@ -475,12 +475,12 @@ def test_refusals_say_what_to_do(tmp_path):
     X, y = sequences(3)
     for wrong, message in [
         ({"solver": "newton"}, "cutting-plane"),
-        ({"C": 0.0}, "positive"),
+        ({"C": 0.0}, "'C' parameter"),
         ({"kernel": "rbf"}, "solver='smo'"),
         ({"loss": "squared"}, "hamming"),
         ({"loss": np.ones((3, 3))}, "diagonal"),
         ({"loss": np.zeros((2, 2))}, r"\(3, 3\)"),
-        ({"max_iter": 0}, "at least 1"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
     ]:
         with pytest.raises(ValueError, match=message):
             MaxMarginMarkovNetwork(**wrong).fit(X, y)
@@ -534,5 +534,5 @@ def test_scores_of_paths():
 
 
 def test_a_margin_without_a_norm_is_refused():
-    with pytest.raises(ValueError, match="C=inf must be positive, and finite"):
+    with pytest.raises(ValueError, match="'C' parameter"):
         MaxMarginMarkovNetwork(C=np.inf).fit([[0.0], [1.0]], [0, 1])

@@ -305,7 +305,7 @@ def test_what_is_no_text():
         CountVectorizer().fit(suffice.documents(table, text="x"))
     with pytest.raises(TypeError, match="has none"):
         suffice.documents(["a", "b"], text="x")
-    with pytest.raises(ValueError, match="expects numbers, but some columns hold strings"):
+    with pytest.raises(ValueError, match="takes numbers, and X has 'a'"):
         TermWeighting().fit(suffice.documents(table, text="t"))
     with pytest.raises(NotFittedError):
         CountVectorizer().transform(["a"])

@@ -207,15 +207,15 @@ def test_hard_documents():
 def test_parameters_are_checked():
     X = [[1, 2], [2, 1]]
     for params, words in [
-        ({"solver": "exact"}, "unknown: use one of"),
-        ({"learning_method": "exact"}, "unknown: use one of"),
+        ({"solver": "exact"}, "'solver' parameter"),
+        ({"learning_method": "exact"}, "'learning_method' parameter"),
         ({"doc_topic_prior": [1.0, 2.0, 3.0]}, "expected a number or"),
         ({"doc_topic_prior": 0.0}, "are positive"),
         ({"topic_word_prior": [0.0, 1.0]}, "are positive"),
-        ({"doc_topic_prior": -1.0}, "at least 0"),
+        ({"doc_topic_prior": -1.0}, "'doc_topic_prior' parameter"),
         ({"doc_topic_prior": "learn"}, "'auto'"),
         ({"solver": "online", "doc_topic_prior": "auto"}, "'auto'"),
-        ({"n_components": 0}, "at least 1"),
+        ({"n_components": 0}, "'n_components' parameter"),
     ]:
         with pytest.raises(ValueError, match=words):
             LatentDirichletAllocation(**{"n_components": 2} | params).fit(X)
@@ -350,7 +350,7 @@ def test_priors_of_each_topic_and_word(solver):
     [
         ({"solver": "gibbs"}, "solver='gibbs' has none"),
         ({"doc_topic_prior": "auto"}, "by `fit`, not by `partial_fit`"),
-        ({"solver": "foo"}, "is unknown"),
+        ({"solver": "foo"}, "'solver' parameter"),
     ],
 )
 def test_what_partial_fit_does_not_do(given, said):

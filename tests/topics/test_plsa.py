@@ -258,10 +258,10 @@ def test_bad_input():
         PLSA(2).fit(-X)
     with pytest.raises(ValueError, match="NaN"):
         PLSA(2).fit(np.where(X > 2, np.nan, X))
-    with pytest.raises(ValueError, match="form='other' is unknown"):
+    with pytest.raises(ValueError, match="'form' parameter"):
         PLSA(2, form="other").fit(X)
     for beta in (0.0, 1.5, -1.0):
-        with pytest.raises(ValueError, match="beta="):
+        with pytest.raises(ValueError, match="'beta' parameter"):
             PLSA(2, beta=beta).fit(X)
     with pytest.raises(ValueError, match=r"shape \(3, 20\), expected \(2, 20\)"):
         PLSA(2, topics_init=np.ones((3, V))).fit(X)

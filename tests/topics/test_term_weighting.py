@@ -80,7 +80,7 @@ def test_weights_and_parts():
 
 def test_bad_input():
     for name in ("local", "collection", "norm"):
-        with pytest.raises(ValueError, match=f"{name}='other' is unknown"):
+        with pytest.raises(ValueError, match=f"'{name}' parameter"):
             TermWeighting(**{name: "other"}).fit(X)
     with pytest.raises(ValueError, match="Negative values"):
         TermWeighting().fit(-X)

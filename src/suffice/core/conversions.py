@@ -103,6 +103,8 @@ def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
 
 def has_times(X: Any) -> bool:
     """Whether a column holds dates or durations, which NumPy turns into numbers of some unit."""
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "Mm"
     kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
     return any(TIMES.search(str(kind)) for kind in kinds)
 
@@ -119,9 +121,10 @@ def check_numbers(
         return
     flat = values.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.dot(flat, flat) <= LARGEST**2:
+        if float(np.dot(flat, flat)) <= LARGEST**2:
             return
-        bad = ~(np.abs(values) <= LARGEST) & ((values == values) | (not nan))
+        largest = min(LARGEST, np.finfo(values.dtype).max)  # as float32, LARGEST is infinite
+        bad = ~(np.abs(values) <= largest) & ((values == values) | (not nan))
     if bad.any():
         _refuse(*_first(X, bad), what, taker, names)
 
@@ -152,6 +155,15 @@ def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -
         raise ValueError(
             f"Negative values in data passed to {taker}, which takes counts: X has {value:.3g} "
             f"{_at(row, column, names)}."
+        )
+
+
+def check_labels(y: np.ndarray) -> None:
+    """Refuse labels that cannot be put in one order: numbers among strings."""
+    kinds = sorted({type(label).__name__ for label in y.ravel()}) if y.dtype == object else []
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeError(
+            f"y holds labels of several types, {kinds}: write them all as strings, e.g. y.astype(str)."
         )
 
 

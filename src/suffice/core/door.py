@@ -29,6 +29,7 @@ from .blocks import PIECE_BYTES, Block, Edges, Rows, Sequences, cut, offsets, on
 from .conversions import (
     CONVERSION,
     as_numbers,
+    check_labels,
     check_names,
     check_not_negative,
     check_numbers,
@@ -312,7 +313,7 @@ def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
     """The places of features that are given by place or by name."""
     places = []
     for feature in features:
-        if feature not in (names if isinstance(feature, str) else range(count)):
+        if np.ndim(feature) or feature not in (names if isinstance(feature, str) else range(count)):
             known = f", or one of the names {list(names)}" if len(names) else "; there are no names"
             raise ValueError(f"No feature is {feature!r}: expected a place from 0 to {count - 1}{known}.")
         places.append(list(names).index(feature) if isinstance(feature, str) else int(feature))
@@ -474,6 +475,9 @@ class Check:
             else:
                 checked = validate_data(estimator, X, y, reset=reset, **how)
         except (TypeError, ValueError, OverflowError) as error:
+            if str(error).startswith("Input contains NaN"):
+                what = "y" if not alone and _is_object(y) and missing(np.ravel(y)).any() else "X"
+                raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
             if not CONVERSION.search(str(error)):
                 raise
             clear = error if self.strings else explained(error, X, "X", self.name)
@@ -549,13 +553,12 @@ def _from_arrays(estimator: Any, check: Check, X: Any, y: Any, sample_weight: An
                 raise ValueError("y has missing labels (None): leave those rows out.")
             X, y = check.array(estimator, X, y, reset=reset)
         if check.target == "label":
-            check_classification_targets(y[~missing(y)] if check.unlabelled else y)
+            known = y[~missing(y)] if check.unlabelled else y
+            check_labels(known)
+            check_classification_targets(known)
         else:
             check.targets(y)
-    weight = _weights(check, sample_weight, X.shape[0])
-    if weight is not None and weight.shape != (X.shape[0],):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(X.shape[0],)}: one a row of X.")
-    return Rows(X, y, weight)
+    return Rows(X, y, weights_of(check.name, sample_weight, X.shape[0]))
 
 
 # From so many numbers on, threads check them faster than one does.
@@ -585,12 +588,21 @@ def _is_object(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.dtype == object
 
 
-def _weights(check: Check, sample_weight: Any, n: int) -> np.ndarray | None:
+def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+    """Checked weights of n rows, if there are any; a number is the weight of each."""
+    weight = _weights(taker, sample_weight, n)
+    if weight is not None and weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one a row of X.")
+    return weight
+
+
+def _weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
-    weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", check.name)
+    weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
     if weight.ndim == 0:
         weight = np.full(n, weight)
+    check_weights(weight.ravel())
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
     return np.ascontiguousarray(weight)
@@ -623,7 +635,7 @@ def _sequences_of_arrays(
         y = column_or_1d(unmasked(y, "y"))
         check_consistent_length(block.X, y)
         block = block.replace(y=y)
-    weight = of_sequences(_weights(check, sample_weight, len(offset) - 1), offset)
+    weight = of_sequences(_weights(check.name, sample_weight, len(offset) - 1), offset)
     return Sequences(block.X, offset, block.y, weight)
 
 

@@ -24,15 +24,17 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+from .conversions import LARGEST
+
 
 class Numbers(HasMethods):
-    """An array-like of finite numbers, none of them below `least`.
+    """An array-like of numbers from `least` on, none of them so large that products overflow.
 
     scikit-learn's "array-like" also takes strings and NaN. It builds constraints of its own kinds alone, so
     this is one of them, and shares nothing with it but that.
     """
 
-    def __init__(self, least: float = -np.inf) -> None:
+    def __init__(self, least: float = -LARGEST) -> None:
         self.least, self.hidden = least, False
 
     def is_satisfied_by(self, val: Any) -> bool:
@@ -45,19 +47,20 @@ class Numbers(HasMethods):
             return False
         if numbers is None or not numbers.ndim:
             return False
-        return bool(np.isfinite(numbers).all() and (numbers >= self.least).all())
+        return bool((numbers >= self.least).all() and (numbers <= LARGEST).all())
 
     def __str__(self) -> str:
-        return "an array-like of finite numbers" + (f" >= {self.least}" if np.isfinite(self.least) else "")
+        return f"an array-like of numbers in the range [{self.least}, {LARGEST}]"
 
 
 AT_LEAST_0 = Interval(Integral, 0, None, closed="left")
 AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
 AT_LEAST_2 = Interval(Integral, 2, None, closed="left")
-NON_NEGATIVE = Interval(Real, 0, None, closed="left")
-POSITIVE = Interval(Real, 0, None, closed="neither")
-POSITIVE_OR_INF = Interval(Real, 0, None, closed="right")
-FINITE = Interval(Real, None, None, closed="neither")
+# Products of two such numbers are finite, and so are inverses.
+NON_NEGATIVE = Interval(Real, 0, LARGEST, closed="both")
+POSITIVE = Interval(Real, 1 / LARGEST, LARGEST, closed="both")
+FINITE = Interval(Real, -LARGEST, LARGEST, closed="both")
+INF = Options(Real, {np.inf})
 SHARE = Interval(Real, 0, 1, closed="both")
 CHECKPOINT = [str, os.PathLike, None]
 CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
@@ -67,11 +70,9 @@ N_JOBS = [Integral, None]
 def check_parameters(estimator: Any) -> None:
     """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
     if not get_config()["skip_parameter_validation"]:
-        validate_parameter_constraints(
-            estimator._parameter_constraints,
-            estimator.get_params(deep=False),
-            caller_name=type(estimator).__name__,
-        )
+        constraints = estimator._parameter_constraints
+        values = {name: getattr(estimator, name) for name in constraints}
+        validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
 
 
 __all__ = [
@@ -81,10 +82,10 @@ __all__ = [
     "CHECKPOINT",
     "CLASS_WEIGHT",
     "FINITE",
+    "INF",
     "NON_NEGATIVE",
     "N_JOBS",
     "POSITIVE",
-    "POSITIVE_OR_INF",
     "SHARE",
     "HasMethods",
     "Hidden",

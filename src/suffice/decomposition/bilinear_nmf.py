@@ -18,11 +18,10 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, cut
 from ..core.cost import afford
-from ..core.door import must_be_in_memory, open_rows, read_rows
+from ..core.door import must_be_in_memory, open_rows, read_rows, weights_of
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch, one_task
 from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
-from ..core.sound import unmasked
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions
@@ -222,7 +221,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         parts = [block.piece(0, len(block), 0).X for block in opened.blocks]
         X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
         N, C = X.shape[0], self.n_components
-        weight = self._weights(sample_weight, N)
+        weight = weights_of("BilinearNMF", 1.0 if sample_weight is None else sample_weight, N)
+        assert weight is not None
         data = LocalPartitions(cut(Rows(X, None, weight)))
         kept = weight > 0
         if not kept.any():
@@ -281,17 +281,6 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             W, V = (0.1 + 0.9 * row_uniforms(X, C, int(seed), part) for part in range(2))
             starts.append(Concepts(W * weight[:, None] / weight.sum(), V))
         return starts
-
-    def _weights(self, sample_weight: Any, N: int) -> np.ndarray:
-        if sample_weight is None:
-            return np.ones(N)
-        sample_weight = np.asarray(unmasked(sample_weight, "sample_weight"), dtype=np.float64)
-        weight = np.array(np.broadcast_to(sample_weight, N))
-        if not np.isfinite(weight).all():
-            raise ValueError("Input sample_weight contains NaN or infinity.")
-        if (weight < 0).any():
-            raise ValueError("Negative values in data passed to `sample_weight`.")
-        return weight
 
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         if self.kernel == "precomputed":

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows, cut, offsets
 from ..core.cost import afford
-from ..core.door import Check, engine_of, open_rows
+from ..core.door import Check, engine_of, open_rows, weights_of
 from ..core.estimator import OnePass
 from ..core.loop import one_task
 from ..core.model import Model
@@ -340,11 +340,7 @@ class CountVectorizer(TransformerMixin, OnePass):
     def _documents(self, X: Any, sample_weight: Any) -> Partitions:
         if not isinstance(X, Table):
             texts = _texts(X)
-            weight = None if sample_weight is None else np.array(sample_weight, dtype=np.float64)
-            if weight is not None and weight.shape != (len(texts),):
-                raise ValueError(
-                    f"sample_weight.shape == {weight.shape}, expected {(len(texts),)}: one a document."
-                )
+            weight = weights_of("CountVectorizer", sample_weight, len(texts))
             return LocalPartitions(cut(Check.of(self).kept(Rows(texts, None, weight))))
         data = open_rows(self, X, None, sample_weight)
         del self.n_features_in_  # a text is no feature

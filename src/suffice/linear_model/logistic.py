@@ -26,10 +26,10 @@ from ..core.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
     CLASS_WEIGHT,
+    INF,
     N_JOBS,
     NON_NEGATIVE,
     POSITIVE,
-    POSITIVE_OR_INF,
     SHARE,
     Hidden,
     StrOptions,
@@ -361,7 +361,7 @@ class LogisticRegression(Classifier, Iterative):
     model_: Annotated[LogLinear, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
-        "C": [POSITIVE_OR_INF],
+        "C": [POSITIVE, INF],
         "l1_ratio": [SHARE, None],
         "dual": ["boolean"],
         "tol": [NON_NEGATIVE],

@@ -24,7 +24,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIVE_OR_INF, StrOptions
+from ..core.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Parts
@@ -373,7 +373,7 @@ class MaximumEntropy(Classifier, Iterative):
     model_: Annotated[FeatureWeights, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "features": ["array-like", "sparse matrix", None],
-        "C": [POSITIVE_OR_INF],
+        "C": [POSITIVE, INF],
         "solver": [
             StrOptions(
                 {

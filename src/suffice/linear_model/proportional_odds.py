@@ -19,7 +19,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE_OR_INF, StrOptions
+from ..core.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..core.partitions import Partitions
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
@@ -172,7 +172,7 @@ class ProportionalOdds(Classifier, Iterative):
 
     model_: Annotated[CumulativeLogits, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [POSITIVE_OR_INF],
+        "C": [POSITIVE, INF],
         "solver": [StrOptions({"newton", "lbfgs"})],
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],

@@ -157,7 +157,13 @@ def _numbers(states: np.ndarray, X: np.ndarray) -> np.ndarray:
         return np.full(len(X), UNKNOWN)
     for mine, its in zip(states.T, X.T, strict=True):
         values, code = np.unique(mine, return_inverse=True)
-        place = np.minimum(np.searchsorted(values, its), len(values) - 1)
+        try:
+            place = np.minimum(np.searchsorted(values, its), len(values) - 1)
+        except TypeError:
+            raise ValueError(
+                f"X has steps like {its[0]!r}, and the chain has states like {values[0]!r}: write both as "
+                "strings, or both as numbers."
+            ) from None
         known &= values[place] == its
         of_state, of_row = of_state * len(values) + code, of_row * len(values) + place
         seen, of_state = np.unique(of_state, return_inverse=True)

@@ -24,8 +24,9 @@ from ..core.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
     CLASS_WEIGHT,
+    INF,
     NON_NEGATIVE,
-    POSITIVE_OR_INF,
+    POSITIVE,
     SHARE,
     StrOptions,
 )
@@ -282,7 +283,7 @@ class ConditionalRandomField(StepClassifier):
 
     model_: Annotated[LinearChain, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [POSITIVE_OR_INF],
+        "C": [POSITIVE, INF],
         "l1_ratio": [SHARE],
         "solver": [StrOptions({"lbfgs", "gradient", "sgd", "iis-s", "iis-t"})],
         "max_iter": [AT_LEAST_0],
