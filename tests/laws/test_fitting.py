@@ -408,6 +408,7 @@ TRIED_IN = {
     "sparse": "sequence/test_loops.py",
     "splines": "linear_model/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
+    "twofold": "linear_model/test_least_squares.py",
     "vectors": "sequence/test_loops.py",
 }
 

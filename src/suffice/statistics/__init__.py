@@ -3,6 +3,7 @@
 from .factor import Factor, factor
 from .margin_loss import best_score, margin_loss
 from .moments import Description, Moments, describe, grouped_moments, moments, moments_by_label
+from .normal_residual import NormalResidual, normal_residual
 from .objective import Objective
 from .sums import (
     CategoryCounts,
@@ -32,6 +33,7 @@ __all__ = [
     "Extremes",
     "Factor",
     "Moments",
+    "NormalResidual",
     "Objective",
     "Totals",
     "at_least_two",
@@ -53,6 +55,7 @@ __all__ = [
     "margin_loss",
     "moments",
     "moments_by_label",
+    "normal_residual",
     "totals",
     "totals_by_label",
 ]

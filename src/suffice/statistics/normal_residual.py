@@ -1,0 +1,44 @@
+"""The residual of the normal equations, X' W (y - X coef' - intercept), in twice the working precision.
+
+At the least squares solution it is a sum that cancels: what is left of it says how far a solution is off,
+and refinement corrects that. Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel,
+Hida, Riedy and Li, "Extra-precise iterative refinement for overdetermined least squares problems", 2009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core import twofold
+from ..core.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class NormalResidual(Statistics):
+    """Sums of the weighted residuals times each feature and, last, of the weighted residuals themselves."""
+
+    value: np.ndarray  # (2, T, D + 1), high and low parts
+    size: np.ndarray  # (T, D + 1), sums of the absolute values: what rounding is relative to
+
+    def __add__(self, other: Self) -> Self:
+        return self.replace(value=twofold.plus(self.value, other.value), size=self.size + other.size)
+
+
+def normal_residual(X: Any, y: np.ndarray, weight: np.ndarray, theta: np.ndarray) -> NormalResidual:
+    """Of rows that are dense or CSR, targets (N, T), and coefficients with the intercept, (2, T, D + 1)."""
+    from ..loops.twofold import add_normal_residual, add_sparse_normal_residual
+
+    out, size, y = np.zeros_like(theta), np.zeros(theta.shape[1:]), y.astype(np.float64)
+    if sp.issparse(X):
+        data = X.data.astype(np.float64, copy=False)
+        add_sparse_normal_residual(data, X.indices, X.indptr, y, weight, theta, out, size)
+    else:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        add_normal_residual(X, y, weight, theta, out, size)
+    return NormalResidual(
+        np.stack(twofold.two_sum(*out)), size
+    )  # the low parts of sums that cancel are not low
