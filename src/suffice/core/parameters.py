@@ -42,10 +42,10 @@ class Numbers(HasMethods):
             return False
         try:
             numbers = np.asarray(val)
-            numbers = numbers.astype(np.float64) if numbers.dtype.kind in "biufO" else None
+            if numbers.dtype.kind not in "biufO" or not numbers.ndim:
+                return False
+            numbers = numbers.astype(np.float64)
         except (TypeError, ValueError, OverflowError):  # not numbers, or rows of unlike lengths
-            return False
-        if numbers is None or not numbers.ndim:
             return False
         return bool((numbers >= self.least).all() and (numbers <= LARGEST).all())
 

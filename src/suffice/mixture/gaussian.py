@@ -176,10 +176,10 @@ class GaussianMixture(BaseMixture):
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
         if not self._goes_on():
             return super()._starts(data, found)
-        family, learnt = self._family(data, found), self.model_
-        component = family.replace(mean=learnt.component.mean, covariance=learnt.component.covariance)
+        learnt: Any = self.model_.component
+        component = self._family(data, found).replace(mean=learnt.mean, covariance=learnt.covariance)
         prior = copy(self.weight_concentration_prior)
-        return (Mixture(learnt.weight, component.replace(fixed=self.fixed), prior),)
+        return (Mixture(self.model_.weight, component.replace(fixed=self.fixed), prior),)
 
     def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
         given = (self.weights_init, self.means_init, self.precisions_init)

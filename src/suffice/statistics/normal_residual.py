@@ -8,7 +8,7 @@ Hida, Riedy and Li, "Extra-precise iterative refinement for overdetermined least
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +21,8 @@ from ..core.statistics import Statistics
 class NormalResidual(Statistics):
     """Sums of the weighted residuals times each feature and, last, of the weighted residuals themselves."""
 
-    value: np.ndarray  # (2, T, D + 1), high and low parts
-    size: np.ndarray  # (T, D + 1), sums of the absolute values: what rounding is relative to
+    value: Annotated[np.ndarray, "(2, T, D + 1)"]  # high and low parts
+    size: Annotated[np.ndarray, "(T, D + 1)"]  # sums of the absolute values: what rounding is relative to
 
     def __add__(self, other: Self) -> Self:
         return self.replace(value=twofold.plus(self.value, other.value), size=self.size + other.size)
