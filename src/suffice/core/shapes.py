@@ -33,7 +33,6 @@ KINDS = {"": "f", "real": "fiu", "int": "iu", "bool": "b", "strings": "OU", "lab
 _SHAPE = re.compile(
     rf"(?:(?P<count>\w+) of )?(?:(?P<kind>{'|'.join(filter(None, KINDS))}) )?\((?P<axes>.*)\)"
 )
-_NUMBER = _SHAPE.fullmatch("()")
 _PARTS = re.compile(r"(?:(?P<count>\w+) of )?(?P<letters>[^()]+)")
 _TERM = re.compile(r"(?:^|([+-]) )([\w* ]+?)(?= [+-] |$)")
 Pairs = list[tuple[str, int]]  # what is declared of an axis, and its size
@@ -118,13 +117,10 @@ def _alternatives(declaration: str, value: Any) -> list[Pairs]:
 
 def _pairs(shape: str, value: Any) -> Pairs | None:
     if shape == "number":
-        return [] if _is(float, value) or _of_array(_NUMBER, value) == [] else None
+        return [] if _is(float, value) or _of_array(_form("()")[0], value) == [] else None
     if shape == "None":
         return None  # which has been seen to
-    match, of_one = _SHAPE.fullmatch(shape), _of_array
-    if match is None:
-        match, of_one = _PARTS.fullmatch(shape), _of_value
-        assert match is not None, shape
+    match, of_one = _form(shape)
     count = match["count"]
     if (count is not None) != isinstance(value, tuple):
         return None
@@ -139,8 +135,21 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
     return pairs
 
 
-def _of_array(match: re.Match[str] | None, value: Any) -> Pairs | None:
-    assert match is not None
+@cache
+def _form(shape: str) -> tuple[Any, Any]:
+    """A declaration in its parts, and what looks at a value by it."""
+    if match := _SHAPE.fullmatch(shape):
+        return match, _of_array
+    return _PARTS.fullmatch(shape), _of_value
+
+
+@cache
+def _terms(size: str) -> list[tuple[str, list[str]]]:
+    """The terms of a sum: signs and factors."""
+    return [(sign, term.split(" * ")) for sign, term in _TERM.findall(size)]
+
+
+def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
     if match["kind"] == "real" and isinstance(value, list):
         value = np.array(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in KINDS[match["kind"] or ""]:
@@ -153,8 +162,7 @@ def _of_array(match: re.Match[str] | None, value: Any) -> Pairs | None:
     return list(zip(axes, shape, strict=True)) if len(axes) == len(shape) else None
 
 
-def _of_value(match: re.Match[str] | None, value: Any) -> Pairs | None:
-    assert match is not None
+def _of_value(match: re.Match[str], value: Any) -> Pairs | None:
     if not isinstance(value, Value):
         return None
     sizes = sizes_of(value)
@@ -169,8 +177,7 @@ def _with(sizes: dict[str, int], pairs: Pairs) -> dict[str, int] | None:
         if declared_size == "*":
             continue
         rest, unknown = size, []  # the size less what is known; and times which factor a letter is not
-        for sign, term in _TERM.findall(declared_size):
-            factors = term.split(" * ")
+        for sign, factors in _terms(declared_size):
             letters = [f for f in factors if not f.isdigit() and f not in sizes]
             factor = math.prod(int(f) if f.isdigit() else sizes[f] for f in factors if f not in letters)
             if letters:

@@ -20,6 +20,7 @@ import stat
 import threading
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,7 @@ def _host() -> str:
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
+@lru_cache(256)  # a checkpoint is saved many times
 def _sweep(path: Path) -> None:
     """Remove what saves to this path have left, of processes of this machine that are no more."""
     mine = {thread.ident for thread in threading.enumerate()}
