@@ -69,6 +69,7 @@ def test_the_attack_sees_what_is_not_finite(monkeypatch):
     """A planted fault: a centre that is not a number."""
     from suffice.cluster import KMeans
 
+    assert run(Case("KMeans", "clean"))[0] == "ok"
     plain = KMeans._fitted
     monkeypatch.setattr(KMeans, "_fitted", lambda self, model: plain(self, model) | {"extra_": float("nan")})
     assert run(Case("KMeans", "clean")) == ("non-finite", "['.extra_'] []")

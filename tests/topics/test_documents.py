@@ -311,7 +311,7 @@ def test_what_is_no_text():
         CountVectorizer().transform(["a"])
     with pytest.raises(NotFittedError):
         CountVectorizer().transform(suffice.documents(table, text="t"))
-    with pytest.raises(ValueError, match=r"min_df=1.5 must be a share"):
+    with pytest.raises(ValueError, match=r"'min_df' parameter"):
         CountVectorizer(min_df=1.5).fit(["ash"])
 
 

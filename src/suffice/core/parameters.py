@@ -59,7 +59,7 @@ AT_LEAST_2 = Interval(Integral, 2, None, closed="left")
 # Products of two such numbers are finite, and so are inverses.
 NON_NEGATIVE = Interval(Real, 0, LARGEST, closed="both")
 POSITIVE = Interval(Real, 1 / LARGEST, LARGEST, closed="both")
-FINITE = Interval(Real, -LARGEST, LARGEST, closed="both")
+FINITE = Interval(Real, None, None, closed="neither")
 INF = Options(Real, {np.inf})
 SHARE = Interval(Real, 0, 1, closed="both")
 CHECKPOINT = [str, os.PathLike, None]

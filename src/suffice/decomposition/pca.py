@@ -283,7 +283,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     def get_precision(self) -> np.ndarray:
         """The inverse of `get_covariance`."""
-        return np.linalg.inv(self.get_covariance())
+        try:
+            return np.linalg.inv(self.get_covariance())
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "The covariance of PCA is singular, since the rows lie in fewer dimensions than there are "
+                "features: there is no density. Fit more rows, or fewer features."
+            ) from None
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each row under probabilistic PCA."""
