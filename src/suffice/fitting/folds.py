@@ -85,18 +85,16 @@ def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
     """The fold of each row, and how many folds there are: each row is left out once."""
     fold, n_folds = np.full(N, -1), 0
     for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),)):
-        train, test = _mask(train, N), _mask(test, N)
-        if (train == test).any():
-            raise ValueError("cv must leave out a fold and fit to all other rows.")
         if (fold[test] >= 0).any():
             raise ValueError("cv must leave out each row once, as KFold does.")
-        fold[test], n_folds = n_folds, n_folds + 1
+        fold[test] = n_folds
+        used = fold == n_folds
+        if used[train].any():
+            raise ValueError("cv must leave out the rows of a fold, and it fits to some of them.")
+        used[train] = True
+        if not used.all():
+            raise ValueError("cv must leave out a fold and fit to all other rows.")
+        n_folds += 1
     if (fold < 0).any():
         raise ValueError("cv must leave out each row once, as KFold does.")
     return fold, n_folds
-
-
-def _mask(part: Any, N: int) -> np.ndarray:
-    mask = np.zeros(N, bool)
-    mask[part] = True
-    return mask

@@ -8,7 +8,6 @@ generalized linear models via coordinate descent", 2010.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -25,7 +24,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions
-from ..core.statistics import tree_sum
+from ..core.statistics import Statistics, tree_sum
 from ..core.tables import Table
 from ..fitting.folds import Folds
 from ..fitting.linear_algebra import solve_positive
@@ -116,6 +115,34 @@ def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndar
 
 
 @dataclass(frozen=True, eq=False)
+class FoldMoments(Statistics):
+    """The moments of rows and targets of each fold; None where a fold has no rows, as in most blocks."""
+
+    folds: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, found: dict[int, Moments], n_folds: int) -> FoldMoments:
+        return cls(tuple(found.get(f) for f in range(n_folds)))
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(self.folds, other.folds, strict=True)
+        return self.replace(folds=tuple(b if a is None else a if b is None else a + b for a, b in pairs))
+
+    def __mul__(self, factor: float) -> Self:
+        return self.replace(folds=tuple(None if fold is None else fold * factor for fold in self.folds))
+
+    __rmul__ = __mul__
+
+    @property
+    def present(self) -> list[Moments]:
+        return [fold for fold in self.folds if fold is not None]
+
+    @property
+    def weight(self) -> float:
+        return float(sum(fold.weight for fold in self.present))
+
+
+@dataclass(frozen=True, eq=False)
 class Paths(Model):
     """Elastic nets along paths of penalties, a path for each fold that is left out: the best is kept.
 
@@ -130,20 +157,17 @@ class Paths(Model):
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Any) -> FoldMoments:
         """The moments of each fold; which one a row is in says the last column of y."""
-        fold = block.y[:, -1]
-        Z = columns_of(block.replace(y=block.y[:, :-1]))
-        parts = (fold == f for f in range(self.n_folds))
-        return stacked(
-            [
-                moments(Z, block.weight) if part.all() and len(part) else moments(Z[part], block.weight[part])
-                for part in parts
-            ]
-        )
+        fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
+        if len(fold) and (fold == fold[0]).all():
+            return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, self.n_folds)
+        parts = {int(f): rows[fold == f] for f in np.unique(fold)}
+        found = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
+        return FoldMoments.of(found, self.n_folds)
 
-    def estimate(self, s: Moments) -> Self:
-        folds = [fold for fold in apart(s) if fold.weight > 0]
+    def estimate(self, s: FoldMoments) -> Self:
+        folds = s.present
         if len(folds) < 2:
             raise ValueError(
                 f"All rows whose weight is not zero are in one fold of {self.n_folds}: ask for other folds."
@@ -162,14 +186,6 @@ class Paths(Model):
         r, a = np.unravel_index(np.argmin(mean), mean.shape)
         best = self.net.replace(l1_ratio=self.ratios[r], alpha=float(grids[r][a])).estimate(total)
         return self.replace(net=best, grids=np.array(grids), errors=np.swapaxes(errors, 1, 2))
-
-
-def stacked(parts: Sequence[Moments]) -> Moments:
-    return Moments(*(np.stack([getattr(p, name) for p in parts]) for name in ("weight", "mean", "scatter")))
-
-
-def apart(s: Moments) -> list[Moments]:
-    return [Moments(*parts) for parts in zip(s.weight, s.mean, s.scatter, strict=True)]
 
 
 class _Penalised(LeastSquares):
@@ -471,7 +487,7 @@ class ElasticNetCV(_Penalised):
         The objective is at most so much above its least value.
     model_ : Paths
         The fitted model, with the errors of all paths.
-    statistics_ : Moments
+    statistics_ : FoldMoments
         The moments of each fold.
 
     References
@@ -584,10 +600,10 @@ class ElasticNetCV(_Penalised):
         tags.target_tags.multi_output = False
         return tags
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
         several = np.ndim(self.l1_ratio) > 0
         return {
-            **super()._fitted(model.net, tree_sum(apart(s))),
+            **super()._fitted(model.net, tree_sum(s.present)),
             "alpha_": float(model.net.alpha),
             "l1_ratio_": model.net.l1_ratio,
             "alphas_": model.grids if several else model.grids[0],
@@ -647,7 +663,7 @@ class LassoCV(ElasticNetCV):
         The objective is at most so much above its least value.
     model_ : Paths
         The fitted model, with the errors of all paths.
-    statistics_ : Moments
+    statistics_ : FoldMoments
         The moments of each fold.
 
     Examples

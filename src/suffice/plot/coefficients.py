@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.statistics import tree_sum
-from ..linear_model.coordinate_descent import ElasticNetModel, Paths, apart, grid
+from ..linear_model.coordinate_descent import ElasticNetModel, Paths, grid
 from ..linear_model.least_squares import LinearModel
 from ..statistics import Moments
 from .base import Display, colors
@@ -81,7 +81,7 @@ class CoefficientPathDisplay(Display):
         if isinstance(model, Paths):
             tried = np.atleast_2d(estimator.alphas_)
             alphas = tried[np.argmin(model.errors.mean(axis=2).min(axis=1))] if len(tried) > 1 else tried[0]
-            model, s = model.net, tree_sum(apart(s))
+            model, s = model.net, tree_sum(s.present)
         if not isinstance(model, LinearModel) or not hasattr(estimator, "alpha") | hasattr(
             estimator, "alpha_"
         ):
