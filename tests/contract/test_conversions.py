@@ -97,7 +97,7 @@ def test_times_and_lists(container, value, said, tmp_path):
         (pd.NA, "row 3, column 1: fill missing"),
         (object(), "row 3, column 1: pass numbers"),
     ],
-    ids=str,
+    ids=["text", "dict", "complex", "large", "NA", "object"],
 )
 def test_a_cell_of_objects(value, said):
     cells = X.astype(object)
