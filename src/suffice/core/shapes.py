@@ -6,8 +6,8 @@ standard library, and costs nothing when a value is made::
     weight: Annotated[np.ndarray, "(K,)"]
     mean: Annotated[np.ndarray, "(K, D)"]
     theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]
-    first: Annotated[np.ndarray, "int (D + 1,)"]  # or bool, strings; labels, which are any
-    alpha: Annotated[Any, "number or real (D,)"]  # real: also int or float32, or a list, as users pass them
+    first: Annotated[np.ndarray, "int (D + 1,)"]  # or bool, strings; labels, which are any; else numbers
+    alpha: Annotated[Any, "number or real (D,)"]  # real: also float32, or a list, as users pass them
     count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]  # one for each d, V_d a size of its own
     component: Annotated[Family, "K, D"]  # its K and D are those of this value
     component: Annotated[Family, "K = K * M, D"]  # and its K is the product of two sizes
@@ -29,7 +29,7 @@ import numpy as np
 
 from .values import Value
 
-KINDS = {"": "f", "real": "fiu", "int": "iu", "bool": "b", "strings": "OU", "labels": "biufOU"}
+KINDS = {"": "fiu", "real": "fiu", "int": "iu", "bool": "b", "strings": "OU", "labels": "biufOU"}
 _SHAPE = re.compile(
     rf"(?:(?P<count>\w+) of )?(?:(?P<kind>{'|'.join(filter(None, KINDS))}) )?\((?P<axes>.*)\)"
 )
