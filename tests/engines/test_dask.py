@@ -259,6 +259,20 @@ class TestArrays:
         with pytest.raises(ValueError, match="3 features, but GaussianNB is expecting 4"):
             GaussianNB().fit(X[:1600], y[:1600]).partial_fit(chunked[:, :3], y)
 
+    def test_masked_and_damaged_chunks_are_refused(self, place):
+        X = np.random.default_rng(0).normal(size=(60, 3))
+        y = da.from_array(X[:, 0], chunks=20)
+        masked = np.ma.MaskedArray(X, X > 1.0)
+        with pytest.raises(ValueError, match="X is a masked array"):
+            LinearRegression().fit(da.from_array(masked, chunks=(20, 3), asarray=False), y)
+        with pytest.raises(ValueError, match="y is a masked array"):
+            LinearRegression().fit(da.from_array(X, chunks=(20, 3)), masked[:, 0])
+        damaged = sp.csr_array(X)
+        damaged.indices[5] = 99
+        chunks = da.from_delayed(dask.delayed(lambda: damaged)(), (60, 3), meta=sp.csr_array((0, 0)))
+        with pytest.raises(ValueError, match="damaged sparse"):
+            LinearRegression().fit(chunks, X[:, 0])
+
     def test_sparse_chunks(self, place):
         X, y, _ = self.parts()
         X[X < 0] = 0.0
