@@ -24,7 +24,7 @@ from suffice.topics import LatentDirichletAllocation
 
 from .registry import VARIANTS, Variant, parametrized, table, texts
 
-ROWS, GROUP = 1 << 16, 1 << 10  # 64 blocks of the rows, 256 of four times the rows
+ROWS, GROUP = 1 << 16, 1 << 12  # 16 blocks of the rows, 64 of four times the rows
 STEPS = 16  # of a sequence
 # Four times the blocks have two more partial sums in the tree, and a few objects of Python for each block. So
 # the law sees what holds three bytes a row or more.
