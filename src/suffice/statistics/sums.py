@@ -240,7 +240,7 @@ class Extremes(Statistics):
 
 def extremes(columns: np.ndarray, rows: Any) -> Extremes:
     """The extremes of some columns, which hold numbers."""
-    X = as_numbers(rows.X[:, columns], "X", "A column that is not categorical", columns)
+    X = as_numbers(rows.X[:, columns], "X", "A column that is not categorical", columns.tolist())
     none = np.full((1, X.shape[1]), np.nan)
     X = np.concatenate([X, none])
     return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
