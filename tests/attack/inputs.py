@@ -57,6 +57,7 @@ CLEAR = {
     "MemoryError",
     "StorageError",
     "NotImplementedError",
+    "LinAlgError",
 }
 # Of what a message must speak, so that its reader knows where to look.
 NAMES = re.compile(
@@ -702,11 +703,8 @@ VALUES = {
     "dict": {"a": 1},
     "type": int,
     "tuple": (2, 1),
-    "1000": 1000,
+    "300": 300,
 }
-
-# Parameters of which a large or infinite value means a fit that is long by right.
-LONG = {"1000", "1e308", "inf"}
 
 
 def bad_parameters(variant: Variant) -> Iterator[str]:
@@ -821,7 +819,9 @@ def by_design(variant: str) -> tuple[str, ...]:
             X, y = _cut(X, n), y if plain.of_sequences else _cut(y, n)
         estimator = plain.make(max_iter=20).fit(X, y)
         found = non_finite(estimator, answers(estimator, X))
-    return (*found, "answer.predict_log_proba", "answer.score_samples", ".bound_")  # of a perplexity
+    # log 0; the perplexity of documents without words; the penalty of a straight line
+    named = ("answer.predict_log_proba", "answer.score_samples", ".bound_", ".alpha_", ".model_.alpha")
+    return (*found, *named)
 
 
 def judged(error: BaseException) -> tuple[str, str]:

@@ -77,7 +77,7 @@ def explained(
     )
 
 
-def as_numbers(values: Any, what: str, taker: str) -> np.ndarray:
+def as_numbers(values: Any, what: str, taker: str, names: Sequence[Any] | None = None) -> np.ndarray:
     """An array of float64; the error says what is no number."""
     try:
         found = np.asarray(values)
@@ -85,7 +85,7 @@ def as_numbers(values: Any, what: str, taker: str) -> np.ndarray:
             raise ValueError(f"{taker} takes numbers, and {what} holds {found.dtype}.")
         return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise explained(error, values, what, taker) from None
+        raise explained(error, values, what, taker, names) from None
 
 
 def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:

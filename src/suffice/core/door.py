@@ -602,7 +602,9 @@ def _weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
     weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
     if weight.ndim == 0:
         weight = np.full(n, weight)
-    check_weights(weight.ravel())
+    if weight.ndim > 1:
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one number each.")
+    check_weights(weight)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
     return np.ascontiguousarray(weight)

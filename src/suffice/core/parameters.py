@@ -28,14 +28,14 @@ from .conversions import LARGEST
 
 
 class Numbers(HasMethods):
-    """An array-like of numbers from `least` on, none of them so large that products overflow.
+    """An array-like of numbers from `least` to `most`.
 
     scikit-learn's "array-like" also takes strings and NaN. It builds constraints of its own kinds alone, so
     this is one of them, and shares nothing with it but that.
     """
 
-    def __init__(self, least: float = -LARGEST) -> None:
-        self.least, self.hidden = least, False
+    def __init__(self, least: float = -LARGEST, most: float = LARGEST) -> None:
+        self.least, self.most, self.hidden = least, most, False
 
     def is_satisfied_by(self, val: Any) -> bool:
         if isinstance(val, str | bytes) or not (hasattr(val, "__len__") or hasattr(val, "__array__")):
@@ -47,10 +47,10 @@ class Numbers(HasMethods):
             numbers = numbers.astype(np.float64)
         except (TypeError, ValueError, OverflowError):  # not numbers, or rows of unlike lengths
             return False
-        return bool((numbers >= self.least).all() and (numbers <= LARGEST).all())
+        return bool((numbers >= self.least).all() and (numbers <= self.most).all())
 
     def __str__(self) -> str:
-        return f"an array-like of numbers in the range [{self.least}, {LARGEST}]"
+        return f"an array-like of numbers in the range [{self.least}, {self.most}]"
 
 
 AT_LEAST_0 = Interval(Integral, 0, None, closed="left")

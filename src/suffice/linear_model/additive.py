@@ -24,7 +24,7 @@ from ..core.door import open_rows, places_of, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..core.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
 from ..fitting.scores import Classifier, Regressor
@@ -265,7 +265,7 @@ class _Additive(Iterative):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_knots": [AT_LEAST_2, Numbers(2)],
-        "alpha": [NON_NEGATIVE, Numbers(0), None],
+        "alpha": [NON_NEGATIVE, INF, Numbers(0, np.inf), None],
         "criterion": [StrOptions(set(CRITERIA))],
         "solver": [StrOptions(set(SOLVERS))],
         "knots": ["array-like", None],

@@ -18,7 +18,7 @@ from ..core.cost import afford
 from ..core.door import read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_2, NON_NEGATIVE, POSITIVE
+from ..core.parameters import AT_LEAST_2, INF, NON_NEGATIVE, POSITIVE
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..fitting.scores import Regressor
@@ -249,7 +249,7 @@ class SmoothingSpline(Regressor, OnePass):
     model_: Annotated[Spline, "D"]
     takes: ClassVar[str] = "curve"  # rows of one feature
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [NON_NEGATIVE, None],
+        "alpha": [NON_NEGATIVE, INF, None],
         "df": [POSITIVE, None],
         "n_knots": [AT_LEAST_2, None],
     }

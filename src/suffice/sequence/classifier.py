@@ -18,6 +18,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
+from ..core.conversions import explained
 from ..core.door import are_sequences, open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
@@ -300,7 +301,10 @@ def at_rows(X: Any, y: Any, groups: Any) -> Any:
     """The class of its sequence for each row, in the shape of X; those of a table are in a column."""
     if y is None or isinstance(X, Table):
         return y
-    y = column_or_1d(y)
+    try:
+        y = column_or_1d(y)
+    except ValueError as error:
+        raise explained(error, y, "y", "SequenceClassifier") from None
     if are_sequences(X):
         if len(y) != len(X):
             raise ValueError(f"X has {len(X)} sequences, but y has {len(y)} classes: one a sequence.")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.conversions import as_numbers, check_numbers
 from ..core.statistics import Statistics
 
 
@@ -248,7 +249,7 @@ class Extremes(Statistics):
 
 def extremes(columns: np.ndarray, rows: Any) -> Extremes:
     """The extremes of some columns, which hold numbers."""
-    X = rows.X[:, columns].astype(np.float64)
+    X = as_numbers(rows.X[:, columns], "X", "A column that is not categorical", columns.tolist())
     none = np.full((1, X.shape[1]), np.nan)
     X = np.concatenate([X, none])
     return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
@@ -259,8 +260,7 @@ def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
     numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
     found = data.fold(extremes, numbers)
     for d, low, high in zip(numbers.tolist(), found.low, found.high, strict=True):
-        if np.isinf(low) or np.isinf(high):
-            raise ValueError(f"Input X contains infinity, in column {names[d]!r}.")
+        check_numbers(np.array([[low, high]]).T, "X", "A column of numbers", nan=True, names=[names[d]])
         if kinds[d] in ("poisson", "multinomial") and low < 0:
             raise ValueError(f"Negative values in column {names[d]!r}, which is to hold counts.")
         if kinds[d] == "bernoulli" and (low < 0 or high > 1):
