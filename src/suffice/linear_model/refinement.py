@@ -3,7 +3,7 @@
 Moments hold squares. Where features nearly depend on each other or are far from the origin, that costs half
 of the digits, or all of them. An estimate of the error, from the condition of the moments, says what follows:
 
-* nothing, if each coefficient has eleven digits, and there are more rows than a hundred;
+* nothing, if each coefficient has eleven digits, and there are more rows than fifty;
 * passes that sum residuals in twice the precision and so correct the coefficients, one or two as a rule;
 * before these, if moments hardly tell the features apart, one pass that sums a triangular factor.
 
@@ -27,7 +27,7 @@ from .normal_equations import EPS, Solution
 
 ENOUGH = 1e-11  # relative error of a coefficient that asks for no further pass
 MOST = 1e-4  # relative error of all of them that residuals correct in few passes
-FEW = 100.0  # rows, or their weight, that are read again in any case: it takes a millisecond
+FEW = 50.0  # rows, or their weight, that are read again in any case: it takes a millisecond
 SMALL = 1e-3
 PASSES = 10
 
