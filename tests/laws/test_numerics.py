@@ -86,7 +86,7 @@ def exact(X):
     return np.round(X * 2.0**20) / 2.0**20
 
 
-# A solver that starts from zero takes another path, and without centring doubles do not reach the optimum.
+# A solver that starts from zero takes another path: where it ends is in test_shift_and_scale.py.
 NOT_SHIFTED = (
     "BasisFunctions",  # powers of the rows are not those of others
     "LogisticRegression",

@@ -167,7 +167,7 @@ def test_units_are_the_diagonal_of_the_hessian(as_rows):
     block = Rows(as_rows(X), y, weight)
     sizes, s = column_sizes(block), model.replace(curvature=True).summarize(block)
     assert sizes.weight == s.weight
-    squares = sizes.variance + sizes.mean**2
+    squares = sizes.columns.variance + sizes.columns.mean**2
     ridge = 0.3 * np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 3)
     np.testing.assert_allclose(
         1.0 / model.units(squares, np.full(4, 0.3)), np.diag(s.hessian) / s.weight + ridge, rtol=1e-12

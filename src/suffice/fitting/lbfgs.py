@@ -61,9 +61,8 @@ def limited_memory(
         new, value, gradient = found
         steps, changes = _remembered(here, new, gradient)
         slopes = steepest(new, gradient, l1)
-        still = float(here.value - value) <= ROUNDING * max(abs(value), 1.0) and largest(slopes) >= largest(
-            slope_at
-        )
+        still = here.value - value <= ROUNDING * max(abs(value), 1.0)
+        still = still and largest(slopes) >= largest(slope_at)
         still = still and lost_in_rounding(value, slopes, promised)  # else a later step may be better
         return Descent(
             new,

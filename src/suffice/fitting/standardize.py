@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from ..core.statistics import Parts, Statistics
 from ..core.values import Value
-from ..statistics import at_least_two, distinct_targets
+from ..statistics import Moments, at_least_two, distinct_targets
 from .linear_algebra import transposed_times
 
 # Deviations between one over this and this, and means up to this many deviations, are ordinary.
@@ -29,32 +29,16 @@ FAR = 1024.0
 
 @dataclass(frozen=True, eq=False)
 class ColumnSizes(Statistics):
-    """Weight, mean and scatter about it of each column, and the weight of the rows in which it is stored."""
+    """The weight of rows, the moments of their columns, and the weight of the rows that store each column."""
 
     weight: float
+    columns: Moments  # diagonal, (D,)
     stored: Annotated[np.ndarray, "(D,)"]
-    mean: Annotated[np.ndarray, "(D,)"]
-    scatter: Annotated[np.ndarray, "(D,)"]
 
-    def __add__(self, other: Self) -> Self:
-        """The merge of Chan, Golub and LeVeque, as that of `Moments`."""
-        weight = self.weight + other.weight
-        share, delta = other.weight / (weight or 1.0), other.mean - self.mean
-        scatter = self.scatter + other.scatter + self.weight * share * delta**2
-        return self.replace(
-            weight=weight, stored=self.stored + other.stored, mean=self.mean + share * delta, scatter=scatter
-        )
-
-    def __mul__(self, factor: float) -> Self:
-        return self.replace(
-            weight=self.weight * factor, stored=self.stored * factor, scatter=self.scatter * factor
-        )
-
-    __rmul__ = __mul__
-
-    @property
-    def variance(self) -> np.ndarray:
-        return self.scatter / (self.weight or 1.0)
+    @classmethod
+    def of(cls, weight: float, mean: np.ndarray, scatter: np.ndarray, stored: Any) -> Self:
+        full = np.full(len(mean), weight)
+        return cls(weight, Moments(full, mean, scatter), full if stored is None else stored)
 
 
 def column_sizes(block: Any) -> ColumnSizes:
@@ -62,15 +46,14 @@ def column_sizes(block: Any) -> ColumnSizes:
     X, weight = block.X, block.weight
     total, D = float(weight.sum()), X.shape[1]
     if not total:
-        return ColumnSizes(0.0, np.zeros(D), np.zeros(D), np.zeros(D))
+        return ColumnSizes.of(0.0, np.zeros(D), np.zeros(D), None)
     if sp.issparse(X):
         return _stored_sizes(X, weight, total)
-    origin = X[0]
-    Y = X - origin
+    Y = X - X[0]
     shift = weight.dot(Y) / total
     Y *= Y
     scatter = np.maximum(weight.dot(Y) - total * shift**2, 0.0)
-    return ColumnSizes(total, np.full(D, total), origin + shift, scatter)
+    return ColumnSizes.of(total, X[0] + shift, scatter, None)
 
 
 def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
@@ -80,12 +63,11 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
         return transposed_times(sp.csr_array((data, X.indices, X.indptr), X.shape), weight[:, None])[:, 0]
 
     stored = sums(np.ones(X.nnz))
-    some = np.where(stored > 0, stored, 1.0)
-    middle = sums(X.data) / some
+    middle = sums(X.data) / np.where(stored > 0, stored, 1.0)
     within = sums((X.data - middle[X.indices]) ** 2)
-    mean = middle * (stored / total)
-    zeros = np.maximum(total - stored, 0.0)
-    return ColumnSizes(total, stored, mean, within + stored * (middle - mean) ** 2 + zeros * mean**2)
+    mean, zeros = middle * (stored / total), np.maximum(total - stored, 0.0)
+    scatter = within + stored * (middle - mean) ** 2 + zeros * mean**2
+    return ColumnSizes.of(total, mean, scatter, stored)
 
 
 def classes_and_sizes(data: Any) -> tuple[np.ndarray, ColumnSizes]:
@@ -120,14 +102,15 @@ class Standardization(Value):
         `shift`, as where the constants are fixed, columns are only scaled: by their deviation all the same,
         since columns far from zero are nearly one another's multiples, and their deviations tell them apart.
         """
-        spread, mean = np.sqrt(s.variance), np.abs(s.mean)
+        variance, mean = s.columns.variance, np.abs(s.columns.mean)
+        spread = np.sqrt(variance)
         same = spread <= 8 * np.finfo(np.float64).eps * mean  # a column of one number is one more constant
         shifted = (mean > ORDINARY * spread) & ~same
-        squares = (s.scatter + s.weight * mean**2) / np.where(s.stored > 0, s.stored, 1.0)
+        squares = s.weight * (variance + mean**2) / np.where(s.stored > 0, s.stored, 1.0)
         # The curvature by a coefficient is at most a quarter of its square, and that of the penalty.
-        scale = np.sqrt(np.where(shifted, s.variance, squares) + 4.0 * strength)
+        scale = np.sqrt(np.where(shifted, variance, squares) + 4.0 * strength)
         ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (scale == 0)
-        center = np.where(shifted & shift, s.mean, 0.0)
+        center = np.where(shifted & shift, s.columns.mean, 0.0)
         far = bool((np.abs(center) > FAR * spread).any())
         return cls(center, np.where(ordinary, 1.0, scale), n_constants, sign, far)
 

@@ -461,7 +461,8 @@ class LogisticRegression(Classifier, Iterative):
             l1 = standard.by_parameter(ratio * strength / standard.scale, start.size)
             minimise = partial(minimise, l1=l1)
         if self.solver == "lbfgs":
-            squares = (sizes.variance + (sizes.mean - standard.center) ** 2) / standard.scale**2
+            columns = sizes.columns
+            squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
             start = Descent(start, inverse=model.units(squares, ridge))
             start = self._begun(data, model, standard, ridge, start, weight, minimise)
         progress = minimise(

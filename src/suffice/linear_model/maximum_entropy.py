@@ -125,7 +125,7 @@ class Alternatives(Value):
         apart = block.X - sp.csr_array(example.T * K) @ (example @ block.X)
         squares, weight = example @ sp.csr_array(apart.multiply(apart)), block.weight
         differs = (squares > 0).astype(np.float64).T @ weight
-        return ColumnSizes(float(weight.sum()), differs, np.zeros(len(differs)), squares.T @ weight)
+        return ColumnSizes.of(float(weight.sum()), np.zeros(len(differs)), squares.T @ weight, differs)
 
     def labels(self, block: Any) -> np.ndarray:
         return block.y[block.offset[:-1]]
