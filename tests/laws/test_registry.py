@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from suffice.core.estimator import Estimator
+from suffice.linear_model import LinearRegression
 
 from .registry import (
     ESTIMATORS,
@@ -52,7 +53,10 @@ def tried() -> set[type]:
     """All classes of values in what the laws of sums try."""
     found = set()
     for variant in VARIANTS:
-        for fold in folds(variant, *variant.data()):
+        seen = folds(variant, *variant.data())
+        if isinstance(variant.estimator, LinearRegression):  # far from the origin, least squares reads again
+            seen += folds(variant, *variant.data(shift=1e8))
+        for fold in seen:
             found |= classes_in(fold.shared) | classes_in(fold(fold.rows))
         found |= classes_in(tuple(vars(fitted(variant)).values()))
     for cls in FAMILIES:

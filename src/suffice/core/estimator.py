@@ -196,7 +196,9 @@ class OnePass(Estimator):
     def _publish(self, start: Any, s: Any) -> Self:
         must_have_rows(s.weight)
         model = start.estimate(s)
-        fitted = self._fitted(model, s)  # may refuse, and what was seen before is then kept
+        return self._set(model, s, self._fitted(model, s))  # which may refuse: then nothing is set
+
+    def _set(self, model: Any, s: Any, fitted: dict[str, Any]) -> Self:
         self.model_, self.statistics_ = model, s
         self.__dict__.update(fitted)
         return self

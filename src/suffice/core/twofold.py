@@ -32,19 +32,19 @@ def two_product(a: Any, b: Any) -> tuple[Any, Any]:
 
 def twofold(a: Any) -> np.ndarray:
     """Floats as twofold numbers."""
-    return np.stack([a, np.zeros_like(a)])
+    return np.array([a, np.zeros_like(a)])
 
 
 def plus(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The sum of twofold numbers."""
     high, low = two_sum(a[0], b[0])
-    return np.stack(two_sum(high, low + (a[1] + b[1])))
+    return np.array(two_sum(high, low + (a[1] + b[1])))
 
 
 def times(a: np.ndarray, b: Any) -> np.ndarray:
     """Twofold numbers times floats."""
     high, low = two_product(a[0], b)
-    return np.stack(two_sum(high, low + a[1] * b))
+    return np.array(two_sum(high, low + a[1] * b))
 
 
 def total(a: np.ndarray) -> np.ndarray:

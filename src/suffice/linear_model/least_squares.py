@@ -1,5 +1,7 @@
 """Least squares and ridge regression from the moments of rows and targets: the data is read once.
 
+Where moments leave too few digits, it is read again: see `refinement`.
+
 Li ch. 1; Hoerl and Kennard, "Ridge regression", 1970.
 """
 
@@ -10,8 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigvalsh
-from scipy.optimize import nnls
+from scipy.linalg import eigvalsh, svdvals
 from sklearn.base import MultiOutputMixin
 
 from ..core.cost import afford
@@ -19,9 +20,10 @@ from ..core.door import has_flat_target, read_rows
 from ..core.estimator import OnePass
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..fitting.linear_algebra import roots, solve_positive
 from ..fitting.scores import Regressor
-from ..statistics import Moments, moments
+from ..statistics import Factor, Moments, NormalResidual, factor, moments, normal_residual
+from .normal_equations import Solution, solve_each, solve_rows, solve_square
+from .refinement import Refined
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +39,52 @@ class LinearModel(Model):
     def predict(self, X: Any) -> np.ndarray:
         return X @ self.coef.T + self.intercept
 
+    def coded(self, block: Any) -> Any:
+        """The block with the targets and weights that are fitted."""
+        return block
+
     def summarize(self, block: Any) -> Moments:
+        block = self.coded(block)
         return moments(columns_of(block), block.weight)
 
+    def factor(self, block: Any) -> Factor:
+        """The triangular factor of the same columns; of CSR rows, which it would fill, it is empty."""
+        block = self.coded(block)
+        if sp.issparse(block.X):
+            return factor(columns_of(block[:0]).toarray(), block.weight[:0])
+        return factor(columns_of(block), block.weight)
+
+    def residual(self, theta: np.ndarray, block: Any) -> NormalResidual:
+        """The residual of the normal equations at coefficients and intercepts in two parts, (2, T, D + 1)."""
+        block = self.coded(block)
+        return normal_residual(block.X, targets_of(block), block.weight, theta)
+
     def estimate(self, s: Moments) -> Self:
+        return self.through(s, self.solve(s).x)
+
+    def solve(self, s: Moments | Factor) -> Solution:
+        """The coefficients, and how to correct them: targets of one alpha are solved together."""
         D = self.coef.shape[1]
-        square = self.square(s)
-        A, B = square[:D, :D], square[:D, D:]  # X'X and X'y
-        alpha = np.broadcast_to(self.alpha, B.shape[1:])
-        if (alpha == alpha[0]).all():
-            coef = self._solve(A, B, alpha[0])
-        else:
-            columns = [self._solve(A, B[:, [t]], a) for t, a in enumerate(alpha)]
-            coef = np.concatenate(columns, axis=1)
+        alphas = np.broadcast_to(self.alpha, len(s.mean) - D)
+        offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
+
+        def of_square(alpha: float, which: np.ndarray) -> Solution:
+            A, B = square[:D, :D] + alpha * np.eye(D), square[:D, D:][:, which]  # X'X and X'y
+            return solve_square(A, B, offset, self.positive)
+
+        def of_rows(alpha: float, which: np.ndarray) -> Solution:
+            M = np.vstack([rows, np.sqrt(alpha) * np.eye(D, len(s.mean))])
+            return solve_rows(M[:, :D], M[:, D:][:, which], offset, self.positive)
+
+        if isinstance(s, Moments):
+            square = self.square(s)
+            return solve_each(alphas, of_square)
+        rows = self.rows(s)
+        return solve_each(alphas, of_rows)
+
+    def through(self, s: Moments, coef: np.ndarray) -> Self:
+        """The model with these coefficients, (D, T), and the intercept that makes the mean residual zero."""
+        D = len(coef)
         mean = s.mean if self.fit_intercept else np.zeros_like(s.mean)
         return self.replace(coef=coef.T, intercept=mean[D:] - mean[:D] @ coef)
 
@@ -57,18 +92,20 @@ class LinearModel(Model):
         """Products of columns, about their means or, without an intercept, about the origin."""
         return s.scatter if self.fit_intercept else s.scatter + s.weight * np.outer(s.mean, s.mean)
 
-    def _solve(self, A: np.ndarray, B: np.ndarray, alpha: float) -> np.ndarray:
-        A = A + alpha * np.eye(len(A))
-        if self.positive:
-            root, inverse = roots(A)
-            return np.stack([nnls(root, inverse.T @ b)[0] for b in B.T], axis=1)
-        return solve_positive(A, B)
+    def rows(self, s: Factor) -> np.ndarray:
+        """Rows with these products of columns."""
+        return s.R if self.fit_intercept else np.vstack([s.R, np.sqrt(s.weight) * s.mean])
 
 
 def columns_of(block: Any) -> Any:
     """Features and targets side by side, (N, D + T), dense or CSR."""
-    X, y = block.X, block.y if block.y.ndim == 2 else block.y[:, None]
+    X, y = block.X, targets_of(block)
     return sp.hstack([X, y], format="csr") if sp.issparse(X) else np.hstack([X, y])
+
+
+def targets_of(block: Any) -> np.ndarray:
+    """(N, T), also of one target."""
+    return block.y if block.y.ndim == 2 else block.y[:, None]
 
 
 def must_have_one_target(model: LinearModel, s: Moments) -> None:
@@ -96,7 +133,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _alpha(self) -> Any:
         return 0.0
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
         flat = self._flat_target
         intercept = model.intercept[0] if flat else model.intercept
         return {
@@ -105,7 +142,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass over the data.
+        """Fit to rows and targets: one pass over the data, and a few more where moments leave too few digits.
 
         Parameters
         ----------
@@ -124,7 +161,11 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them."""
+        """Add rows to those already seen; the result is that of one `fit` to all of them.
+
+        It follows from sums alone, since the rows seen before cannot be read again: where features nearly
+        depend on each other or are far from the origin, `fit` has more digits.
+        """
         self._flat_target = has_flat_target(X, y)
         return self._add(X, y, sample_weight)
 
@@ -145,11 +186,13 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return 0.5 * (total * np.log(precision / (2.0 * np.pi)) - precision * squares)
 
 
-class LinearRegression(LeastSquares):
+class LinearRegression(Refined, LeastSquares):
     """Ordinary least squares, from moments: the data is read once, wherever it is.
 
-    The solution is exact. Features that depend on others to eight digits are told apart no more, since
-    moments hold squares; of all solutions the shortest is then taken.
+    The solution is exact to rounding. Where moments leave fewer than eleven digits, because features nearly
+    depend on each other or are far from the origin, `fit` reads the data again: residuals in twice the
+    precision correct the coefficients, and a triangular factor of dense rows tells features apart that
+    moments cannot. If features depend on each other, of all solutions the shortest is taken.
 
     Parameters
     ----------
@@ -202,15 +245,22 @@ class LinearRegression(LeastSquares):
         self.n_jobs = n_jobs
         self.positive = positive
 
-    def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
-        D = model.coef.shape[1]
-        values = np.maximum(eigvalsh(model.square(s)[:D, :D])[::-1], 0.0)
-        rank = int((values > D * np.finfo(np.float64).eps * values[0]).sum())
-        return {**super()._fitted(model, s), "rank_": rank, "singular_": np.sqrt(values)}
+    def _fitted(self, model: LinearModel, s: Moments | Factor) -> dict[str, Any]:
+        D, least = model.coef.shape[1], np.finfo(np.float64).eps
+        if isinstance(s, Factor):
+            values = svdvals(model.rows(s)[:, :D])
+            values = np.concatenate([values, np.zeros(D - len(values))])
+        else:
+            values = np.sqrt(np.maximum(eigvalsh(model.square(s)[:D, :D])[::-1], 0.0))
+            least = np.sqrt(least / D)  # of a square
+        rank = int((values > D * least * values[0]).sum())
+        return {**super()._fitted(model, s), "rank_": rank, "singular_": values}
 
 
-class Ridge(LeastSquares):
+class Ridge(Refined, LeastSquares):
     """Least squares with a squared penalty, from moments: the data is read once, wherever it is.
+
+    Where moments leave fewer than eleven digits, `fit` reads it again, as :class:`LinearRegression` does.
 
     Parameters
     ----------

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..core.cost import afford
 from ..core.door import read_rows
-from ..core.estimator import OnePass
 from ..core.partitions import Partitions
 from ..fitting.scores import Classifier
 from ..statistics import Moments, class_codes, class_weights, classes_of
 from .least_squares import LinearModel
+from .refinement import Refined
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +26,17 @@ class LinearClasses(LinearModel):
     classes: Any = None  # (K,)
     class_weight: Any = None  # (K,)
 
-    def summarize(self, block: Any) -> Moments:
+    def coded(self, block: Any) -> Any:
         codes = class_codes(self.classes, block.y)
         own = codes[:, None] == (np.arange(len(self.classes)) if len(self.classes) > 2 else [1])
-        return super().summarize(
-            block.replace(y=np.where(own, 1.0, -1.0), weight=block.weight * self.class_weight[codes])
-        )
+        return block.replace(y=np.where(own, 1.0, -1.0), weight=block.weight * self.class_weight[codes])
 
 
-class RidgeClassifier(Classifier, OnePass):
+class RidgeClassifier(Classifier, Refined):
     """Classes by least squares with a squared penalty: targets are 1 for the class and -1 for all others.
 
-    The data is read twice: once for the classes, and once for the moments. Rows that are far on the right
+    The data is read twice: once for the classes, and once for the moments; where moments leave fewer than
+    eleven digits it is read again, as by :class:`LinearRegression`. Rows that are far on the right
     side count as errors too, since their score is not one; :class:`LogisticRegression` does not mind them.
 
     Parameters

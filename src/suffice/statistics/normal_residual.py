@@ -40,5 +40,5 @@ def normal_residual(X: Any, y: np.ndarray, weight: np.ndarray, theta: np.ndarray
         X = np.ascontiguousarray(X, dtype=np.float64)
         add_normal_residual(X, y, weight, theta, out, size)
     return NormalResidual(
-        np.stack(twofold.two_sum(*out)), size
+        np.array(twofold.two_sum(*out)), size
     )  # the low parts of sums that cancel are not low
