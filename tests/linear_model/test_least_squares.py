@@ -281,6 +281,15 @@ def test_constant_columns_have_no_coefficient(n):
         np.testing.assert_allclose(coef[:3], model.fit(X[:, :3], y).coef_, rtol=1e-9, atol=1e-14)
 
 
+@pytest.mark.parametrize("n", [1, 2, 1500])
+def test_nothing_but_constant_columns(n):
+    X, y = np.full((n, 3), 0.7), np.arange(float(n))
+    for model in (LinearRegression(), LinearRegression(positive=True), Ridge(0.0)):
+        model.fit(X, y)
+        assert (model.coef_ == 0.0).all()
+        assert model.intercept_ == y.mean()
+
+
 def test_wide_rows():
     """More features than rows: the shortest of the lines through all of them."""
     rng = np.random.default_rng(0)

@@ -104,12 +104,14 @@ class _Units:
 
 def _cholesky(C: np.ndarray) -> tuple[Any, float]:
     """Cholesky's factor, and an estimate of the condition of C; None if columns depend on each other."""
+    if not len(C):  # LAPACK takes no empty matrix, and NumPy solves it
+        return None, 1.0
     root, failed = dpotrf(C, lower=1)
-    if failed or not root.diagonal().min(initial=1.0) > LEAST_PIVOT:
+    if failed or not root.diagonal().min() > LEAST_PIVOT:
         return None, np.inf
-    reciprocal, _ = dpocon(root, np.abs(C).sum(axis=0).max(initial=1.0), uplo="L")
+    reciprocal, _ = dpocon(root, np.abs(C).sum(axis=0).max(), uplo="L")
     # The norm of the largest column is up to the root of their number larger than what rounding is scaled by.
-    return root, 1.0 / max(float(reciprocal) * np.sqrt(max(len(C), 1)), EPS)
+    return root, 1.0 / max(float(reciprocal) * np.sqrt(len(C)), EPS)
 
 
 def _non_negative(rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
