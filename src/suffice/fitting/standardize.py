@@ -42,18 +42,23 @@ class ColumnSizes(Statistics):
 
 
 def column_sizes(block: Any) -> ColumnSizes:
-    """The sizes of the columns of a block of rows; about an origin among them, so that no digits cancel."""
+    """The sizes of the columns of a block of rows."""
     X, weight = block.X, block.weight
     total, D = float(weight.sum()), X.shape[1]
     if not total:
         return ColumnSizes.of(0.0, np.zeros(D), np.zeros(D), None)
     if sp.issparse(X):
         return _stored_sizes(X, weight, total)
-    Y = X - X[0]
-    shift = weight.dot(Y) / total
-    Y *= Y
-    scatter = np.maximum(weight.dot(Y) - total * shift**2, 0.0)
-    return ColumnSizes.of(total, X[0] + shift, scatter, None)
+    mean, scatter = _moments_about_zero(X, weight, total)
+    if (scatter < 1e-4 * total * mean**2).any():  # digits cancel: again, about an origin among the rows
+        mean, scatter = _moments_about_zero(X - X[0], weight, total)
+        mean += X[0]
+    return ColumnSizes.of(total, mean, scatter, None)
+
+
+def _moments_about_zero(X: np.ndarray, weight: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    mean = weight.dot(X) / total
+    return mean, np.maximum(weight.dot(X**2) - total * mean**2, 0.0)
 
 
 def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
