@@ -13,7 +13,7 @@ from suffice.cluster import KMeans
 from suffice.core.blocks import Rows
 from suffice.core.estimator import OnePass
 from suffice.core.hashing import fingerprint, fingerprint_in_order, joined_fingerprint
-from suffice.core.loop import Checkpoint
+from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
 from suffice.linear_model import AdditiveModel, LogisticRegression, Perceptron
@@ -282,7 +282,7 @@ def test_a_fingerprint_is_of_the_rows_and_not_of_their_blocks():
 def test_the_checkpoint_of_another_estimator_is_refused(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 2))
     path = tmp_path / "progress"
-    for value in (Checkpoint("KMeans 2 {}", None), GaussianMixture().fit(X).model_, 3):
+    for value in (Checkpoint("KMeans 2 {}", Progress(None)), GaussianMixture().fit(X).model_, 3):
         save_value(value, path)
         with pytest.raises(StorageError, match="another fit"):
             GaussianMixture(checkpoint=path).fit(X)

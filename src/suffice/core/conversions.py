@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 # Products of two numbers and a weight up to this one are finite, and so are their sums over the rows.
-LARGEST = 1e100
+LARGEST = 1e150
+LARGEST_WEIGHT = 1e100
 
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
@@ -169,7 +170,7 @@ def check_labels(y: np.ndarray) -> None:
 
 def check_weights(weight: np.ndarray) -> None:
     """Refuse weights that are negative or not finite, and those with which sums would overflow or vanish."""
-    usual = (weight == 0) | ((weight >= 1 / LARGEST) & (weight <= LARGEST))
+    usual = (weight == 0) | ((weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
     if usual.all():
         return
     if not np.isfinite(weight).all():
@@ -179,7 +180,7 @@ def check_weights(weight: np.ndarray) -> None:
     row = int(np.flatnonzero(~usual)[0])
     raise ValueError(
         f"Input sample_weight contains {weight[row]:.3g} in row {row}: expected 0, or a number from "
-        f"{1 / LARGEST:.0e} to {LARGEST:.0e}, since other weighted sums overflow or vanish. Divide the "
+        f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other weighted sums overflow or vanish. Divide the "
         "weights by the largest, and write 0 for those that are then too small."
     )
 

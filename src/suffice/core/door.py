@@ -344,7 +344,7 @@ def _ndim(y: Any) -> int:
     if hasattr(y, "ndim"):
         return y.ndim
     try:
-        return np.ndim(y)
+        return np.asarray(y).ndim
     except ValueError as error:
         raise explained(error, y, "y", "A target") from None
 
@@ -476,7 +476,9 @@ class Check:
                 checked = validate_data(estimator, X, y, reset=reset, **how)
         except (TypeError, ValueError, OverflowError) as error:
             if str(error).startswith("Input contains NaN"):
-                what = "y" if not alone and _is_object(y) and missing(np.ravel(y)).any() else "X"
+                # Of X, only strings may be refused so.
+                of_y = not alone and (not self.strings or (_is_object(y) and missing(np.ravel(y)).any()))
+                what = "y" if of_y else "X"
                 raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
             if not CONVERSION.search(str(error)):
                 raise

@@ -26,6 +26,8 @@ from sklearn.utils._param_validation import (
 
 from .conversions import LARGEST
 
+MAX = float(np.finfo(np.float64).max)
+
 
 class Numbers(HasMethods):
     """An array-like of numbers from `least` to `most`.
@@ -34,7 +36,7 @@ class Numbers(HasMethods):
     this is one of them, and shares nothing with it but that.
     """
 
-    def __init__(self, least: float = -LARGEST, most: float = LARGEST) -> None:
+    def __init__(self, least: float = -MAX, most: float = MAX) -> None:
         self.least, self.most, self.hidden = least, most, False
 
     def is_satisfied_by(self, val: Any) -> bool:

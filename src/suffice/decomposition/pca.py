@@ -286,7 +286,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         try:
             return np.linalg.inv(self.get_covariance())
         except np.linalg.LinAlgError:
-            raise ValueError(
+            raise np.linalg.LinAlgError(
                 "The covariance of PCA is singular, since the rows lie in fewer dimensions than there are "
                 "features: there is no density. Fit more rows, or fewer features."
             ) from None

@@ -15,7 +15,6 @@ from ..core.shapes import must
 from ..fitting.scores import Classifier
 from ..statistics import Moments, class_codes, class_weights, classes_of
 from .least_squares import LinearModel, Ridge
-from .least_squares import LinearModel
 from .refinement import Refined
 
 
