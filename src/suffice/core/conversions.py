@@ -180,7 +180,7 @@ def check_weights(weight: np.ndarray) -> None:
     row = int(np.flatnonzero(~usual)[0])
     raise ValueError(
         f"Input sample_weight contains {weight[row]:.3g} in row {row}: expected 0, or a number from "
-        f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other weighted sums overflow or vanish. Divide the "
+        f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other sums overflow or vanish. Divide the "
         "weights by the largest, and write 0 for those that are then too small."
     )
 

@@ -77,15 +77,16 @@ class Smoothing:
         return np.where(flat | self.penalized | (not lost), out, 1e-6 * size**2)
 
     @cached_property
-    def rank_of_lines(self) -> int:
-        """How many of the columns that have no penalty say something of their own."""
+    def lines(self) -> tuple[int, float]:
+        """How many of the columns that have no penalty say something of their own; and the squares that they
+        leave of y."""
         lines = ~self.penalized
-        if not self.held.any():
-            return int(lines.sum())
-        A = self.A[np.ix_(lines, lines)]
-        size = np.sqrt(np.diag(A))
+        A, size = self.A[np.ix_(lines, lines)], np.sqrt(np.diag(self.A)[lines])
         size = np.where(size > 1e-150, size, np.inf)
-        return int((eigh(A / np.outer(size, size), eigvals_only=True) > 1e-10).sum())
+        values, axes = eigh(A / np.outer(size, size))
+        seen = values > 1e-10
+        explained = (axes[:, seen].T.dot(self.b[lines] / size) ** 2 / values[seen]).sum()
+        return int(seen.sum()), self.square - float(explained)
 
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
         """The penalty of each column, (p,), of those of the bent features."""
@@ -118,7 +119,9 @@ class Smoothing:
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
         if not len(self.bent):
             return out
-        if not self.square > 0 or self.weight <= 1 + self.rank_of_lines:
+        rank, left = self.lines
+        exact = not self.known_scale and left <= 1e-10 * self.square  # as of fewer rows than lines
+        if not self.square > 0 or self.weight <= 1 + rank or exact:
             out[self.bent] = np.exp(high)
             return out
         unit = 1.0 if self.known_scale else self.square
@@ -168,7 +171,7 @@ class Smoothing:
         loss_hessian = np.diag(squares) - 2.0 * fall
         if self.known_scale:
             return value + loss, gradient + squares, hessian + loss_hessian
-        rest = self.weight - 1.0 - self.rank_of_lines
+        rest = self.weight - 1.0 - self.lines[0]
         return (
             value + rest * np.log(loss),
             gradient + rest * squares / loss,
@@ -202,7 +205,7 @@ class Smoothing:
             - crossed.T
             + np.diag(u.dot(pulls))
         )
-        freedom = 1.0 + self.rank_of_lines + bent.sum() - trace.sum()
+        freedom = 1.0 + self.lines[0] + bent.sum() - trace.sum()
         freedom_gradient = between.sum(axis=0) - trace
         freedom_hessian = -np.diag(trace) + 2.0 * between + np.diag(between.sum(axis=0)) - 2.0 * third
         if self.known_scale:
