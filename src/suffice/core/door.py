@@ -339,7 +339,7 @@ def _ndim(y: Any) -> int:
     if hasattr(y, "ndim"):
         return y.ndim
     try:
-        return np.ndim(y)
+        return np.asarray(y).ndim
     except ValueError as error:
         raise explained(error, y, "y", "A target") from None
 
