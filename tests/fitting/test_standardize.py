@@ -67,7 +67,8 @@ def sizes(mean, deviation, stored=1.0):
 
 def test_ordinary_columns_stay_as_they_came():
     assert Standardization.of(sizes([3.0, 0.0, 1.0], [1.0, 10.0, 0.0]), 0.0, n_constants=1).ordinary
-    assert Standardization.of(sizes(0.0, 0.0), 0.0, n_constants=1).ordinary
+    for strength in (0.0, 1e-6):
+        assert Standardization.of(sizes(0.0, 0.0), strength, n_constants=1).ordinary  # a column of zeros
     # A penalty of which the curvature is ordinary, beside columns in a small unit.
     assert Standardization.of(sizes(0.0, 1e-6), 0.01, n_constants=1).ordinary
     found = Standardization.of(sizes([1e3, 1e5, 1e-6], [1.0, 1.0, 1e-6]), 0.0, n_constants=1)

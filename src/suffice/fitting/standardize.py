@@ -114,7 +114,7 @@ class Standardization(Value):
         squares = s.weight * (variance + mean**2) / np.where(s.stored > 0, s.stored, 1.0)
         # The curvature by a coefficient is at most a quarter of its square, and that of the penalty.
         scale = np.sqrt(np.where(shifted, variance, squares) + 4.0 * strength)
-        ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (scale == 0)
+        ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (squares == 0)
         center = np.where(shifted & shift, s.columns.mean, 0.0)
         far = bool((np.abs(center) > FAR * spread).any())
         return cls(center, np.where(ordinary, 1.0, scale), n_constants, sign, far)
@@ -157,9 +157,16 @@ class Standardization(Value):
 
     def fold(self, data: Any, model: Any) -> Any:
         """The sum of `model.summarize`; `model.theta` and the derivatives are of standardised columns."""
+        if self.far:
+            return data.fold(_summarize, self, model)
         if self.ordinary:
             return data.fold(type(model).summarize, model)
-        return data.fold(_summarize, self, model)
+        at = model.replace(theta=self.from_standard(model.theta))
+        return self.derivatives(data.fold(type(model).summarize, at))
+
+    def derivatives(self, s: Any) -> Any:
+        """A loss with its derivatives by the parameters of standardised columns, from the others."""
+        return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
     def rows(self, block: Any) -> Any:
         """A block of dense rows, its columns standardised."""
@@ -178,7 +185,7 @@ class Standardization(Value):
 
 
 def _summarize(standard: Standardization, model: Any, block: Any) -> Any:
-    if standard.far and not sp.issparse(block.X):
+    if not sp.issparse(block.X):
         return model.summarize(standard.rows(block))
-    s = model.replace(theta=standard.from_standard(model.theta)).summarize(block)
-    return s.replace(gradient=standard.gradient(s.gradient), hessian=standard.hessian(s.hessian))
+    at = model.replace(theta=standard.from_standard(model.theta))
+    return standard.derivatives(at.summarize(block))
