@@ -84,6 +84,9 @@ class OneBlasThread(ContextDecorator):
                 if not self._threads_inside:
                     _restore(self._limits)
 
+    def __reduce__(self) -> str:
+        return "one_blas_thread"  # in another process, that of the process
+
     def _after_fork(self) -> None:
         """Of the threads that were inside, at most the one that forked lives on in the child."""
         self._lock = threading.Lock()
