@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -196,6 +197,11 @@ def test_a_thread_that_forks_within_keeps_the_limit() -> None:
         seen = _forked(inside_and_after)
     n = len(limits())
     assert seen == bytes([1] * n + [2] * n)
+
+
+def test_a_task_takes_the_limit_of_its_process() -> None:
+    """What Ray sends by value refers to it by name."""
+    assert pickle.loads(pickle.dumps(one_blas_thread)) is one_blas_thread
 
 
 def test_a_blas_that_is_loaded_later_is_limited_too() -> None:
