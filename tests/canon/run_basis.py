@@ -132,7 +132,7 @@ def _(given):
 def of_classes(given):
     """Scores of targets 1 and -1, of the second class; as targets 1 and 0 of each, they are halved."""
     model = RidgeClassifier(alpha=0).fit(column(given["x"]), given["classes"])
-    return model, float(-model.intercept_[0] / model.coef_[0, 0])
+    return model, float(-model.intercept_.item() / model.coef_.item())
 
 
 @example("cs181/least-squares-classifier")

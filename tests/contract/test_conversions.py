@@ -149,7 +149,7 @@ def test_columns_of_one_name(tmp_path):
 # --- numbers whose squares overflow, and weights ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [1e101, -1e154, 1e200, 1.7e308])
+@pytest.mark.parametrize("value", [1e151, -1e154, 1e200, 1.7e308])
 @pytest.mark.parametrize(
     "model",
     [LinearRegression(), KMeans(2, random_state=0), GaussianMixture(2), LogisticRegression()],
@@ -159,7 +159,7 @@ def test_large_numbers(model, value):
     large = X.copy()
     large[5, 2] = value
     target = labels if isinstance(model, LogisticRegression) else y
-    with pytest.raises(ValueError, match=r"row 5, column 2, and .* takes numbers up to 1e\+100.*Divide"):
+    with pytest.raises(ValueError, match=r"row 5, column 2, and .* takes numbers up to 1e\+150.*Divide"):
         model.fit(large, target)
     with pytest.raises(ValueError, match="row 5, column 2"):
         model.fit(X, target).predict(large)

@@ -193,6 +193,8 @@ def test_bad_weights_are_refused(bad, source, tmp_path):
 @each_kind()
 def test_a_row_of_weight_zero_is_absent(name, source, tmp_path):
     estimator = variants()[name]
+    if getattr(estimator, "counts_rows", False):
+        return  # folds are runs of rows, those of weight zero included, as in scikit-learn
     table = one_table(kind_of(estimator), rows=300)
     weight = table["w"].to_numpy().copy()
     weight[::7] = 0.0

@@ -287,8 +287,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             return np.linalg.inv(self.get_covariance())
         except np.linalg.LinAlgError:
             raise np.linalg.LinAlgError(
-                "The covariance of PCA is singular, since the rows lie in fewer dimensions than there are "
-                "features: there is no density. Fit more rows, or fewer features."
+                "The covariance of PCA is not positive definite, since the rows lie in fewer dimensions than "
+                "there are features: there is no density. Fit more rows, or fewer features."
             ) from None
 
     def score_samples(self, X: Any) -> np.ndarray:

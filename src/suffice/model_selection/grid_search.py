@@ -93,8 +93,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     >>> from suffice.linear_model import Ridge
     >>> from suffice.model_selection import GridSearch
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(50, 3))
-    >>> y = X.sum(axis=1) + 0.1 * rng.normal(size=50)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X.sum(axis=1) + 0.1 * rng.normal(size=200)
     >>> search = GridSearch(Ridge(), {"alpha": [0.1, 10.0, 1000.0]}, random_state=0).fit(X, y)
     >>> search.best_params_, search.n_passes_
     ({'alpha': 0.1}, 3)
