@@ -140,7 +140,7 @@ def _(given):
     model, boundary = of_classes(given)
     own = model.decision_function(column(given["x"]))
     scores = np.column_stack([1 - own, 1 + own]) / 2
-    intercept, slope = model.intercept_[0] / 2, model.coef_[0, 0] / 2
+    intercept, slope = model.intercept_.item() / 2, model.coef_.item() / 2
     return {
         "W": [[0.5 - intercept, 0.5 + intercept], [-slope, slope]],
         "scores": scores,
