@@ -21,7 +21,7 @@ class Factor(Statistics):
 
     weight: float
     mean: Annotated[np.ndarray, "(D,)"]
-    R: Annotated[np.ndarray, "(*, D)"]
+    R: Annotated[np.ndarray, "(M, D)"]
 
     def __add__(self, other: Self) -> Self:
         weight = self.weight + other.weight
