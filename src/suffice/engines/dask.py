@@ -153,7 +153,11 @@ def _ended(
                 sent[n].append(client.submit(*call(n), pure=False, **how))
 
     for n in in_order(total, ended, again, lambda left: blocks_of(left, length), LOOK):
-        done = next(future for future in sent[n] if future.done())
+        while not (finished := [future for future in sent[n] if future.done()]):
+            # Its worker was lost since it ended, and the scheduler runs it again.
+            with _timeout_is_no_error():
+                wait(sent[n], timeout=1.0, return_when="FIRST_COMPLETED")
+        done = finished[0]
         if done.status != "finished":
             # The client knows the error, and by its traceback would hold what is in use here.
             error, where = (done.exception(), done.traceback()) if done.status == "error" else (None, None)
