@@ -120,7 +120,7 @@ class Watch:
         if not isinstance(found, Checkpoint) or found.fit != fit or not alike(start, found.progress):
             raise StorageError(
                 f"{self.checkpoint} holds another fit than this one, with other parameters or other rows"
-                f"{', or rows in another order' if self.in_order else ''}: remove it to start anew, or name "
+                f"{', or rows in another order' if self.in_order else ''}: remove it to start again, or name "
                 "another file."
             )
         return found.progress  # type: ignore[return-value]

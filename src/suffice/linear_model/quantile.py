@@ -96,7 +96,7 @@ class QuantileLine(Line):
         return np.where(r > 0, self.quantile, self.quantile - 1.0)
 
     def nearest_rows(self, size: int, unit: float, block: Any) -> NearestRows:
-        """So many rows, of those that differ; distances are told apart to 1e-7 of `unit`."""
+        """That many distinct rows; distances that differ by less than 1e-7 of `unit` are equal."""
         r, Z = self.residuals(block)
         dual = block.weight * self.signs(r)
         distance = (np.abs(r) / unit).astype(np.float32) + np.float32(1.0)

@@ -179,7 +179,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
             if tokens.fold(_lengths) != tuple(map(len, progress.model.topics)):
                 raise StorageError(
                     f"{watch.checkpoint} holds the topics of other blocks of these documents: go on where it "
-                    "was written, with the data divided as then, or remove it to start anew."
+                    "was written, with the data divided as then, or remove it to start again."
                 )
             tokens = tokens.map(_resumed, progress.model.topics)
             s = tokens.fold(Counts.of, alpha, V)
