@@ -80,7 +80,7 @@ def out_of_core(n: int) -> tuple[float, float, float, float]:
     import pyarrow.parquet as pq
 
     import suffice
-    from suffice.core.door import open_rows
+    from suffice.inputs import open_rows
     from suffice.linear_model import AdditiveModel
     from suffice.linear_model.additive import Additive
 

@@ -33,8 +33,9 @@ from out_of_core import growth, seconds
 import suffice
 from suffice.cluster import KMeans
 from suffice.cluster.k_means import Centers
+from suffice.core.blas import one_blas_thread
 from suffice.core.blocks import Rows, Sequences
-from suffice.engines.local import LocalPartitions, one_blas_thread
+from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
 from suffice.linear_model import LogisticRegression
 from suffice.linear_model.logistic import LogLinear
@@ -80,7 +81,7 @@ def bare_pass(parts: Iterable[Any], summarize: Callable[[Any], Any]) -> Any:
     def added(term: Any) -> Any:
         return term if total is None else total + term
 
-    with one_blas_thread(), ThreadPoolExecutor(THREADS) as pool:
+    with one_blas_thread, ThreadPoolExecutor(THREADS) as pool:
         for part in parts:
             flying.append(pool.submit(summarize, part))
             if len(flying) > THREADS:

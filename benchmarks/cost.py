@@ -34,11 +34,12 @@ from scipy.optimize import nnls
 import suffice
 from suffice.cluster.k_means import Centers
 from suffice.core.blocks import Rows, Sequences, cut
-from suffice.core.tables import Columns
 from suffice.core.values import nbytes
-from suffice.engines import parquet
 from suffice.engines.local import LocalPartitions
 from suffice.families import DiagonalGaussian, FullGaussian, Mixture
+from suffice.inputs import source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.linear_model.logistic import LogLinear
 from suffice.sequence import HiddenMarkov
 from suffice.sequence.conditional_random_field import LinearChain
@@ -165,7 +166,9 @@ def reading(rows: int, repeat: int) -> tuple[float, float]:
     """Bytes a second of one core, from Parquet in the memory of the system to blocks; and of the disc."""
     with tempfile.TemporaryDirectory() as folder:
         out_of_core.make(Path(folder), rows)
-        data = parquet.open_partitions(suffice.scan_parquet(folder), Columns(tuple(out_of_core.NAMES)), CHECK)
+        data = source_of(suffice.scan_parquet(folder)).partitions(
+            Columns(DenseColumns(tuple(out_of_core.NAMES))), CHECK
+        )
         files = sorted(Path(folder).glob("*.parquet"))
         size = sum(path.stat().st_size for path in files)
         with suffice.threads(1):
@@ -259,8 +262,6 @@ def on_dask() -> Iterator[Callable[[int], Any]]:
 def on_spark() -> Iterator[Callable[[int], Any]]:
     from spark_overhead import started
 
-    from suffice.engines import spark
-
     session = started()
 
     def few(batches: Iterator[Any]) -> Iterator[Any]:
@@ -269,7 +270,7 @@ def on_spark() -> Iterator[Callable[[int], Any]]:
 
     def opened(n: int) -> Any:
         data = session.range(0, 4 * n, 1, n).mapInArrow(few, "x double")
-        return spark.open_partitions(data, Columns(("x",)), CHECK)
+        return source_of(data).partitions(Columns(DenseColumns(("x",))), CHECK)
 
     try:
         yield opened

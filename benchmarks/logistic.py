@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
-from suffice.core.door import open_rows
+from suffice.inputs import open_rows
 from suffice.linear_model import LogisticRegression
 from suffice.linear_model.logistic import LogLinear
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.core.blocks import PIECE_BYTES, Rows
-from suffice.core.door import Check
+from suffice.inputs import Check
 from suffice.statistics import Moments, moments
 
 COLUMNS = 16

@@ -26,9 +26,9 @@ import scipy.sparse as sp
 from out_of_core import growth, seconds
 
 import suffice
-from suffice.core.door import open_edges
 from suffice.core.loop import Watch
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import open_edges
 from suffice.ranking import PageRank, Surfer
 from suffice.ranking.links import read_graph
 

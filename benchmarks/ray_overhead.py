@@ -17,8 +17,10 @@ import pyarrow as pa
 import ray
 from overhead import CHECK, COLUMNS, NAMES, added, bare_moments, in_turns, page
 
-from suffice.core.tables import Columns
 from suffice.engines import ray as engine
+from suffice.inputs import source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.statistics import Moments
 
 BLOCKS, RUN = 64, 8
@@ -38,7 +40,7 @@ def table(rows: int = 65536, repeat: int = 31) -> list[str]:
     rng = np.random.default_rng(0)
     arrays = [rng.normal(size=(rows, COLUMNS)) for _ in range(BLOCKS)]
     tables = [pa.table(dict(zip(NAMES, X.T, strict=True))) for X in arrays]
-    ours = engine.open_partitions(ray.data.from_arrow(tables), Columns(NAMES), CHECK)
+    ours = source_of(ray.data.from_arrow(tables)).partitions(Columns(DenseColumns(NAMES)), CHECK)
     refs = [ray.put(X) for X in arrays]
     del tables, arrays
     cells = in_turns(ours, partial(bare_fold, ray.remote(of_run), refs), repeat)

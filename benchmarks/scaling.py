@@ -24,8 +24,9 @@ import numpy as np
 from overhead import timed
 
 import suffice
+from suffice.core.blas import one_blas_thread
 from suffice.core.blocks import Rows, Sequences, cut
-from suffice.engines.local import LocalPartitions, one_blas_thread
+from suffice.engines.local import LocalPartitions
 from suffice.families import DiagonalGaussian, FullGaussian, Mixture
 from suffice.sequence import HiddenMarkov
 
@@ -124,7 +125,7 @@ def work(case: str, rows: int, times: int) -> None:
     if getattr(_mine, "of", None) != (case, rows):
         _mine.of, _mine.pieces = (case, rows), list(block_of(case, rows).pieces(0))
     model = model_of(case)
-    with one_blas_thread():
+    with one_blas_thread:
         for _ in range(times):
             for piece in _mine.pieces:
                 model.summarize(piece)

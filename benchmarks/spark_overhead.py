@@ -22,8 +22,9 @@ import pyarrow as pa
 from overhead import CHECK, COLUMNS, NAMES, added, bare_moments, in_turns, page
 from pyspark.sql import SparkSession
 
-from suffice.core.tables import Columns
-from suffice.engines import spark as engine
+from suffice.inputs import source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.statistics import Moments
 
 BLOCKS = 8
@@ -79,7 +80,7 @@ def table(rows: int = 131072, repeat: int = 15) -> list[str]:
 
     schema = ", ".join(f"{name} double" for name in NAMES)
     data = session.range(0, BLOCKS, 1, BLOCKS).mapInArrow(normal, schema)
-    ours = engine.open_partitions(data, Columns(NAMES), CHECK)
+    ours = source_of(data).partitions(Columns(DenseColumns(NAMES)), CHECK)
     cells = in_turns(ours, bare_tasks(data), repeat)
     session.stop()
     what = f"A fold over {BLOCKS} blocks of {COLUMNS} columns, one to a task"

@@ -10,17 +10,17 @@ __version__ = "0.1.0"
 
 # What is asked for is imported when it is asked for, so that importing suffice costs little.
 _HOMES = {
-    "documents": "suffice.core.tables",
-    "edges": "suffice.core.tables",
-    "load": "suffice.core.estimator",
+    "documents": "suffice.inputs.tables",
+    "edges": "suffice.inputs.tables",
+    "load": "suffice.estimator.base",
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
-    "rows": "suffice.core.tables",
-    "scan": "suffice.engines.stream",
-    "scan_parquet": "suffice.engines.parquet",
-    "sequences": "suffice.core.tables",
-    "sparse": "suffice.core.tables",
-    "threads": "suffice.engines.local",
+    "rows": "suffice.inputs.tables",
+    "scan": "suffice.inputs.stream",
+    "scan_parquet": "suffice.inputs.parquet",
+    "sequences": "suffice.inputs.tables",
+    "sparse": "suffice.inputs.tables",
+    "threads": "suffice.engines.threads",
 }
 _MODULES = (
     "cluster",
@@ -28,6 +28,7 @@ _MODULES = (
     "decision",
     "decomposition",
     "discriminant_analysis",
+    "estimator",
     "families",
     "feature_extraction",
     "fitting",

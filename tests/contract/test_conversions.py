@@ -186,8 +186,8 @@ def test_float32_that_is_not_finite(value):
 
 
 def test_many_numbers_are_checked_by_threads(monkeypatch):
-    monkeypatch.setattr("suffice.core.door.MANY", 100)
-    monkeypatch.setattr("suffice.core.door.PIECE_BYTES", 8 * 3 * 10)
+    monkeypatch.setattr("suffice.inputs.checks.MANY", 100)
+    monkeypatch.setattr("suffice.inputs.checks.PIECE_BYTES", 8 * 3 * 10)
     many = rng.normal(size=(100, 3))
     LinearRegression().fit(many, many[:, 0])
     for value, said in ((np.nan, "NaN"), (-np.inf, "infinity"), (1e200, r"1e\+200")):

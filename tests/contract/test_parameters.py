@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.estimator_checks import check_param_validation
 
 from suffice.cluster import KMeans
-from suffice.core.parameters import Numbers, check_parameters
 from suffice.decision import BayesDecision
+from suffice.estimator.parameters import Numbers, check_parameters
 from suffice.linear_model import LogisticRegression, Ridge
 from suffice.model_selection import GridSearch
 from suffice.naive_bayes import GaussianNB

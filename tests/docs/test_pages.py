@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from suffice.core.estimator import Estimator
 from suffice.core.values import Value
+from suffice.estimator.base import Estimator
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

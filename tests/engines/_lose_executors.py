@@ -14,9 +14,9 @@ import numpy as np
 import psutil
 from pyspark.sql import SparkSession
 
-from suffice.core.door import Check
-from suffice.core.tables import Columns
-from suffice.engines import spark as engine
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 
 N_BLOCKS = 6
 CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, target=None)
@@ -51,7 +51,7 @@ def main(folder):
             yield batch
 
     source = session.range(0, 600, 1, N_BLOCKS).selectExpr("sin(id) as a").mapInArrow(noted, "a double")
-    data = engine.open_partitions(source, Columns(("a",)), CHECK)
+    data = source_of(source).partitions(Columns(DenseColumns(("a",))), CHECK)
 
     def summed(rows):
         return np.array([rows.X.sum(), len(rows)])

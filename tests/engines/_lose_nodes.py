@@ -23,12 +23,13 @@ def main(folder: Path) -> None:
     from _common import bits
     from ray.cluster_utils import Cluster
 
-    from suffice.core.door import Check
-    from suffice.core.tables import Columns
     from suffice.engines import ray as engine
     from suffice.engines.local import LocalPartitions
     from suffice.families import FullGaussian, Mixture
     from suffice.fitting import em
+    from suffice.inputs import Check, source_of
+    from suffice.inputs.readers import DenseColumns
+    from suffice.inputs.tables import Columns
 
     made, folds = folder / "made", folder / "folds"
     made.mkdir()
@@ -42,7 +43,7 @@ def main(folder: Path) -> None:
         X = rng.normal(size=(ROWS, 2)) + 4 * rng.integers(0, 2, (ROWS, 1))
         return {"a": X[:, 0], "b": X[:, 1]}
 
-    columns = Columns(("a", "b"))
+    columns = Columns(DenseColumns(("a", "b")))
     check = Check("", sparse=False, nan=False, positive=False, strings=False, target=None)
     start = Mixture(np.array([0.5, 0.5]), FullGaussian.start(2, 2))
     start = start.replace(component=start.component.replace(mean=np.array([[0.0, 1.0], [3.0, 2.0]])))
@@ -119,7 +120,7 @@ def main(folder: Path) -> None:
         return max(nodes, key=lambda node: sum(node.node_id in ids for ids in where))
 
     source = ray.data.range(BLOCKS, override_num_blocks=BLOCKS).map_batches(make, batch_size=None)
-    opened = engine.open_partitions(source, columns, check)
+    opened = source_of(source).partitions(columns, check)
     del source
     got = fitted(Unlucky(opened.runs))
     print(json.dumps({"same": got == expected, "made": len(list(made.iterdir())), **lost}))

@@ -13,8 +13,8 @@ from sklearn.utils import get_tags
 
 import suffice
 from suffice.cluster import KMeans
-from suffice.core.answers import ANSWERS
 from suffice.decomposition import PCA
+from suffice.estimator.answers import ANSWERS
 from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB

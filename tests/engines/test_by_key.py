@@ -22,12 +22,14 @@ from scipy.sparse.linalg import spsolve
 
 import suffice
 from suffice.core.blocks import Rows
-from suffice.core.door import Check
-from suffice.core.shards import SumsByKey, add_in_runs
 from suffice.core.statistics import tree_sum
-from suffice.core.tables import Columns
-from suffice.engines import parquet, spilled
+from suffice.engines import spilled
 from suffice.engines.local import LocalPartitions
+from suffice.engines.shards import SumsByKey, add_in_runs
+from suffice.inputs import Check, source_of
+from suffice.inputs.dask import open_arrays
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 
 from ._common import bits, write
 
@@ -39,16 +41,14 @@ CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, ta
 
 
 def here(tables, names):
-    columns = Columns(tuple(names))
+    columns = Columns(DenseColumns(tuple(names)))
     return LocalPartitions(tuple(columns.block(CHECK, n, table) for n, table in enumerate(tables)))
 
 
 def on_ray(tables, names):
     import ray
 
-    from suffice.engines import ray as engine
-
-    return engine.open_partitions(ray.data.from_arrow(tables), Columns(tuple(names)), CHECK)
+    return source_of(ray.data.from_arrow(tables)).partitions(Columns(DenseColumns(tuple(names))), CHECK)
 
 
 def shards_of(sums):
@@ -214,7 +214,7 @@ class TestProof:
         run, (tables, names) = ways(way)
         tables = [table for table in tables if len(table)]
         scan = suffice.scan_parquet(write(tmp_path, tables))
-        data = parquet.open_partitions(scan, Columns(tuple(names)), CHECK)
+        data = source_of(scan).partitions(Columns(DenseColumns(tuple(names))), CHECK)
         assert bits(shards_of(run(data, 7))) == bits(shards_of(run(here(tables, names), 7)))
 
     @pytest.mark.parametrize("way", ["topics", "ranks"])
@@ -328,11 +328,9 @@ class TestRefusals:
     def test_engines_that_do_not_have_it(self, dask_client):
         import dask.array
 
-        from suffice.engines import dask as engine
-
         X = dask.array.from_array(np.arange(12.0).reshape(6, 2), chunks=(3, 2))
         with dask_client.as_current():
-            data = engine.open_arrays(X, None, None, None, CHECK)
+            data = open_arrays(X, X.shape[1], None, None, None, CHECK)
             with pytest.raises(NotImplementedError, match=r"DaskPartitions.*ray\.data\.Dataset"):
                 data.fold_by_key(out_degree, n_keys=11, shards=2)
 

@@ -22,11 +22,11 @@ from sklearn.exceptions import ConvergenceWarning
 import suffice
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows, Sequences
-from suffice.core.door import open_rows
 from suffice.decomposition import PCA
 from suffice.engines import cache as caches
-from suffice.engines import parquet
-from suffice.engines.cache import InMemory, OnDisk
+from suffice.engines import stores
+from suffice.engines.stores import InMemory, OnDisk
+from suffice.inputs import open_rows, parquet
 from suffice.naive_bayes import MixedNB
 from suffice.sequence import HiddenMarkovModel
 
@@ -217,7 +217,7 @@ def test_maps_and_folds_at_the_same_time(cache, real):
 
 class TestTooMuch:
     def test_for_the_memory(self, real, monkeypatch):
-        monkeypatch.setattr(caches, "free_memory", lambda: 2e6)
+        monkeypatch.setattr(stores, "free_memory", lambda: 2e6)
         with (
             suffice.threads(1),
             pytest.raises(MemoryError, match=r"0.001 GB, half of the memory.*pass cache='disk'") as error,
@@ -230,19 +230,19 @@ class TestTooMuch:
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
     def test_for_the_disk(self, real, monkeypatch):
         full = partial(open, "/dev/full", "w+b", 0)
-        monkeypatch.setattr(caches.tempfile, "TemporaryFile", lambda prefix: full())
+        monkeypatch.setattr(stores.tempfile, "TemporaryFile", lambda prefix: full())
         with pytest.raises(OSError, match="No space left") as error:
             KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="disk"))
         assert "set TMPDIR to a folder with more room" in "".join(error.value.__notes__)
 
     def test_memory_that_is_free_is_less_than_there_is(self):
         psutil = pytest.importorskip("psutil")
-        assert 0 < caches.free_memory() < psutil.virtual_memory().total
+        assert 0 < stores.free_memory() < psutil.virtual_memory().total
 
     def test_strings_count_as_objects(self):
         store = InMemory()
         store.put(0, BLOCKS["objects"])
-        assert store.size == 6 * caches.OBJECT_BYTES
+        assert store.size == 6 * stores.OBJECT_BYTES
 
 
 def temporary():
@@ -289,7 +289,7 @@ class TestNothingIsLeft:
         script = (
             "import numpy as np, time\n"
             "from suffice.core.blocks import Rows\n"
-            "from suffice.engines.cache import OnDisk\n"
+            "from suffice.engines.stores import OnDisk\n"
             "store = OnDisk(); store.put(0, Rows(np.zeros((1 << 16, 8)))); block = store.get(0)\n"
             "print(store, flush=True); time.sleep(60)\n"
         )

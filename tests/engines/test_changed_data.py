@@ -13,9 +13,8 @@ import scipy.sparse as sp
 import suffice
 from suffice.cluster import KMeans
 from suffice.core.blocks import Edges, Rows, Sequences
-from suffice.core.door import open_rows
 from suffice.core.hashing import checksum
-from suffice.engines import parquet
+from suffice.inputs import open_rows, parquet
 from suffice.naive_bayes import MixedNB
 
 ROWS = 3000

@@ -16,10 +16,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.core.door import Check, open_sequences
-from suffice.core.tables import Columns
 from suffice.decomposition import PCA
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import Check, open_sequences, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.sources import CONTAINERS, TableSource
+from suffice.inputs.tables import Columns
 from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
@@ -78,11 +80,11 @@ def frame(blocks):
 
 
 def opened(blocks, features=FEATURES, weight=None):
-    return engine.open_partitions(frame(blocks), Columns(tuple(features), weight=weight), PASS)
+    return source_of(frame(blocks)).partitions(Columns(DenseColumns(tuple(features)), weight=weight), PASS)
 
 
 def local(blocks, features=FEATURES):
-    columns = Columns(tuple(features))
+    columns = Columns(DenseColumns(tuple(features)))
     return LocalPartitions(tuple(columns.block(PASS, n, table) for n, table in enumerate(blocks)))
 
 
@@ -96,22 +98,20 @@ class Blocks(tuple):
 
     columns = tables()[0].column_names
 
-    def column_names(self):
-        return self.columns
+
+class BlocksSource(TableSource):
+    def names(self):
+        return self.container.columns
+
+    def partitions(self, columns, check):
+        return LocalPartitions(
+            tuple(columns.block(check, n, table) for n, table in enumerate(self.container))
+        )
 
 
 def on_these_blocks(monkeypatch):
     """The local engine, on blocks that are given."""
-    import sys
-
-    this = sys.modules[__name__]
-    monkeypatch.setitem(suffice.core.door.ENGINES, (__name__, "Blocks"), __name__)
-    monkeypatch.setattr(this, "column_names", Blocks.column_names, raising=False)
-    monkeypatch.setattr(this, "open_partitions", _open_here, raising=False)
-
-
-def _open_here(source, columns, check):
-    return LocalPartitions(tuple(columns.block(check, n, table) for n, table in enumerate(source)))
+    monkeypatch.setitem(CONTAINERS, (__name__, "Blocks"), (__name__, "BlocksSource"))
 
 
 def fitted(estimator, source):

@@ -15,11 +15,12 @@ import psutil
 import pytest
 
 import suffice
-from suffice.core.door import Check
-from suffice.core.tables import Columns
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
 from suffice.fitting import em
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 
 from ._common import FEATURES, bits, tables
 from .conftest import DASK
@@ -30,7 +31,7 @@ engine = pytest.importorskip("suffice.engines.dask")
 
 pytestmark = pytest.mark.timeout(180, method="thread")
 CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, target=None)
-COLUMNS = Columns(tuple(FEATURES))
+COLUMNS = Columns(DenseColumns(tuple(FEATURES)))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def wait_for_two(client):
 
 def opened():
     parts = [dask.delayed(table) for table in tables()]
-    return engine.open_partitions(parts, COLUMNS, CHECK)
+    return source_of(parts).partitions(COLUMNS, CHECK)
 
 
 def mixture():

@@ -15,11 +15,12 @@ import numpy as np
 import psutil
 import pytest
 
-from suffice.core.door import Check
 from suffice.core.storage import load_value
-from suffice.core.tables import Columns
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 
 from ._common import FEATURES, bits, tables
 from ._fit import ITERATIONS
@@ -62,11 +63,11 @@ class TestWorker:
 
         mixture = Mixture(np.array([0.4, 0.6]), FullGaussian.start(2, 3))
         mixture = mixture.replace(component=mixture.component.replace(mean=np.eye(3)[:2]))
-        columns = Columns(tuple(FEATURES))
+        columns = Columns(DenseColumns(tuple(FEATURES)))
         here = LocalPartitions(tuple(columns.block(CHECK, n, table) for n, table in enumerate(tables())))
         expected = here.fold(Mixture.summarize, mixture)
 
-        data = engine.open_partitions(ray.data.from_arrow(tables()), columns, CHECK)
+        data = source_of(ray.data.from_arrow(tables())).partitions(columns, CHECK)
         thread = threading.Thread(target=kill, daemon=True)
         thread.start()
         got = data.fold(summarize, mixture, marker)

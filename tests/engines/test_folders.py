@@ -11,7 +11,7 @@ import pytest
 import suffice
 from suffice.cluster import KMeans
 from suffice.decomposition import PCA
-from suffice.engines.parquet import Batches
+from suffice.inputs.parquet import Batches
 from suffice.linear_model import LinearRegression
 from suffice.naive_bayes import GaussianNB, MixedNB
 

@@ -11,10 +11,11 @@ import psutil
 import pytest
 
 import suffice
-from suffice.core.door import Check
-from suffice.core.tables import Columns
 from suffice.engines.local import LocalPartitions
 from suffice.engines.patience import blocks_of, in_order, seconds
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.statistics import moments
 
 from ._common import FEATURES, bits, tables
@@ -103,8 +104,8 @@ def test_a_stopped_worker_of_ray(home, cluster, monkeypatch, tmp_path):
             os.kill(os.getpid(), signal.SIGSTOP)
         return moments(rows.X, rows.weight)
 
-    columns = Columns(tuple(FEATURES))
-    data = engine.open_partitions(ray.data.from_arrow(tables()), columns, CHECK)
+    columns = Columns(DenseColumns(tuple(FEATURES)))
+    data = source_of(ray.data.from_arrow(tables())).partitions(columns, CHECK)
     assert data.fold(lambda rows: np.array([len(rows)])) == sum(map(len, tables()))
     try:
         if cluster == 1:

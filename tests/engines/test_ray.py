@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.core.door import Check
-from suffice.core.tables import Columns
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.naive_bayes import GaussianNB
 from suffice.statistics import moments
 
@@ -41,11 +42,11 @@ def summed(rows):
 def opened(blocks, **parts):
     """A list of Arrow tables as Ray partitions, without an estimator."""
     source = ray.data.from_arrow(blocks)
-    return engine.open_partitions(source, suffice.rows(source, **parts).columns(source.columns()), PASS)
+    return source_of(source).partitions(suffice.rows(source, **parts).columns(source.columns()), PASS)
 
 
 def local(blocks, features=FEATURES):
-    columns = Columns(tuple(features))
+    columns = Columns(DenseColumns(tuple(features)))
     return LocalPartitions(tuple(columns.block(PASS, n, table) for n, table in enumerate(blocks)))
 
 
@@ -142,8 +143,8 @@ def test_blocks_are_taken_in_their_order_not_as_they_get_ready(cluster):
         return {"a": rng.normal(size=100 + number), "b": rng.normal(size=100 + number)}
 
     source = ray.data.range(6, override_num_blocks=6).map_batches(late_first)
-    columns = Columns(("a", "b"))
-    there = engine.open_partitions(source, columns, PASS)
+    columns = Columns(DenseColumns(("a", "b")))
+    there = source_of(source).partitions(columns, PASS)
     blocks = [pa.table(late_first({"id": [number]}, False)) for number in range(6)]
     assert bits(there.fold(summed)) == bits(local(blocks, ["a", "b"]).fold(summed))
     assert not source.context.execution_options.preserve_order  # as its owner had set it

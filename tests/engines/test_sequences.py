@@ -19,9 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 import suffice
 from suffice.core import blocks as core_blocks
 from suffice.core.blocks import Sequences, offsets
-from suffice.core.door import open_sequences
-from suffice.engines import parquet
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import open_sequences, parquet
 from suffice.sequence import HiddenMarkovModel
 from suffice.sequence.base import SequenceEstimator
 
@@ -326,7 +325,7 @@ class TestRay:
     def local(self, blocks):
         tables = whole_blocks(blocks)
         data = opened(table())
-        check = suffice.core.door.Check.of(SequenceEstimator())
+        check = suffice.inputs.Check.of(SequenceEstimator())
         columns = described(table()).columns(table().column_names)
         assert isinstance(data, LocalPartitions)
         return LocalPartitions(tuple(columns.block(check, n, t) for n, t in enumerate(tables)))

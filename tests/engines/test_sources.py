@@ -21,6 +21,7 @@ from suffice.cluster import KMeans
 from suffice.core.blocks import BLOCK_BYTES, Rows
 from suffice.decomposition import PCA
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import source_of
 from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
@@ -236,9 +237,9 @@ class TestParquet:
         pq.write_table(pa.table(columns), tmp_path / "x.parquet", row_group_size=150_000)
         sizes = []
 
-        check = suffice.core.door.Check.of(PCA())
+        check = suffice.inputs.Check.of(PCA())
         scan = suffice.scan_parquet(tmp_path)
-        data = suffice.engines.parquet.open_partitions(scan, suffice.rows(scan).columns(scan.columns), check)
+        data = source_of(scan).partitions(suffice.rows(scan).columns(scan.columns), check)
         with suffice.threads(1):
             blocks = data.map(lambda rows: sizes.append(len(rows)) or rows)
             assert blocks.fold(lambda rows: rows.X.sum(axis=0)).tolist() == 4 * [sum(range(200_000))]

@@ -16,10 +16,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.core.door import Check, open_sequences
-from suffice.core.tables import Columns
 from suffice.core.values import nbytes
 from suffice.engines.local import LocalPartitions
+from suffice.inputs import Check, open_sequences, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence.base import SequenceEstimator
 from suffice.statistics import moments
@@ -70,11 +71,11 @@ def frame(spark, blocks):
 
 def opened(spark, blocks, **parts):
     source = frame(spark, blocks)
-    return engine.open_partitions(source, suffice.rows(source, **parts).columns(source.columns), PASS)
+    return source_of(source).partitions(suffice.rows(source, **parts).columns(source.columns), PASS)
 
 
 def local(blocks, features=FEATURES):
-    columns = Columns(tuple(features))
+    columns = Columns(DenseColumns(tuple(features)))
     return LocalPartitions(tuple(columns.block(PASS, n, table) for n, table in enumerate(blocks)))
 
 
@@ -264,7 +265,7 @@ def test_the_source_is_read_once(spark, tmp_path):
             yield batch
 
     source = spark.range(0, 30, 1, 3).selectExpr("double(id) as a").mapInArrow(noted, "a double")
-    data = engine.open_partitions(source, Columns(("a",)), PASS)
+    data = source_of(source).partitions(Columns(DenseColumns(("a",))), PASS)
     mapped = data.map(lambda rows: rows.replace(X=rows.X + 1.0))
     assert mapped.fold(lambda rows: rows.X.sum()) == mapped.fold(lambda rows: rows.X.sum()) == 435 + 30
     assert data.fold(lambda rows: rows.X.sum()) == 435
@@ -299,7 +300,9 @@ def test_blocks_are_given_back_and_the_session_is_as_it_was(spark, monkeypatch):
 
 def test_equal_partitions_do_not_share_what_one_of_them_gives_back(spark):
     source = frame(spark, tables()[:2])
-    one, other = (engine.open_partitions(source, Columns(tuple(FEATURES)), PASS) for _ in range(2))
+    one, other = (
+        source_of(source).partitions(Columns(DenseColumns(tuple(FEATURES))), PASS) for _ in range(2)
+    )
     expected = bits(one.fold(summed))
     gone = one.frame
     del one

@@ -23,8 +23,8 @@ from sklearn.exceptions import ConvergenceWarning
 import suffice
 from suffice.cluster import KMeans
 from suffice.decomposition import PCA
-from suffice.engines import parquet
-from suffice.engines.stream import Recut
+from suffice.inputs import parquet
+from suffice.inputs.stream import Recut
 from suffice.linear_model import LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB, MixedNB
@@ -338,7 +338,7 @@ def test_a_pass_opens_one_stream_and_closes_it(kind, threads):
     with suffice.threads(threads):
         scan = suffice.scan(source)
         assert source.opened == 1 and source.all_are_closed()
-        data = suffice.core.door.open_rows(PCA(1), scan)
+        data = suffice.inputs.open_rows(PCA(1), scan)
         for passes in (2, 3):
             data.fold(lambda rows: rows.X.sum())
             assert source.opened == passes and source.all_are_closed()
@@ -352,7 +352,7 @@ def test_a_pass_that_fails_closes_its_stream(kind, threads, cache):
     t = table().select(["a", "b"])
     source = Opened(t, kind)
     with suffice.threads(threads):
-        data = suffice.core.door.open_rows(PCA(1), suffice.scan(source, cache=cache))
+        data = suffice.inputs.open_rows(PCA(1), suffice.scan(source, cache=cache))
         for _ in range(2):  # the error is caught, and held
             with pytest.raises(ZeroDivisionError) as caught:
                 data.fold(lambda rows: 1 / (len(rows) == 0 or rows.index[0] < 3))
@@ -383,7 +383,7 @@ def test_a_failed_fit_leaves_no_connection_to_postgresql(postgresql_uri, from_po
     def refuse(rows):
         raise ZeroDivisionError
 
-    data = suffice.core.door.open_rows(PCA(1), suffice.scan(from_postgresql, ["a", "b"]))
+    data = suffice.inputs.open_rows(PCA(1), suffice.scan(from_postgresql, ["a", "b"]))
     with pytest.raises(ZeroDivisionError):
         data.fold(refuse)
     with dbapi.connect(postgresql_uri) as connection, connection.cursor() as cursor:
@@ -400,7 +400,7 @@ def test_a_failed_fit_leaves_duckdb_usable(from_duckdb):
 class TestOtherRowsInALaterPass:
     def opened(self, *passes):
         given = iter(passes)
-        return suffice.core.door.open_rows(PCA(1), suffice.scan(lambda: next(given), ["a"]))
+        return suffice.inputs.open_rows(PCA(1), suffice.scan(lambda: next(given), ["a"]))
 
     def folded(self, data):
         return data.fold(lambda rows: rows.X.sum())
@@ -490,5 +490,5 @@ def test_few_batches_are_held_at_a_time():
 
     before = pa.total_allocated_bytes()
     with suffice.threads(2):
-        suffice.core.door.open_rows(PCA(1), suffice.scan(batches)).fold(lambda rows: rows.X.sum())
+        suffice.inputs.open_rows(PCA(1), suffice.scan(batches)).fold(lambda rows: rows.X.sum())
     assert most < 4e6  # of 64 MB

@@ -24,13 +24,13 @@ from sklearn.utils import get_tags
 
 import suffice
 from suffice.core.blocks import Rows, Sequences, offsets
-from suffice.core.estimator import Estimator
 from suffice.core.model import Family, Model
 from suffice.core.partitions import Partitions
 from suffice.core.statistics import Statistics
 from suffice.core.storage import import_everything
 from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
+from suffice.estimator.base import Estimator
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
@@ -81,7 +81,7 @@ ESTIMATORS = sorted(
     {
         cls
         for cls in public_names().values()
-        if inspect.isclass(cls) and issubclass(cls, Estimator) and not cls.__name__.startswith("_")
+        if inspect.isclass(cls) and issubclass(cls, Estimator) and "suffice.estimator." not in cls.__module__
     },
     key=lambda cls: cls.__name__,
 )
@@ -101,7 +101,11 @@ def engines() -> dict[type, str]:
             except ImportError:
                 continue
     found = {cls: cls.__module__.rsplit(".", 1) for cls in Partitions.__subclasses__()}
-    return {cls: module for cls, (home, module) in found.items() if home == "suffice.engines"}
+    return {
+        cls: module
+        for cls, (home, module) in found.items()
+        if home == "suffice.engines" and module != "shards"
+    }
 
 
 # --- documentation, as far as the tests read it --------------------------------------------------------
@@ -515,7 +519,8 @@ def folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> list[Fold]:
 @contextmanager
 def cut_at(*sizes: int) -> Any:
     """Arrays passed to `fit` are cut into blocks of these sizes, again and again, and pieces of 64 rows."""
-    from suffice.core import blocks, door
+    from suffice.core import blocks
+    from suffice.inputs import sources
 
     def cut(rows: Any, *_: Any) -> tuple[Any, ...]:
         starts, n = [0], 0
@@ -525,12 +530,12 @@ def cut_at(*sizes: int) -> Any:
         pairs = zip(starts, [*starts[1:], len(rows)], strict=True)
         return tuple(rows[a:b].replace(index=(n,)) for n, (a, b) in enumerate(pairs))
 
-    plain, piece = door.cut, blocks.PIECE_BYTES
-    door.cut, blocks.PIECE_BYTES = cut, 1
+    plain, piece = sources.cut, blocks.PIECE_BYTES
+    sources.cut, blocks.PIECE_BYTES = cut, 1
     try:
         yield
     finally:
-        door.cut, blocks.PIECE_BYTES = plain, piece
+        sources.cut, blocks.PIECE_BYTES = plain, piece
 
 
 # --- comparing -----------------------------------------------------------------------------------------

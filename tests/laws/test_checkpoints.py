@@ -11,11 +11,11 @@ from sklearn.callback import FitCallback
 
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows
-from suffice.core.estimator import OnePass
 from suffice.core.hashing import fingerprint, fingerprint_in_order, joined_fingerprint
 from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
+from suffice.estimator.base import OnePass
 from suffice.linear_model import AdditiveModel, LogisticRegression, Perceptron
 from suffice.mixture import GaussianMixture
 from suffice.sequence import ConditionalRandomField

@@ -25,7 +25,8 @@ from .registry import (
 )
 
 HOME = Path(suffice.__file__).parent
-LAYERS = ("core", "engines", "loops", "statistics", "families", "fitting")  # topics stand above them all
+# Topics stand above them all.
+LAYERS = ("core", "engines", "loops", "statistics", "families", "fitting", "inputs", "estimator")
 
 
 def layer(part: str) -> int:
@@ -48,6 +49,8 @@ def imported(path: Path) -> set[str]:
             else:
                 continue
             found |= {".".join(module)} if module else {a.name for a in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # as import_module takes it
+            found |= {m[1] for m in [re.fullmatch(r"suffice\.([a-z_]+(\.[a-z_]+)*)", node.value)] if m}
     return {name for name in found if name}
 
 

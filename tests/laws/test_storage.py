@@ -353,7 +353,7 @@ def test_classes_that_are_not_ours_are_refused(name, tmp_path, monkeypatch):
         {"class": name, "fields": {"command": "echo"}},
         {"class": name, "fields": {}},
         {
-            "class": "suffice.core.estimator._Stored",
+            "class": "suffice.estimator.base._Stored",
             "fields": {
                 "estimator": name if name != "suffice.cluster.k_means.KMeans" else "os.system",
                 "version": "0",
@@ -420,7 +420,7 @@ def test_params_that_the_class_does_not_have_are_refused(tmp_path):
         "fitted": {"dict": []},
     }
     with pytest.raises(StorageError):
-        suffice.load(forged(tmp_path / "f", {"class": "suffice.core.estimator._Stored", "fields": fields}))
+        suffice.load(forged(tmp_path / "f", {"class": "suffice.estimator.base._Stored", "fields": fields}))
 
 
 def test_the_file_is_safetensors(tmp_path):

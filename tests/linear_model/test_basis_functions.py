@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 
 import suffice
-from suffice.core.tables import Table
+from suffice.inputs.tables import Table
 from suffice.linear_model import BasisFunctions, BayesianLinearRegression, LinearRegression, Ridge
 
 from ..laws.registry import recorded_folds
@@ -115,7 +115,7 @@ def test_a_description_comes_back_as_one(tmp_path):
     made = basis.transform(suffice.rows(frame, features=list("abc"), target="y", weight="w"))
     assert isinstance(made, Table)
     assert (made.target, made.weight) == ("y", "w")
-    with pytest.raises(TypeError, match="not written"):
+    with pytest.raises(TypeError, match="in memory"):
         basis.transform(suffice.rows(frame), to=tmp_path / "there")
     with pytest.raises(ValueError, match="fitted with"):
         basis.transform(suffice.rows(frame, features=list("ab")))

@@ -14,9 +14,9 @@ import pytest
 import scipy.sparse as sp
 
 import suffice
-from suffice.core import twofold
 from suffice.core.blocks import Rows
 from suffice.linear_model import LinearRegression, Ridge, RidgeClassifier
+from suffice.loops import double_double as twofold
 from suffice.loops.twofold import two_product
 from suffice.statistics import normal_residual
 

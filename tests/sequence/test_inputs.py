@@ -17,9 +17,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_s
 
 import suffice
 from suffice.core.blocks import BLOCK_BYTES, Sequences, power_of_two
-from suffice.core.door import open_sequences, read_sequences
-from suffice.core.tables import Seen
-from suffice.engines.parquet import ParquetScan
+from suffice.inputs import open_sequences, read_sequences
+from suffice.inputs.parquet import ParquetScan
+from suffice.inputs.sequences import Seen
 from suffice.linear_model import LogisticRegression
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
@@ -394,12 +394,12 @@ def test_long_data_is_cut_between_sequences():
     np.testing.assert_array_equal(np.concatenate([b.X for b in blocks]), X)
 
 
-MODEL = HiddenMarkovModel(2, random_state=0, max_iter=5, tol=0.0)
+PARAMS = {"n_components": 2, "random_state": 0, "max_iter": 5, "tol": 0.0}
 
 
 def learnt(X, *given, **more):
     with pytest.warns(sklearn.exceptions.ConvergenceWarning):
-        model = clone(MODEL).fit(X, *given, **more)
+        model = HiddenMarkovModel(**PARAMS).fit(X, *given, **more)
     return model
 
 
@@ -430,7 +430,7 @@ class TestAModel:
     def test_does_not_mind_the_order_of_sequences(self, expected):
         """Up to rounding and the seeding, of which the same start takes the second away."""
         X, ids, _ = made()
-        start = clone(MODEL).set_params(init_params=expected.model_, max_iter=3)
+        start = HiddenMarkovModel(**PARAMS).set_params(init_params=expected.model_, max_iter=3)
         with pytest.warns(sklearn.exceptions.ConvergenceWarning):
             here = clone(start).fit(X, groups=ids)
             there = clone(start).fit(described(mixed()))
@@ -475,13 +475,19 @@ class TestCrossValidation:
         X, _, _ = made()
         found = []
         for train, test in KFold(3).split(parts(X)):
-            model = clone(MODEL).set_params(tol=1e-2, max_iter=50).fit([parts(X)[s] for s in train])
+            model = (
+                HiddenMarkovModel(**PARAMS)
+                .set_params(tol=1e-2, max_iter=50)
+                .fit([parts(X)[s] for s in train])
+            )
             found.append(model.score([parts(X)[s] for s in test]))
         return found
 
     def test_of_one_array_warns(self):
         X, ids, _ = made()
-        search = GridSearchCV(clone(MODEL).set_params(tol=1e-2, max_iter=50), {"n_components": [1, 2]}, cv=2)
+        search = GridSearchCV(
+            HiddenMarkovModel(**PARAMS).set_params(tol=1e-2, max_iter=50), {"n_components": [1, 2]}, cv=2
+        )
         with pytest.warns(UserWarning, match=r"enable_metadata_routing=True.*groups=ids"):
             search.fit(X)
         with pytest.warns(UserWarning, match=r"one long sequence, without ids"):
@@ -489,12 +495,14 @@ class TestCrossValidation:
 
     def test_of_a_list(self):
         X, _, _ = made()
-        found = cross_val_score(clone(MODEL).set_params(tol=1e-2, max_iter=50), parts(X), cv=KFold(3))
+        found = cross_val_score(
+            HiddenMarkovModel(**PARAMS).set_params(tol=1e-2, max_iter=50), parts(X), cv=KFold(3)
+        )
         np.testing.assert_allclose(found, self.scores(), rtol=1e-12)
 
     def test_of_rows_with_routing(self, monkeypatch):
         X, ids, _ = made()
-        estimator = clone(MODEL).set_params(tol=1e-2, max_iter=50)
+        estimator = HiddenMarkovModel(**PARAMS).set_params(tol=1e-2, max_iter=50)
         given = []
 
         def noted(name):
@@ -526,6 +534,6 @@ class TestCrossValidation:
 
 def test_what_is_elsewhere_is_not_predicted_from():
     scan = ParquetScan(("nowhere",), ("id", "x"))
-    model = clone(MODEL).set_params(tol=1e-1).fit(made()[0])
+    model = HiddenMarkovModel(**PARAMS).set_params(tol=1e-1).fit(made()[0])
     with pytest.raises(TypeError, match=r"This method of HiddenMarkovModel takes rows in memory"):
         read_sequences(model, suffice.sequences(scan, sequence="id"))

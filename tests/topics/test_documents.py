@@ -198,7 +198,7 @@ def test_described_tables(kind, tmp_path):
     if kind in ("arrow", "pandas", "polars", "dictionary"):
         np.testing.assert_allclose(topics, ours.transform(counts), rtol=1e-9, atol=1e-12)
     if kind != "stream":
-        assert pickle.loads(pickle.dumps(counted)).features.size == counted.features.size
+        assert pickle.loads(pickle.dumps(counted)).features.width == counted.features.width
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "numpy", "tuple", "generator"])
@@ -230,7 +230,7 @@ def test_blocks_of_long_texts_are_small(tmp_path):
     """The number of rows in a block follows the length of the texts."""
     long = ["word " * 20_000] * 600  # 100 kB each
     pq.write_table(pa.table({"t": long}), tmp_path / "a.parquet", use_dictionary=False)
-    from suffice.engines.parquet import rows_of_lists
+    from suffice.inputs.parquet import rows_of_lists
 
     assert rows_of_lists(str(tmp_path / "a.parquet"), ["t"]) == 256
     pq.write_table(pa.table({"t": ["ab"] * 10_000}), tmp_path / "b.parquet")

@@ -16,16 +16,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import in_memory, open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
 from ..fitting.seeding import SEEDINGS, farthest
+from ..inputs import open_rows, read_rows, source_of
 from ..statistics import describe
 
 
@@ -227,7 +228,8 @@ default='k-means++'
         -------
         self
         """
-        data = open_rows(self, X, None, sample_weight)
+        source = source_of(X)
+        data = open_rows(self, source, None, sample_weight)
         found = data.fold(describe)
         if found.rows < self.n_clusters:
             raise ValueError(f"n_samples={found.rows:g} should be >= n_clusters={self.n_clusters}.")
@@ -235,12 +237,12 @@ default='k-means++'
         watch = Watch(self, self.checkpoint, data)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
-        if in_memory(X) and sample_weight is None and getattr(X, "weight", None) is None:
+        if source.in_memory and sample_weight is None and not source.weighted:
             answer = data.fold(Answer.of, self.model_)
             sums, self.labels_ = answer.sums, answer.labels
         else:
             sums = data.fold(Centers.summarize, self.model_)
-            if in_memory(X):
+            if source.in_memory:
                 self.labels_ = self.predict(X)
         self.inertia_ = sums.inertia
         warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
@@ -271,15 +273,23 @@ default='k-means++'
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then the cluster of each row."""
         self.fit(X, y, sample_weight)
-        return self.labels_ if in_memory(X) else self.predict(X)
+        return self.labels_ if source_of(X).in_memory else self.predict(X)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The cluster of each row."""
+        """The cluster of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Distances from each row to the centres."""
+        """Distances from each row to the centres.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(lambda rows: np.sqrt(self._squares(rows)), X)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -217,6 +218,29 @@ def one_a_place(X: sp.csr_array) -> sp.csr_array:
     X = X.copy()
     X.sum_duplicates()
     return X
+
+
+def stack(blocks: Sequence[Any]) -> Any:
+    """One block of the examples of several, in their order, with numbers as float64."""
+    if len(blocks) == 1:
+        return blocks[0].piece(0, len(blocks[0]), 0)
+    first, parts = blocks[0], [block.X for block in blocks]
+    X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    if X.dtype.kind not in "OU":
+        X = X.astype(np.float64, copy=False)
+    y = None if first.y is None else np.concatenate([block.y for block in blocks])
+    weight = np.concatenate([block.weight for block in blocks])
+    if isinstance(first, Sequences):
+        return Sequences(X, offsets(np.concatenate([block.lengths for block in blocks])), y, weight)
+    return Rows(X, y, weight)
+
+
+def missing(values: np.ndarray) -> np.ndarray:
+    """Where values are None, NaN or NA."""
+    if values.dtype != object:
+        return values != values
+    unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
+    return np.array([v is None or v is unknown or v != v for v in values], dtype=bool)
 
 
 def offsets(lengths: Any) -> np.ndarray:

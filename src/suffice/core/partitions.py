@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
+from .blocks import stack
+from .cost import afford
 from .statistics import tree_sum
 from .values import nbytes
 
@@ -31,7 +36,7 @@ class Partitions(ABC):
 
         The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose
         first axis is as long. The sums stay where they are, as partitions of so many
-        :class:`~suffice.core.shards.Shard` blocks, each of a run of keys. As an argument of a later pass
+        :class:`~suffice.engines.shards.Shard` blocks, each of a run of keys. As an argument of a later pass
         they give what it needs: ``sums.take(keys)``. Their bits do not depend on `shards`.
 
         By threads of this process and on Ray.
@@ -41,6 +46,15 @@ class Partitions(ABC):
             "for one machine, arrays or suffice.scan_parquet(...)."
         )
 
+    def gather(self, instead: str) -> Any:
+        """All examples as one block of this process, in their order.
+
+        Their size is asked for first, and compared with the memory that is free. `instead` says what to do if
+        that is too little.
+        """
+        afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
+        return stack(self.fold(_as_tuple))
+
 
 class Opened(Partitions):
     """Partitions that came through the door before: `fit` and `score` take them in the place of data."""
@@ -48,6 +62,15 @@ class Opened(Partitions):
     features: tuple[str, ...] | int  # the names of the features, or how many there are
     check: Any  # that the blocks have passed
     flat_target: bool  # whether there is one target, without a second axis
+
+
+def _gathered_bytes(block: Any) -> np.ndarray:
+    X = block.X
+    return np.array([1.5 * X.nnz if sp.issparse(X) else X.size], dtype=np.float64)
+
+
+def _as_tuple(block: Any) -> tuple[Any, ...]:
+    return (block,)
 
 
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:

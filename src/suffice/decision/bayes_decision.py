@@ -15,10 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.answers import anywhere, nameless
-from ..core.door import in_memory, open_rows
-from ..core.parameters import FINITE, HasMethods, Numbers, check_parameters
-from ..core.tables import Table
+from ..estimator.answers import nameless, row_wise
+from ..estimator.parameters import FINITE, HasMethods, Numbers, check_parameters
+from ..inputs import open_rows, source_of
 
 
 def conditional_risk(probability: Any, loss: Any = None) -> np.ndarray:
@@ -293,15 +292,21 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return P.argmax(axis=1)
         return P.dot(self.loss_).argmin(axis=1)
 
-    @anywhere
+    @row_wise
     def predict(self, X: Any, **how: Any) -> Any:
-        """The action of least mean loss for each row."""
+        """The action of least mean loss for each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         check_is_fitted(self)
         return _each(self.estimator_.predict_proba(X, **how), lambda P: self.actions_[self._decide(P)])
 
-    @anywhere
+    @row_wise
     def conditional_risk(self, X: Any, **how: Any) -> Any:
-        """The mean loss of each action for each row."""
+        """The mean loss of each action for each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         check_is_fitted(self)
         return _each(self.estimator_.predict_proba(X, **how), lambda P: P.dot(self.loss_))
 
@@ -354,7 +359,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{type(self.estimator).__name__} takes {self.takes}: compare its predictions with labels, "
                 "e.g. by expected_risk."
             )
-        if not hasattr(self.estimator_, "takes") and in_memory(X) and not isinstance(X, Table):
+        source = source_of(X)
+        if not hasattr(self.estimator_, "takes") and source.in_memory and source.table is None:
             # A pipeline, or of another library: it knows its rows.
             labels = np.asarray(y)
             weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)

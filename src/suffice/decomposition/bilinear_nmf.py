@@ -18,13 +18,15 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, cut
 from ..core.cost import afford
-from ..core.door import must_be_in_memory, open_rows, read_rows, weights_of
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch, one_task
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import LocalPartitions
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..inputs import open_rows, read_rows, source_of
+from ..inputs.checks import weights_of
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -216,8 +218,10 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         -------
         self
         """
-        must_be_in_memory(self, X)
-        opened: Any = open_rows(self, X)
+        source = source_of(X)
+        if not source.in_memory:
+            raise source.elsewhere(self)
+        opened: Any = open_rows(self, source)
         parts = [block.piece(0, len(block), 0).X for block in opened.blocks]
         X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
         N, C = X.shape[0], self.n_components
@@ -290,8 +294,12 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         found = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
         return found.toarray() if sp.issparse(found) else found
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """How rows are made of the concepts: by their kernels with the rows of the fit."""
+        """How rows are made of the concepts: by their kernels with the rows of the fit.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         from ..loops.factors import coordinate_sweeps
 
         X, W, rows = read_rows(self, X), self.concept_weights_, self._rows
@@ -304,8 +312,12 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         coordinate_sweeps(V, length, near, turns, np.ones(len(V)), 1e-10, SWEEPS)
         return V
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The concept that each row has most of."""
+        """The concept that each row has most of.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self.transform(X).argmax(axis=1)
 
     def __sklearn_tags__(self) -> Any:

@@ -22,18 +22,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import power_of_two, rows_beside
 from ..core.cost import afford
-from ..core.door import in_memory, open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..engines.local import in_order, map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
+from ..inputs import open_rows, read_rows, source_of
 from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
 
 # Rows whose products with a factor stay in the cache.
@@ -580,12 +581,17 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     ) -> np.ndarray:
         """Fit, then W: that of the fit if the rows are in memory, else as by `transform`."""
         self.fit(X, W=W, H=H, sample_weight=sample_weight)
-        if in_memory(X) and sample_weight is None and getattr(X, "weight", None) is None:
+        source = source_of(X)
+        if source.in_memory and sample_weight is None and not source.weighted:
             return self.model_.W
         return self.transform(X)
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """The best row of W for each row, given H."""
+        """The best row of W for each row, given H.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.solved(rows), X)
 

@@ -16,13 +16,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
-from ..core.door import read_rows
-from ..core.estimator import OnePass
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, RealNotInt, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, RealNotInt, StrOptions
+from ..estimator.scores import mean_score
 from ..fitting.linear_algebra import signs
-from ..fitting.scores import mean_score
+from ..inputs import read_rows
 from ..statistics import Factor, Moments, factor, moments
 
 
@@ -256,8 +257,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         """Add rows to those already seen; the result is that of one `fit` to all of them."""
         return self._add(X, y, sample_weight)
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Scores: coordinates of the rows along the components."""
+        """Scores: coordinates of the rows along the components.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = (read_rows(self, X) - self.mean_) @ self.components_.T
         return scores / self._scale() if self.whiten else scores
 
@@ -291,8 +296,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
                 "there are features: there is no density. Fit more rows, or fewer features."
             ) from None
 
+    @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log-likelihood of each row under probabilistic PCA."""
+        """Log-likelihood of each row under probabilistic PCA.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         Y = read_rows(self, X) - self.mean_
         precision = self.get_precision()
         _, log_det = np.linalg.slogdet(precision)

@@ -22,15 +22,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Estimator, must_have_rows
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
+from ..inputs import open_rows, read_rows
 from ..statistics import Moments, moments
 from .pca import _completed, _padded
 
@@ -310,8 +311,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         model = model.replace(probe=np.ascontiguousarray(model.axes.T))
         return model, product(model.probe)
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Scores: coordinates of the rows along the components."""
+        """Scores: coordinates of the rows along the components.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         axes = np.ascontiguousarray(self.components_.T)
         return map_rows(lambda rows: times(rows, axes), X)

@@ -16,12 +16,13 @@ from scipy.linalg import eigh, lstsq, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import open_rows, read_rows
-from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
 from ..fitting.linear_algebra import signs
+from ..inputs import open_rows, read_rows
 from ..naive_bayes.generative import GenerativeClassifier
 from ..statistics import Moments
 
@@ -76,8 +77,12 @@ class Discriminant(GenerativeClassifier):
         of_classes = zip(covariances, s.weight, self._fourth_moments[:-1], strict=True)
         return np.stack([_ledoit_wolf(*of_class) for of_class in of_classes])
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """log p(x, c) up to a constant; for two classes, how much the second leads."""
+        """log p(x, c) up to a constant; for two classes, how much the second leads.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         joint = self.predict_joint_log_proba(X)
         return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
 
@@ -305,15 +310,23 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         mean, coef, intercept = self._about_mean
         return (X - mean).dot(coef.T) + intercept
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores by `coef_` and `intercept_`; for two classes, how much the second leads."""
+        """Scores by `coef_` and `intercept_`; for two classes, how much the second leads.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return super().decision_function(X)
         return read_rows(self, X) @ self.coef_.T + self.intercept_
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Rows projected to where classes differ most."""
+        """Rows projected to where classes differ most.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         if self.solver == "lsqr":
             raise NotImplementedError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
         X = read_rows(self, X)

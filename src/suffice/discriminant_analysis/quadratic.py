@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from ..core.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Labelled
 from ..fitting.linear_algebra import signs
 from .linear import Discriminant

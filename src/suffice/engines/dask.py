@@ -19,22 +19,17 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-import numpy as np
-import pyarrow as pa
-import scipy.sparse as sp
 from dask.base import get_scheduler
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker, rpc, wait
 from distributed.protocol import pickle
 from distributed.scheduler import heartbeat_interval
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import Rows, power_of_two
-from ..core.partitions import Partitions, fold_blocks, in_block
-from ..core.sound import must_be_sound, unmasked
+from ..core.blocks import power_of_two
+from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import add, tree_sum
-from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import Value
 from .local import LocalPartitions
 from .patience import blocks_of, in_order, seconds
@@ -77,7 +72,7 @@ class DaskPartitions(Partitions):
         client = self.client
         call = _sent(client, len(self.runs), f, shared)
         tasks = client.map(_fold, [call] * len(self.runs), self.runs, pure=False)
-        with _in_words():
+        with explain_killed_workers():
             sums = _ended(client, tasks, self.length, lambda n: (_fold, call, self.runs[n]))
             del tasks
             first = next(sums)
@@ -223,7 +218,7 @@ async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
+def explain_killed_workers() -> Iterator[None]:
     try:
         yield
     except KilledWorker as error:
@@ -235,74 +230,12 @@ def _in_words() -> Iterator[None]:
         raise
 
 
-def column_names(source: Any) -> list[str] | int:
-    """The names of the columns; of arrays, which have none, how many there are."""
-    if _is_array(source):
-        if source.ndim != 2:
-            raise ValueError(f"Expected 2D array, got a dask array of shape {source.shape} instead.")
-        return int(source.shape[1])
-    if isinstance(source, list | Delayed):
-        with _in_words():
-            [names] = _computed(_client(), [_task(_names)(_list(source)[0])])
-    else:
-        names = list(source.columns)
-    if not isinstance(names, int) and any(not isinstance(name, str) for name in names):
-        raise TypeError(f"The columns must be named by strings, and they are {names}: rename them first.")
-    return names
-
-
-def _names(part: Any) -> list[str] | int:
-    if isinstance(part, pa.Table | pa.RecordBatch):
-        return list(part.schema.names)
-    return list(part.columns) if hasattr(part, "columns") else int(part.shape[1])
-
-
-def open_partitions(source: Any, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
-    """The partitions of a table, or the tables of a list, converted once by tasks."""
-    names = list(dict.fromkeys(columns.names()))
-    if isinstance(source, list | Delayed):
-        parts = _list(source)
-        empty = _task(_empty, names)(parts[0])
-    else:
-        parts = source[names].to_delayed()
-        empty = _empty(names, source._meta)
-    if columns.sequence is None:
-        return _opened([_task(_rows, columns, check, n)(part, empty) for n, part in enumerate(parts)])
-    return _whole(columns, check, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
-
-
-def open_arrays(X: Any, y: Any, sample_weight: Any, groups: Any, check: Callable[[Rows], Rows]) -> Partitions:
-    """The chunks of rows of an array, or the arrays of a list; with `groups`, rows are steps of sequences."""
-    if _is_array(X):
-        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-        parts = X.to_delayed().ravel().tolist()
-    else:
-        parts = _list(X)
-    given = {"y": y, "sample_weight": sample_weight, "groups": groups}
-    given = {name: _beside(X, part, name) for name, part in given.items() if part is not None}
-    beside = list(zip(*given.values(), strict=True)) or [()] * len(parts)
-    if groups is None:
-        read = enumerate(zip(parts, beside, strict=True))
-        return _opened([_task(_rows_of_arrays, check, n, tuple(given))(part, *b) for n, (part, b) in read])
-    width = column_names(X)
-    assert isinstance(width, int)
-    columns = Columns(
-        tuple(f"x{j}" for j in range(width)),
-        None if y is None else "y",
-        None if sample_weight is None else "sample_weight",
-        "groups",
-    )
-    read = enumerate(zip(parts, beside, strict=True))
-    tables = [_task(_table_of_arrays, check, n, columns, tuple(given))(part, *b) for n, (part, b) in read]
-    return _whole(columns, check, tables)
-
-
-def _opened(blocks: list[Delayed]) -> Partitions:
+def opened(blocks: list[Delayed]) -> Partitions:
     """Partitions of blocks that are computed once: by the cluster if there is one, else here."""
-    client = _client()
+    client = client_of_dask()
     if client is None:
         return LocalPartitions(dask.compute(*blocks))
-    with _in_words():
+    with explain_killed_workers():
         opened = list(_ended(client, _submitted(client, blocks), 1))
     n = RUN or _run_length(client, opened)
     runs = [client.submit(_run, *opened[i : i + n], pure=False) for i in range(0, len(opened), n)]
@@ -317,91 +250,10 @@ def _run_length(client: Client, blocks: list[Future]) -> int:
     )
 
 
-def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
-    """Partitions of whole sequences, from Arrow tables that may cut them."""
-    whole = _whole_tables(columns, tables)
-    return _opened([_task(_sequences, columns, check, n, past)(*parts) for n, (past, parts) in whole])
-
-
-def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int, tuple[int, list[Any]]]]:
-    """By number: how many rows of a table are of an earlier one; and it, with the heads that belong to it."""
-    assert columns.sequence is not None
-    client = _client()
-    tables = dask.persist(*tables)
-    found = _computed(client, [_task(_sequences_in, columns.sequence, n)(t) for n, t in enumerate(tables)])
-
-    def head(number: int, size: int | None) -> Any:
-        return tables[number] if size is None else _task(_head, size)(tables[number])
-
-    for n, (past, heads) in enumerate(shares(found)):
-        yield n, (past, [tables[n], *(head(*part) for part in heads)])
-
-
-def answer(source: Any, asked: Any) -> Any:
-    """The rows with their answers: a DataFrame of a DataFrame, a list of Delayed tables of such a list.
-
-    It is lazy, but for sequences, which are first made whole.
-    """
-    listed = isinstance(source, list | Delayed)
-    if asked.columns.sequence is not None:
-        return _answer_sequences(source, asked, listed)
-    if listed:
-        return [_task(_answered, asked)(part) for part in _list(source)]
-    return source.map_partitions(partial(_answered, asked), meta=_answered(asked, source._meta))
-
-
-def _answered(asked: Any, part: Any) -> Any:
-    with one_blas_thread:
-        if isinstance(part, pa.Table | pa.RecordBatch):
-            return asked.beside(_arrow(list(part.schema.names), part))
-        return part.assign(**asked.named(_arrow(asked.columns.names(), part)))
-
-
-def _answer_sequences(source: Any, asked: Any, listed: bool) -> Any:
-    """Sequences are answered for as Arrow tables; their index, if they had one, is lost."""
-    import dask.dataframe as dd
-
-    names = column_names(source)
-    assert not isinstance(names, int)
-    parts = _list(source) if listed else source.to_delayed()
-    empty = _task(_empty, names)(parts[0]) if listed else _empty(names, source._meta)
-    columns = asked.columns.with_all(names)
-    whole = _whole_tables(columns, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
-    answers = [_task(_answered_whole, asked, columns, n, past, names)(*parts) for n, (past, parts) in whole]
-    if listed:
-        return answers
-    meta = asked.beside(empty).to_pandas()
-    return dd.from_delayed([_task(pa.Table.to_pandas)(a) for a in answers], meta=meta, verify_meta=False)
-
-
-def _answered_whole(
-    asked: Any, columns: Columns, number: int, past: int, names: list[str], *tables: pa.Table
-) -> pa.Table:
-    with in_block(number, "answering for it"), one_blas_thread:
-        return asked.beside(whole(columns, tables[0], past, tables[1:]).select(names))
-
-
-def answer_arrays(X: Any, asked: Any) -> Any:
-    """The answers for the rows of an array, as a dask array; for a list of arrays, as a list."""
-    if not _is_array(X):
-        return [_task(_answered_array, asked, None)(part) for part in _list(X)]
-    X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-    like = asked(np.ones((1, X.shape[1])))[:0]  # an answer tells its kind and width
-    shape: Any = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], (like.shape[1],))}
-    return X.map_blocks(partial(_answered_array, asked, like), dtype=like.dtype, meta=like, **shape)
-
-
-def _answered_array(asked: Any, like: Any, part: Any) -> Any:
-    if like is not None and not len(part):
-        return like
-    with one_blas_thread:
-        return asked(part)
-
-
-def _computed(client: Client | None, tasks: list[Delayed]) -> Sequence[Any]:
+def computed(client: Client | None, tasks: list[Delayed]) -> Sequence[Any]:
     if client is None:
         return dask.compute(*tasks)
-    with _in_words():
+    with explain_killed_workers():
         return _home(client, list(_ended(client, _submitted(client, tasks), 1)))
 
 
@@ -410,7 +262,7 @@ def _submitted(client: Client, tasks: list[Delayed]) -> list[Future]:
         return client.compute(tasks)
 
 
-def _client() -> Client | None:
+def client_of_dask() -> Client | None:
     """The cluster that dask would compute on now, if it would on one."""
     client = getattr(get_scheduler(), "__self__", None)
     if not isinstance(client, Client):
@@ -418,125 +270,3 @@ def _client() -> Client | None:
     if client.asynchronous:
         raise TypeError("A fit waits for its sums, and the current Client is asynchronous: use Client(...).")
     return client
-
-
-def _is_array(source: Any) -> bool:
-    return not isinstance(source, list | Delayed) and hasattr(source, "chunks")
-
-
-def _list(source: Any) -> list[Delayed]:
-    return [source] if isinstance(source, Delayed) else list(source)
-
-
-def _task(f: Callable[..., Any], *given: Any) -> Any:
-    return delayed(partial(f, *given), pure=False, traverse=False)
-
-
-def _beside(X: Any, part: Any, name: str) -> list[Any]:
-    """What belongs to the rows of X, cut as X is."""
-    if not _is_array(X):
-        parts, n = _list(part), len(_list(X))
-        if len(parts) != n:
-            raise ValueError(f"X is a list of {n} blocks, but {name} has {len(parts)}: one a block.")
-        return parts
-    rows = X.chunks[0]
-    if hasattr(part, "to_dask_array"):
-        part = part.to_dask_array()
-    if not _is_array(part):
-        import dask.array as da
-
-        if np.isnan(X.shape[0]):
-            raise ValueError(
-                f"{name} is in memory, and the chunks of X have unknown lengths: call "
-                f"X.compute_chunk_sizes() first, or pass {name} as a dask array with the chunks of X."
-            )
-        part = da.from_array(np.asarray(unmasked(part, name)), -1)
-    part = part.rechunk(dict.fromkeys(range(1, part.ndim), -1))
-    if not np.isnan(X.shape[0]) and not np.isnan(part.shape[0]):
-        if part.shape[0] != X.shape[0]:
-            raise ValueError(f"{name} has {part.shape[0]} rows, but X has {X.shape[0]}.")
-        part = part.rechunk({0: rows})
-    if part.numblocks[0] != len(rows):
-        raise ValueError(f"{name} has {part.numblocks[0]} chunks, but X has {len(rows)} chunks of rows.")
-    return part.to_delayed().ravel().tolist()
-
-
-def _arrow(names: list[str], part: Any) -> pa.Table:
-    """A pandas or Arrow table as an Arrow table; of what holds no value at all, pandas tells no type."""
-    if isinstance(part, pa.RecordBatch):
-        part = pa.Table.from_batches([part])
-    if not isinstance(part, pa.Table):
-        part = pa.Table.from_pandas(part[names], preserve_index=False)
-    part = part.select(names).replace_schema_metadata()
-    known = [f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in part.schema]
-    return part.cast(pa.schema(known))
-
-
-def _empty(names: list[str], part: Any) -> pa.Table:
-    return _arrow(names, part).schema.empty_table()
-
-
-def _table(names: list[str], number: int, part: Any, empty: pa.Table) -> pa.Table:
-    with in_block(number, "reading it"):
-        return _arrow(names, part) if len(part) else empty
-
-
-def _rows(columns: Columns, check: Any, number: int, part: Any, empty: pa.Table) -> Any:
-    table = _table(empty.column_names, number, part, empty)
-    with in_block(number, "reading it"):
-        return columns.block(check, number, table)
-
-
-def _sequences_in(column: str, number: int, table: pa.Table) -> Any:
-    [found] = sequences_in(column, number, [table])
-    return found
-
-
-def _head(n: int, table: pa.Table) -> pa.Table:
-    return table.slice(0, n)
-
-
-def _sequences(columns: Columns, check: Any, number: int, past: int, *tables: pa.Table) -> Any:
-    with in_block(number, "reading it"):
-        return columns.block(check, number, whole(columns, tables[0], past, tables[1:]))
-
-
-def _rows_of_arrays(check: Any, number: int, names: tuple[str, ...], X: Any, *beside: Any) -> Any:
-    with in_block(number, "reading it"):
-        X, given = _arrays(check, X, names, beside)
-        weight = given.get("sample_weight")
-        return check(
-            Rows(X, given.get("y"), None if weight is None else weight.astype(np.float64), (number,))
-        )
-
-
-def _table_of_arrays(
-    check: Any, number: int, columns: Columns, names: tuple[str, ...], X: Any, *beside: Any
-) -> pa.Table:
-    with in_block(number, "reading it"):
-        X, given = _arrays(check, X, names, beside)
-        return pa.table(dict(zip(columns.features, X.T, strict=True)) | given)
-
-
-def _arrays(
-    check: Any, X: Any, names: tuple[str, ...], beside: tuple[Any, ...]
-) -> tuple[Any, dict[str, np.ndarray]]:
-    """The arrays of a block, which have the same rows."""
-    if sp.issparse(X):
-        if not check.sparse or "groups" in names:
-            raise TypeError(f"{check.name} does not take blocks of sparse rows: make them dense first.")
-        must_be_sound(X)
-        X = sp.csr_array(X)
-    else:
-        X = np.asarray(unmasked(X, "X", check.nan))
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got a block of shape {X.shape} instead.")
-    if X.dtype.kind not in "biuf":
-        X = X.astype(object if check.strings else np.float64)
-    given = {name: np.asarray(unmasked(part, name)) for name, part in zip(names, beside, strict=True)}
-    for name, part in given.items():
-        if part.ndim == 2 and part.shape[1] == 1 and (name != "y" or check.target != "number"):
-            given[name] = part = part[:, 0]
-        if len(part) != X.shape[0] or (part.ndim != 1 and name != "y"):
-            raise ValueError(f"{name} has the shape {part.shape}, but X has {X.shape[0]} rows: one a row.")
-    return X, given

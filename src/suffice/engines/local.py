@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,35 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import Block, Rows, cut
+from ..core.blocks import Block, Rows, cut, stack
 from ..core.partitions import Partitions, fold_blocks
-from ..core.shards import Shards, shard_starts, sums_by_key
 from ..core.statistics import tree_sum
-
-_threads: ContextVar[int | None] = ContextVar("threads", default=None)
-
-
-@contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Use `n` threads for the folds inside the block; the results are the same bits for any `n`.
-
-    >>> import suffice
-    >>> with suffice.threads(1):
-    ...     pass
-    """
-    if n < 1:
-        raise ValueError(f"threads({n}): there must be one at least.")
-    token = _threads.set(n)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
-
-
-def n_threads() -> int:
-    if chosen := _threads.get():
-        return chosen
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from .shards import Shards, shard_starts, sums_by_key
+from .spilled import add_by_key
+from .stores import OnDisk
+from .threads import in_order
 
 
 @dataclass(frozen=True)
@@ -76,42 +49,56 @@ class LocalPartitions(Partitions):
 
         return tree_sum(in_order(task, self.blocks))
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
-        from .spilled import add_by_key  # which is made of these partitions
+    def gather(self, instead: str) -> Any:
+        return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)
 
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
         def task(block: Any) -> Any:
             for step, step_shared in self.steps:
                 block = step(*step_shared, block)
             return sums_by_key(f, shared, [block], n_keys)
 
         starts = shard_starts(n_keys, shards)
-        return add_by_key(in_order(task, self.blocks), starts)
+        total = add_by_key(in_order(task, self.blocks), starts)
+        return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
 
     def block(self, number: int) -> Any:
         return self.blocks[number]  # type: ignore[index]
 
 
-def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
-    """f of each block, by threads, in the order of the blocks, with few of them in flight."""
-    n = n_threads()
-    if isinstance(blocks, tuple):
-        n = min(n, len(blocks))
-    f = one_blas_thread(f)
-    if n <= 1:
-        yield from map(f, blocks)
-        return
-    with ThreadPoolExecutor(n) as pool:
-        flying: deque[Future[Any]] = deque()
-        try:
-            for block in blocks:
-                flying.append(pool.submit(f, block))
-                if len(flying) > n:
-                    yield flying.popleft().result()
-            while flying:
-                yield flying.popleft().result()
-        finally:
-            for future in flying:
-                future.cancel()
+class Stored:
+    """Calls that read blocks from a temporary file, to be made by threads."""
+
+    def __init__(self, store: OnDisk) -> None:
+        self.store = store
+
+    def __iter__(self) -> Iterator[Callable[[], Any]]:
+        return (partial(self.store.get, n) for n in range(len(self.store.blocks)))
+
+    def __getitem__(self, number: int) -> Any:
+        return self.store.get(number)
+
+
+class StoredPartitions(LocalPartitions):
+    """Blocks in a temporary file; what a map gives is written to another."""
+
+    def __init__(self, store: OnDisk) -> None:
+        super().__init__(Stored(store), ((_call, ()),))
+
+    def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
+        store = OnDisk()
+
+        def task(numbered: tuple[int, Callable[[], Any]]) -> None:
+            number, read = numbered
+            store.put(number, f(*shared, read()))
+
+        for _ in in_order(task, enumerate(self.blocks)):
+            pass
+        return StoredPartitions(store)
+
+
+def _call(read: Callable[[], Any]) -> Any:
+    return read()
 
 
 def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:

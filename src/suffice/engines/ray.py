@@ -10,20 +10,16 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-import pyarrow as pa
 import ray
-import ray.data
-from ray.data.dataset import MaterializedDataset
 from ray.exceptions import RayTaskError
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import Rows, power_of_two
-from ..core.partitions import Partitions, fold_blocks, in_block
-from ..core.shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
+from ..core.blocks import power_of_two
+from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import add, tree_sum
-from ..core.tables import Columns, sequences_in, shares, whole
 from ..core.values import nbytes
 from .patience import blocks_of, in_order
+from .shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 
 # A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
@@ -57,15 +53,15 @@ class RayPartitions(Partitions):
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         call = ray.put((f, shared))
-        sums = _ended([partial(_fold.remote, call, run) for run in self.runs], self.length)
-        with _errors_as_raised():
+        sums = ended_in_order([partial(_fold.remote, call, run) for run in self.runs], self.length)
+        with errors_as_raised():
             first = next(sums, None)
             size = 0 if first is None else len(self.runs) * nbytes(ray.get(first))
             terms = chain([] if first is None else [first], sums)
             del first  # what is let go of is freed when added
             if size > HOME_BYTES:
                 total = tree_sum(terms, add=_add.remote)
-                (total,) = map(ray.get, _ended([lambda: total], len(self.runs) * self.length))
+                (total,) = map(ray.get, ended_in_order([lambda: total], len(self.runs) * self.length))
             else:
                 total = tree_sum(map(ray.get, terms))
         # What Ray hands out is read-only and lies in its store, which the answer may outlive.
@@ -80,20 +76,22 @@ class RayPartitions(Partitions):
         def add_all(terms: list[list[Any]]) -> list[Any]:
             return [_add_all.remote(*parts) for parts in zip(*terms, strict=True)]
 
-        with _errors_as_raised():
+        with errors_as_raised():
             # Few are sent ahead of those that add them: all parts together may be many times the sum.
             ahead = max(2 * PARTS, int(TASKS_A_CPU * _cpus()))
-            total = add_in_runs(_parts(_ended(tasks, self.length, ahead)), PARTS, add_all)
+            total = add_in_runs(_parts(ended_in_order(tasks, self.length, ahead)), PARTS, add_all)
             made = [partial(_shard.remote, s, cuts, part) for s, part in enumerate(total)]
-            runs = [run for (run,) in _parts(_ended(made, len(self.runs) * self.length))]
+            runs = [run for (run,) in _parts(ended_in_order(made, len(self.runs) * self.length))]
         return Shards(RayPartitions(tuple(runs)), starts)
 
     def block(self, number: int) -> Any:
-        with _errors_as_raised():
+        with errors_as_raised():
             return ray.get(self.runs[number // self.length])[number % self.length]
 
 
-def _ended(tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None) -> Iterator[Any]:
+def ended_in_order(
+    tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None
+) -> Iterator[Any]:
     """The results of tasks in their order, each when it is there; what sends a task may be called again.
 
     So many are sent ahead, or all. A task may have a list of results, which come together.
@@ -127,31 +125,6 @@ def _parts(results: Iterator[list[Any]]) -> Iterator[list[Any]]:
     for done, *parts in results:
         ray.get(done)
         yield parts
-
-
-@ray.remote(max_retries=RETRIES)
-def _open(
-    columns: Columns, check: Any, empty: pa.Table, start: int, shares: Any, *tables: pa.Table
-) -> tuple[Any, ...]:
-    blocks, given = [], iter(tables)
-    for number, (past, more) in enumerate(shares, start):
-        with in_block(number, "reading it"):
-            table = next(given)
-            table = table if table.num_rows else empty
-            if columns.sequence:
-                table = whole(columns, table, past, islice(given, more))
-            blocks.append(columns.block(check, number, table))
-    return tuple(blocks)
-
-
-@ray.remote(max_retries=RETRIES)
-def _sequences_in(column: str, start: int, *tables: pa.Table) -> Any:
-    return sequences_in(column, start, tables)
-
-
-@ray.remote(max_retries=RETRIES)
-def _head(names: list[str], n: int, table: pa.Table) -> pa.Table:
-    return table.select(names).slice(0, n)
 
 
 @ray.remote(max_retries=RETRIES)
@@ -189,7 +162,7 @@ def _shard(number: int, starts: Any, part: SumsByKey) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _errors_as_raised() -> Iterator[None]:
+def errors_as_raised() -> Iterator[None]:
     """What was raised in a task is raised here as itself. (The other tasks end by themselves: cancelling
     a task that is about to end crashes this process, in Ray up to 2.60 at least.)"""
     try:
@@ -201,103 +174,7 @@ def _errors_as_raised() -> Iterator[None]:
         raise cause from error
 
 
-def column_names(source: ray.data.Dataset) -> list[str]:
-    return list(_types(source))
-
-
-def _types(source: ray.data.Dataset) -> dict[str, Any]:
-    schema = source.schema()
-    if schema is None:
-        raise ValueError("The ray.data.Dataset is empty: it has no rows, and so no columns.")
-    return dict(zip(schema.names, schema.types, strict=True))
-
-
-def open_partitions(
-    source: ray.data.Dataset, columns: Columns, check: Callable[[Rows], Rows]
-) -> RayPartitions:
-    """Its blocks, converted once by tasks.
-
-    The boundaries are those of the Dataset. Where Ray reads files it chooses them by the files and,
-    beyond a hundred, by the CPUs: ``override_num_blocks=`` of the reader fixes them.
-    """
-    if not isinstance(source, MaterializedDataset):
-        # Other columns are not read, and what Ray caches of this one goes when we are done.
-        source = source.select_columns(columns.names())
-    tables = _blocks_in_order(source)
-    types = _types(source)
-    empty = pa.schema({name: types[name] for name in columns.names()}).empty_table()
-    n = RUN or _run_length(len(tables), source.size_bytes())
-    starts = range(0, len(tables), n)
-    parts: Any = _whole_sequences(tables, columns, n) if columns.sequence else [(0, ())] * len(tables)
-
-    def opened(i: int) -> Any:
-        mine = list(zip(tables[i : i + n], parts[i : i + n], strict=True))
-        given = [part for table, (_, heads) in mine for part in (table, *heads)]
-        return _open.remote(columns, check, empty, i, [(past, len(h)) for _, (past, h) in mine], *given)
-
-    return RayPartitions(tuple(map(opened, starts)), n)
-
-
-def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[int, list[Any]]]:
-    """How many rows of each block belong to an earlier one; and what of later blocks belongs to it."""
-    starts = range(0, len(tables), n)
-    tasks = [partial(_sequences_in.remote, columns.sequence, i, *tables[i : i + n]) for i in starts]
-    with _errors_as_raised():
-        found = shares(part for task in _ended(tasks, n) for part in ray.get(task))
-
-    def head(number: int, size: int | None) -> Any:
-        table = tables[number]
-        return table if size is None else _head.remote(columns.names(), size, table)
-
-    return [(past, [head(*part) for part in heads]) for past, heads in found]
-
-
-def answer(source: ray.data.Dataset, asked: Any) -> ray.data.Dataset:
-    """The rows with their answers, as a Dataset: lazy, but for sequences, which are made whole first."""
-    if asked.columns.sequence is None:
-        return source.map_batches(
-            partial(_beside, asked), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
-        )
-    types = _types(source)
-    columns, tables = asked.columns.with_all(types), _blocks_in_order(source)
-    empty = pa.schema(types).empty_table()
-    ask = ray.put(asked)
-    parts = zip(tables, _whole_sequences(tables, columns, 1), strict=True)
-    return ray.data.from_arrow_refs(
-        [
-            _answer_whole.remote(ask, columns, empty, n, past, table, *heads)
-            for n, (table, (past, heads)) in enumerate(parts)
-        ]
-    )
-
-
-def _beside(asked: Any, table: pa.Table) -> pa.Table:
-    if not table.num_rows:  # and perhaps no columns
-        return table
-    with one_blas_thread:
-        return asked.beside(table)
-
-
-@ray.remote(max_retries=RETRIES)
-def _answer_whole(
-    asked: Any, columns: Columns, empty: pa.Table, number: int, past: int, table: pa.Table, *heads: pa.Table
-) -> pa.Table:
-    with in_block(number, "answering for it"), one_blas_thread:
-        table = whole(columns, table if table.num_rows else empty, past, heads)
-        return asked.beside(table.select(empty.column_names))
-
-
-def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
-    """References to its blocks; unless told so, Ray Data orders them as they get ready."""
-    options = source.context.execution_options
-    given, options.preserve_order = options.preserve_order, True
-    try:
-        return source.to_arrow_refs()
-    finally:
-        options.preserve_order = given
-
-
-def _run_length(n_blocks: int, size: int) -> int:
+def run_length(n_blocks: int, size: int) -> int:
     return power_of_two(min(n_blocks / (TASKS_A_CPU * _cpus()), RUN_BYTES * n_blocks / max(1, size)), 1)
 
 

@@ -28,16 +28,13 @@ from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext, cloudpickle
+from pyspark import cloudpickle
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField, StructType
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import Rows, power_of_two
-from ..core.partitions import Partitions, fold_blocks, in_block
+from ..core.blocks import power_of_two
+from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import tree_sum
-from ..core.tables import Columns, Seen, runs
 from ..core.values import nbytes
 
 # Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
@@ -68,14 +65,14 @@ class SparkPartitions(Partitions):
         weakref.finalize(self, _release, self.frame)
 
     def map(self, f: Callable[..., Any], *shared: Any) -> SparkPartitions:
-        return SparkPartitions(_run(self.frame, _map, f, shared), f(*shared, self.empty), [self])
+        return SparkPartitions(run_tasks(self.frame, _map, f, shared), f(*shared, self.empty), [self])
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
-        sums = _run(self.frame, _fold, f, shared)
+        sums = run_tasks(self.frame, _fold, f, shared)
         if run := self._run_length(nbytes(f(*shared, self.empty.piece(0, 0, 0)))):
             apart = sums.selectExpr("*", f"number div {run[0]} as run").repartition(run[1], "run")
-            sums = _run(apart.sortWithinPartitions("number", "part").drop("run"), _add, run[0])
-        total = tree_sum(_raised(value) for _, value in _at_home(sums))
+            sums = run_tasks(apart.sortWithinPartitions("number", "part").drop("run"), _add, run[0])
+        total = tree_sum(raised(value) for _, value in values_of(sums))
         self.came_from.clear()
         # What was read lies in the bytes that came, which cannot be written to.
         return deepcopy(total)
@@ -92,7 +89,7 @@ class SparkPartitions(Partitions):
         return self.frame.where("part = 0").count()
 
 
-def _run(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
+def run_tasks(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
     """The answers of tasks over a DataFrame, as cells.
 
     The call is pickled here, once. It carries a number that no other has: Spark knows what it has cached by
@@ -102,51 +99,22 @@ def _run(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
     return frame.mapInArrow(partial(task, given), CELLS)
 
 
-def _open(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    _, (columns, check, empty) = pickle.loads(call)
-    number = TaskContext.get().partitionId()  # type: ignore[union-attr]
-
-    def block() -> Any:
-        with in_block(number, "reading it"):
-            return columns.block(check, number, _table(batches, empty))
-
-    yield from _cells(number, _outcome(block))
-
-
-def _sequences_in(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    """The ids of the sequences of a partition as they stand."""
-    _, (column, empty) = pickle.loads(call)
-    number = TaskContext.get().partitionId()  # type: ignore[union-attr]
-
-    def ids() -> list[Any]:
-        with in_block(number, "reading it"):
-            return runs(_table(batches, empty).column(column), f"The column {column!r}")[1]
-
-    yield from _cells(number, _outcome(ids))
-
-
-def _table(batches: Iterable[Any], empty: Any) -> Any:
-    """The rows of a partition, with the names that its columns have at home."""
-    found = list(batches)
-    return pa.Table.from_batches(found).rename_columns(empty.column_names) if found else empty
-
-
 def _map(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     _, (f, shared) = pickle.loads(call)
     for number, block in _values(_rows(batches)):
-        yield from _cells(number, _outcome(lambda: f(*shared, _raised(block))))  # noqa: B023
+        yield from cells_of(number, outcome(lambda: f(*shared, raised(block))))  # noqa: B023
 
 
 def _fold(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     _, (f, shared) = pickle.loads(call)
     for number, block in _values(_rows(batches)):
-        yield from _cells(number, _outcome(lambda: fold_blocks(f, shared, [_raised(block)])))  # noqa: B023
+        yield from cells_of(number, outcome(lambda: fold_blocks(f, shared, [raised(block)])))  # noqa: B023
 
 
 def _add(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     _, (length,) = pickle.loads(call)
     for number, terms in groupby(_values(_rows(batches)), key=lambda term: term[0] // length):
-        yield from _cells(number, _outcome(lambda: tree_sum(_raised(term) for _, term in terms)))  # noqa: B023
+        yield from cells_of(number, outcome(lambda: tree_sum(raised(term) for _, term in terms)))  # noqa: B023
 
 
 @dataclass(frozen=True)
@@ -164,7 +132,7 @@ class _InTask(Exception):
         return "\n" + self.args[0]
 
 
-def _outcome(compute: Callable[[], Any]) -> Any:
+def outcome(compute: Callable[[], Any]) -> Any:
     try:
         with one_blas_thread:
             return compute()
@@ -186,13 +154,13 @@ def _that_travels(error: Exception) -> Exception:
     return other
 
 
-def _raised(value: Any) -> Any:
+def raised(value: Any) -> Any:
     if isinstance(value, _Raised):
         raise value.error from _InTask(value.where)
     return value
 
 
-def _cells(number: int, value: Any) -> Iterator[Any]:
+def cells_of(number: int, value: Any) -> Iterator[Any]:
     """A value as rows of cells: the sizes of its parts; what was pickled; and its arrays as they lie."""
     large: list[Any] = []
 
@@ -233,7 +201,7 @@ def _values(rows: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
         yield number, _value([cell for _, _, cell in cells])
 
 
-def _at_home(frame: DataFrame) -> Iterator[tuple[int, Any]]:
+def values_of(frame: DataFrame) -> Iterator[tuple[int, Any]]:
     return _values(sorted(_rows(frame.toArrow().to_batches()), key=itemgetter(0, 1)))
 
 
@@ -265,76 +233,3 @@ def _wait_for_release() -> None:
     """A server of Connect outlives this process, and would keep what it was not told of."""
     for thread in list(_releasing):
         thread.join(5.0)
-
-
-def answer(source: DataFrame, asked: Any) -> DataFrame:
-    """The rows with their answers, as a DataFrame: lazy, but for a look whether sequences stand together."""
-    empty = source.limit(0).toArrow()
-    frame = source.toDF(*map(str, range(len(source.columns))))
-    if asked.columns.sequence is not None:
-        frame = _whole_sequences(frame, asked.columns, empty)
-    fields = {field.name: field for field in source.schema.fields}
-    answers = [
-        fields.get(field.name) or StructField(field.name, from_arrow_type(field.type))
-        for field in asked.beside(empty).schema
-    ]
-    return frame.mapInArrow(partial(_answer, cloudpickle.dumps((asked, empty))), StructType(answers))
-
-
-def _answer(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    asked, empty = pickle.loads(call)
-    parts = [batches] if asked.columns.sequence is not None else ([batch] for batch in batches)
-    number = TaskContext.get().partitionId()  # type: ignore[union-attr]
-    for part in parts:
-        with in_block(number, "answering for it"), one_blas_thread:
-            table = asked.beside(_table(part, empty))
-        yield from table.to_batches()
-
-
-def column_names(source: DataFrame) -> list[str]:
-    return list(source.columns)
-
-
-def open_partitions(source: DataFrame, columns: Columns, check: Callable[[Rows], Rows]) -> SparkPartitions:
-    """Its partitions, each converted once to a block, which Spark keeps in memory and on disk.
-
-    The boundaries are those of the DataFrame, in their order. A block may be of any size that fits the memory
-    of a Python worker twice; of files, Spark reads 128 MB to a partition
-    (``spark.sql.files.maxPartitionBytes``). Where a DataFrame has other rows each time it is computed, as
-    after sampling without a seed, ``persist`` it first: blocks that are lost are computed from it again.
-    """
-    names = list(dict.fromkeys(columns.names()))
-    frame = source.select(*("`" + name.replace("`", "``") + "`" for name in names))
-    empty = frame.limit(0).toArrow()
-    frame = frame.toDF(*map(str, range(len(names))))  # Spark takes names with dots for something else
-    if columns.sequence is not None:
-        frame = _whole_sequences(frame, columns, empty)
-    blocks = _run(frame, _open, columns, check, empty)
-    return SparkPartitions(blocks, columns.block(check, 0, empty))
-
-
-def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFrame:
-    """The same rows if every sequence stands together in one partition; else brought together and sorted.
-
-    The ids are read in a pass of their own.
-    """
-    assert columns.sequence is not None
-    names = empty.column_names
-    ids = str(names.index(columns.sequence))
-    seen, n, apart = Seen(), 0, None
-    only_ids = empty.select([columns.sequence])
-    for number, value in _at_home(_run(frame.select(ids), _sequences_in, columns.sequence, only_ids)):
-        found, n = _raised(value), number + 1
-        if apart is None:
-            try:
-                seen.add(found)
-            except ValueError as error:
-                apart = error
-    if apart is None:
-        return frame
-    if columns.order is None:
-        raise ValueError(
-            f"{apart} Spark does not keep the order of rows: with suffice.sequences(..., order=...) they are "
-            "brought together and sorted by that column."
-        )
-    return frame.repartition(n, ids).sortWithinPartitions(ids, str(names.index(columns.order)))

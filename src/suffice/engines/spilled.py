@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core.cost import free_memory
-from ..core.shards import Shards, SumsByKey
 from ..core.statistics import tree_sum
 from ..core.values import nbytes
-from .cache import OnDisk
-from .local import LocalPartitions, in_order
+from .shards import Shard, SumsByKey
+from .stores import OnDisk
+from .threads import in_order
 
 # Sums larger than this go to a temporary file; None takes a part of the memory that is free, since there
 # are as many sums as levels of the tree. The bits are the same for any.
@@ -23,18 +23,18 @@ PART_OF_FREE = 1 / 32
 THREADS_BYTES = 1 << 21
 
 
-def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> Shards:
-    """The total of the terms, in shards."""
+def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> tuple[Shard, ...] | OnDisk:
+    """The total of the terms, in shards: in memory, or in a temporary file."""
     limit = SPILL_BYTES or PART_OF_FREE * free_memory()
     numbers = tuple(range(len(starts) - 1))
     total = tree_sum((term.cut(starts) for term in terms), add=partial(_add, limit, numbers))
     row = nbytes(_part(total, 0).shard(0, starts).values[:1])
     if row * starts[-1] <= limit:
-        return Shards(LocalPartitions(tuple(_part(total, s).shard(s, starts) for s in numbers)), starts)
+        return tuple(_part(total, s).shard(s, starts) for s in numbers)
     store = OnDisk()
     for s in numbers:
         store.put(s, _part(total, s).shard(s, starts))
-    return Shards(StoredPartitions(Stored(store)), starts)
+    return store
 
 
 def _add(limit: float, numbers: tuple[int, ...], a: Any, b: Any) -> Any:
@@ -58,38 +58,3 @@ def _part(term: Any, s: int) -> Any:
 
 def _size(term: Any) -> int:
     return term.size if isinstance(term, OnDisk) else nbytes(term)
-
-
-class Stored:
-    """Calls that read blocks from a temporary file, to be made by threads."""
-
-    def __init__(self, store: OnDisk) -> None:
-        self.store = store
-
-    def __iter__(self) -> Iterator[Callable[[], Any]]:
-        return (partial(self.store.get, n) for n in range(len(self.store.blocks)))
-
-    def __getitem__(self, number: int) -> Any:
-        return self.store.get(number)
-
-
-class StoredPartitions(LocalPartitions):
-    """Blocks in a temporary file; what a map gives is written to another."""
-
-    def __init__(self, blocks: Stored) -> None:
-        super().__init__(blocks, ((_call, ()),))
-
-    def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
-        store = OnDisk()
-
-        def task(numbered: tuple[int, Callable[[], Any]]) -> None:
-            number, read = numbered
-            store.put(number, f(*shared, read()))
-
-        for _ in in_order(task, enumerate(self.blocks)):
-            pass
-        return StoredPartitions(Stored(store))
-
-
-def _call(read: Callable[[], Any]) -> Any:
-    return read()

@@ -12,9 +12,9 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
+from ..core.blocks import missing
 from ..core.model import Family, Model
 from ..core.statistics import Statistics
-from ..core.tables import missing
 from ..statistics import class_codes
 from .gaussian import DiagonalGaussian
 

@@ -19,15 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows, cut, offsets
 from ..core.cost import afford
-from ..core.door import Check, engine_of, open_rows, weights_of
-from ..core.estimator import OnePass
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..core.tables import Table
 from ..engines.local import LocalPartitions
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass
+from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
+from ..inputs import Check, Table, open_rows, source_of
+from ..inputs.checks import weights_of
 
 # What a word takes while it is counted, in numbers: the string, its places in a dictionary and a list.
 WORD_NUMBERS = 30
@@ -360,12 +361,15 @@ class CountVectorizer(TransformerMixin, OnePass):
     def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:
         return {"vocabulary_": model.place, "fixed_vocabulary_": s is None}
 
+    @row_wise
     def transform(self, raw_documents: Any) -> Any:
         """The counts of the words of the vocabulary.
 
         Of documents in memory it returns a CSR array. A table that `suffice.documents` described it returns
         described anew: its rows are counted when they are read, and `fit` and `transform` of estimators of
         counts take it.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         self._learnt()
         return self.model_.count(_texts(raw_documents))
@@ -389,8 +393,12 @@ class CountVectorizer(TransformerMixin, OnePass):
         """The words that are left out, as a set, or None."""
         return _Analyzer(stop_words=self.stop_words).get_stop_words()
 
-    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
-        return len(self.model_.words), self.model_.count
+    def _row_transformer(self) -> tuple[Any, int]:
+        return self, len(self.model_.words)
+
+    def transform_rows(self, X: Any) -> Any:
+        """The counts of the texts of a block."""
+        return self.model_.count(X)
 
     def _learnt(self) -> None:
         if self.vocabulary is not None and not hasattr(self, "model_"):  # there is nothing to learn
@@ -419,8 +427,8 @@ def _texts(documents: Any) -> np.ndarray:
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received: pass [text].")
     if (
-        isinstance(documents, Table)
-        or engine_of(documents) is not None
+        source_of(documents).table is not None
+        or not source_of(documents).in_memory
         or not isinstance(documents, Iterable)
     ):
         raise ValueError(

@@ -20,16 +20,18 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
-from ..core.door import open_rows, places_of, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
-from ..fitting.scores import Classifier, Regressor
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.scores import Classifier, Regressor
 from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
+from ..inputs import open_rows, read_rows
+from ..inputs.checks import places_of
 from ..statistics import CategoryCounts, Moments, class_codes, count_categories, moments
 from ..statistics.quantiles import sample
 
@@ -570,8 +572,12 @@ class AdditiveModel(Regressor, _Additive):
         self.tol = tol
         self.max_iter = max_iter
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row."""
+        """The expected target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.score(X)
 
@@ -701,25 +707,41 @@ class GeneralizedAdditiveModel(_Additive):
         out = super()._fitted(model)
         return out if model.classes is None else {"classes_": model.classes, **out}
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class against the first."""
+        """The log-odds of the second class against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.score(X)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         score = self.model_.score(X)
         return np.stack([expit(-score), expit(score)], axis=1)
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         score = self.model_.score(X)
         return np.stack([log_expit(-score), log_expit(score)], axis=1)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row; the more probable class, if it has classes."""
+        """The expected target of each row; the more probable class, if it has classes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         score = self.model_.score(X)
         if self.model_.classes is None:

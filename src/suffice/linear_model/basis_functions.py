@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -18,12 +17,12 @@ from scipy.special import expit
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.callback import with_callbacks
 
-from ..core.blocks import Rows
-from ..core.door import Check, open_rows, read_rows
-from ..core.estimator import Estimator
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator
+from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
+from ..inputs import open_rows, read_rows
 from ..statistics import Extremes, extremes
 
 
@@ -35,7 +34,7 @@ class _Basis(Model):
     knots: Annotated[Any, "number or real (*, D) or None"]  # or how many; None without places
 
     def summarize(self, block: Any) -> Extremes:
-        return extremes(np.arange(block.X.shape[1]), block)
+        return extremes(block.X)
 
     def estimate(self, s: Extremes) -> Self:
         """Knots at even distances, from the smallest value of each feature to the largest."""
@@ -170,12 +169,6 @@ def _called(f: Any) -> str:
     return str(getattr(f, "__name__", type(f).__name__)).strip("<>")
 
 
-def _made(check: Check, model: _Basis, X: np.ndarray) -> np.ndarray:
-    """The functions of rows as they are read."""
-    block = check(Rows(X))
-    return model.apply(block.piece(0, len(block), 0).X)
-
-
 class BasisFunctions(TransformerMixin, Estimator):
     """Functions of features as new features: what a linear model makes of them is a curve.
 
@@ -225,7 +218,6 @@ class BasisFunctions(TransformerMixin, Estimator):
     """
 
     model_: Annotated[_Basis, "D"]
-    makes_of = ("numbers",)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kind": [StrOptions({"polynomial", "gaussian", "sigmoid", "spline"}), callable, list, tuple],
@@ -331,16 +323,16 @@ class BasisFunctions(TransformerMixin, Estimator):
             )
         return width
 
+    @row_wise
     def transform(self, X: Any) -> Any:
         """The functions of each row, (n_samples, n_features_out).
 
         Of a table that `suffice.rows` describes it returns a description anew: its rows are made when they
         are read. So a pipeline with a linear model is fitted where the table is, and keeps no column.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self.model_.apply(read_rows(self, X))
-
-    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
-        return self.n_features_out_, partial(_made, Check.of(self), self.model_)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the columns that are made.

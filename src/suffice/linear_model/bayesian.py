@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
-from ..core.door import read_rows
-from ..core.parameters import FINITE, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.answers import row_wise
+from ..estimator.parameters import FINITE, POSITIVE, Numbers, StrOptions
+from ..inputs import read_rows
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 
@@ -218,6 +219,7 @@ class BayesianLinearRegression(LeastSquares):
             "log_evidence_": model.log_evidence,
         }
 
+    @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the target of each row; and its standard deviation, noise included.
 
@@ -231,6 +233,8 @@ class BayesianLinearRegression(LeastSquares):
         Returns
         -------
         ndarray of shape (n_samples,), or two of them
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         mean = X @ self.coef_ + self.intercept_

@@ -19,16 +19,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
-from ..core.door import in_memory, open_rows
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
-from ..core.tables import Table
+from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..fitting.folds import Folds
 from ..fitting.linear_algebra import solve_positive
 from ..fitting.non_negative import solve_non_negative
+from ..inputs import open_rows, source_of
 from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
 
@@ -577,9 +576,10 @@ class ElasticNetCV(_Penalised):
         """
         self._flat_target = True
         with one_task(self):
-            data = open_rows(self, X, y, sample_weight)
+            source = source_of(X)
+            data = open_rows(self, source, y, sample_weight)
             start = self._start(data)
-            examples = (X, y) if in_memory(X) and not isinstance(X, Table) else ()
+            examples = (X, y) if source.in_memory and source.table is None else ()
             folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples)
             start = start.replace(n_folds=folds.n_folds)
             self._publish(start, data.map(Folds.number, folds).fold(Paths.summarize, start))

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..core.blocks import Sequences
-from ..core.door import open_rows
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.statistics import Parts
+from ..inputs import open_rows
 from ..statistics import Extremes, classes_of
 from .maximum_entropy import FeatureWeights, MaximumEntropy
 

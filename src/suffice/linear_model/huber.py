@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
-from ..core.door import in_memory, open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
-from ..core.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..core.partitions import Partitions
-from ..core.tables import Table
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
+from ..estimator.scores import Regressor
 from ..fitting import newton
-from ..fitting.scores import Regressor
+from ..inputs import open_rows, read_rows, source_of
 from ..statistics import Objective
 from .residuals import (
     Line,
@@ -204,7 +204,8 @@ class HuberRegressor(Regressor, Iterative):
         -------
         self
         """
-        data = open_rows(self, X, y, sample_weight)
+        source = source_of(X)
+        data = open_rows(self, source, y, sample_weight)
         model = self._start(data)
         last: tuple[Any, Any] = (None, None)  # a point, and the sums there
 
@@ -226,7 +227,7 @@ class HuberRegressor(Regressor, Iterative):
             objective(progress.model)
         solution = model.replace(theta=progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))
-        if in_memory(X) and not isinstance(X, Table):
+        if source.in_memory and source.table is None:
             residual = np.abs(np.asarray(y).reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
         return self
@@ -265,6 +266,10 @@ class HuberRegressor(Regressor, Iterative):
     def _fitted(self, model: HuberLine) -> dict[str, Any]:
         return {"coef_": model.coef.copy(), "intercept_": model.intercept, "scale_": model.scale}
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The target of each row that its line says."""
+        """The target of each row that its line says.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.asarray(read_rows(self, X) @ self.coef_) + self.intercept_

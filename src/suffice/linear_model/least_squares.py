@@ -16,12 +16,13 @@ from scipy.linalg import eigvalsh, svdvals
 from sklearn.base import MultiOutputMixin
 
 from ..core.cost import afford
-from ..core.door import has_flat_target, read_rows
-from ..core.estimator import OnePass
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
-from ..fitting.scores import Regressor
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass
+from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.scores import Regressor
+from ..inputs import read_rows, source_of
 from ..statistics import Factor, Moments, NormalResidual, factor, moments, normal_residual
 from .normal_equations import Solution, solve_each, solve_rows, solve_square
 from .refinement import Refined
@@ -159,8 +160,9 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         -------
         self
         """
-        self._flat_target = has_flat_target(X, y)
-        return super().fit(X, y, sample_weight)
+        source = source_of(X)
+        self._flat_target = source.flat_target(y)
+        return super().fit(source, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those already seen; the result is that of one `fit` to all of them.
@@ -168,11 +170,16 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         It follows from sums alone, since the rows seen before cannot be read again: where features nearly
         depend on each other or are far from the origin, `fit` has more digits.
         """
-        self._flat_target = has_flat_target(X, y)
-        return self._add(X, y, sample_weight)
+        source = source_of(X)
+        self._flat_target = source.flat_target(y)
+        return self._add(source, y, sample_weight)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row."""
+        """The expected target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return X @ self.coef_.T + self.intercept_
 

@@ -18,11 +18,14 @@ from sklearn.utils.extmath import row_norms
 
 from ..core.blocks import BLOCK_BYTES, Rows, cut
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import (
+from ..core.partitions import Partitions
+from ..core.shapes import must
+from ..engines.local import LocalPartitions
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
     CLASS_WEIGHT,
@@ -34,15 +37,13 @@ from ..core.parameters import (
     Hidden,
     StrOptions,
 )
-from ..core.partitions import Partitions
-from ..core.shapes import must
-from ..engines.local import LocalPartitions
+from ..estimator.scores import Classifier
 from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
-from ..fitting.scores import Classifier
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
+from ..inputs import open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
 
 
@@ -564,24 +565,40 @@ class LogisticRegression(Classifier, Iterative):
             "intercept_": model.theta[:, -1].copy(),
         }
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first."""
+        """Scores of the classes; for two, of the second against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             scores = np.stack([np.zeros_like(scores), scores], axis=1)
         return log_softmax(scores, axis=1)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.exp(self.predict_log_proba(X))
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

@@ -20,20 +20,21 @@ from sklearn.callback import with_callbacks
 
 from ..core.blocks import Rows, Sequences, offsets
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Parts
 from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
+from ..estimator.scores import Classifier
 from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
 from ..fitting.linear_algebra import gram, one_after_the_other, solve_positive, times, transposed_times
-from ..fitting.scores import Classifier
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
+from ..inputs import open_rows, read_rows
 from ..statistics import Extremes, Objective, class_codes, classes_of
 
 LEVELS = 64  # of the totals of features, at most, by which expected counts are kept apart
@@ -651,20 +652,36 @@ class MaximumEntropy(Classifier, Iterative):
         weight = np.ones(len(P)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return self.model_.features.sums(block.X, P * weight[:, None]) / weight.sum()
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first."""
+        """Scores of the classes; for two, of the second against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return log_softmax(self._scores(X), axis=1)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.exp(self.predict_log_proba(X))
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]

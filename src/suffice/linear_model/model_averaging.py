@@ -14,11 +14,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..core.cost import afford
-from ..core.door import read_rows
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
+from ..estimator.answers import row_wise
+from ..estimator.parameters import AT_LEAST_0, POSITIVE, Numbers, StrOptions
+from ..inputs import read_rows
 from ..statistics import Moments
 from .bayesian import BayesianLinearRegression, GaussianWeights
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
@@ -262,6 +263,7 @@ class BayesianModelAveraging(LeastSquares):
             "log_evidence_": model.log_evidence,
         }
 
+    @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of the target of each row; and its standard deviation, noise included.
 
@@ -275,6 +277,8 @@ class BayesianModelAveraging(LeastSquares):
         Returns
         -------
         ndarray of shape (n_samples,), or two of them
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         mean = np.asarray(X @ self.coef_) + self.intercept_

@@ -20,11 +20,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import (
+from ..core.partitions import Partitions
+from ..core.shapes import must, must_index
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import (
     AT_LEAST_1,
     CHECKPOINT,
     CLASS_WEIGHT,
@@ -38,12 +41,9 @@ from ..core.parameters import (
     StrOptions,
     check_parameters,
 )
-from ..core.partitions import Partitions
-from ..core.shapes import must, must_index
-from ..core.values import Value
-from ..fitting.gathered import gathered
+from ..estimator.scores import Classifier
 from ..fitting.kernel import Kernel
-from ..fitting.scores import Classifier
+from ..inputs import open_rows, read_rows
 from ..statistics import Objective, class_codes, class_weights, classes_of
 from .perceptron_epochs import Dual, Epochs, Form, Primal, signs
 
@@ -449,7 +449,7 @@ class Perceptron(Classifier, Iterative):
         return Hyperplanes(theta, classes, factors, self.fit_intercept, float(self.eta0))
 
     def _form(self, data: Partitions, start: Hyperplanes) -> Form:
-        block = gathered(data, "use LogisticRegression, which sums over the rows where they are.")
+        block = data.gather("use LogisticRegression, which sums over the rows where they are.")
         codes = np.array(class_codes(start.classes, np.asarray(block.y)), dtype=np.int64)
         weight = np.ascontiguousarray(block.weight * start.class_weight[codes])
         must_have_rows(weight)
@@ -561,17 +561,24 @@ class Perceptron(Classifier, Iterative):
             fitted["votes_"] = [votes.lasted[k] for k in mine]
         return fitted
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, each against the rest; for two, of the second against the first.
 
         Of those that vote it is the mean of the votes, each 1 or -1.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         scores = self.model_.decide(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The class of each row; on the hyperplane of two classes it is the second."""
+        """The class of each row; on the hyperplane of two classes it is the second.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 

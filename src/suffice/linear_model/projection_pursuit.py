@@ -17,17 +17,18 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval
+from ..estimator.scores import Classifier, Regressor
 from ..fitting.linear_algebra import roots, signs
-from ..fitting.scores import Classifier, Regressor
 from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
+from ..inputs import open_rows, read_rows
 from ..statistics import CategoryCounts, class_codes, count_categories, moments
 from .additive import ROUNDING, Working, level_of
 
@@ -451,8 +452,12 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     array([[0.6, 0.8]])
     """
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row."""
+        """The expected target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.score(X)
 
@@ -522,22 +527,38 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
         tags.classifier_tags.multi_class = False
         return tags
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class against the first."""
+        """The log-odds of the second class against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.score(X)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         score = self.decision_function(X)
         return np.stack([expit(-score), expit(score)], axis=1)
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         score = self.decision_function(X)
         return np.stack([log_expit(-score), log_expit(score)], axis=1)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class of each row."""
+        """The more probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         score = self.decision_function(X)
         return self.classes_[(score > 0).astype(int)]

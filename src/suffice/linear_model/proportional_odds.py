@@ -15,17 +15,26 @@ from scipy.special import expit, log_expit, logit
 from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import (
+    AT_LEAST_0,
+    CHECKPOINT,
+    CLASS_WEIGHT,
+    INF,
+    NON_NEGATIVE,
+    POSITIVE,
+    StrOptions,
+)
+from ..estimator.scores import Classifier
 from ..fitting import newton, quasi_newton
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
-from ..fitting.scores import Classifier
 from ..fitting.separation import without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
+from ..inputs import open_rows, read_rows
 from ..statistics import Objective, class_codes, class_weights
 
 
@@ -279,16 +288,28 @@ class ProportionalOdds(Classifier, Iterative):
             "thresholds_": model.thresholds.copy(),
         }
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.log_proba(X)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.exp(self.predict_log_proba(X))
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         log_p = self.predict_log_proba(X)
         return self.classes_[log_p.argmax(axis=1)]

@@ -22,16 +22,17 @@ from scipy.special import expit, ndtri
 from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
+from ..estimator.scores import Regressor
 from ..fitting.descent import ROUNDING, absolute, proximal
-from ..fitting.scores import Regressor
 from ..fitting.seeding import Sample, smallest
+from ..inputs import open_rows, read_rows
 from ..statistics import Objective
 from .residuals import (
     Line,
@@ -421,6 +422,10 @@ class QuantileRegressor(Regressor, Iterative):
     def _fitted(self, model: QuantileLine) -> dict[str, Any]:
         return {"coef_": np.array(model.coef), "intercept_": model.intercept}
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The quantile of the target of each row."""
+        """The quantile of the target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.asarray(read_rows(self, X) @ self.coef_) + self.intercept_

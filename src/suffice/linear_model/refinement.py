@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.door import open_rows
-from ..core.estimator import OnePass, must_have_rows
 from ..core.partitions import Partitions
-from ..core.twofold import plus, times, total, twofold
+from ..estimator.base import OnePass, must_have_rows
+from ..inputs import open_rows
+from ..loops.double_double import plus, times, total, twofold
 from ..statistics import Factor, Moments
 from .normal_equations import EPS, Solution
 

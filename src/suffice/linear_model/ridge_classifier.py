@@ -8,11 +8,12 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ..core.cost import afford
-from ..core.door import read_rows
-from ..core.parameters import CLASS_WEIGHT
 from ..core.partitions import Partitions
 from ..core.shapes import must
-from ..fitting.scores import Classifier
+from ..estimator.answers import row_wise
+from ..estimator.parameters import CLASS_WEIGHT
+from ..estimator.scores import Classifier
+from ..inputs import read_rows
 from ..statistics import Moments, class_codes, class_weights, classes_of
 from .least_squares import LinearModel, Ridge
 from .refinement import Refined
@@ -144,11 +145,19 @@ class RidgeClassifier(Classifier, Refined):
             "solver_": "cholesky",
         }
 
+    @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first."""
+        """Scores of the classes; for two, of the second against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.asarray(read_rows(self, X) @ self.coef_.T) + self.intercept_
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score of each row."""
+        """The class of the largest score of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

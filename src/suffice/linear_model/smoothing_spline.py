@@ -15,15 +15,16 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
 from ..core.cost import afford
-from ..core.door import read_rows
-from ..core.estimator import OnePass
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_2, INF, NON_NEGATIVE, POSITIVE
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..fitting.scores import Regressor
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass
+from ..estimator.parameters import AT_LEAST_2, INF, NON_NEGATIVE, POSITIVE
+from ..estimator.scores import Regressor
 from ..fitting.smoothing import Smoothing, with_freedom
 from ..fitting.splines import NaturalSplines
+from ..inputs import read_rows
 from ..statistics import Moments, moments
 from ..statistics.quantiles import Sample, sample
 
@@ -285,8 +286,12 @@ class SmoothingSpline(Regressor, OnePass):
         gcv = model.weight * model.loss / rest**2 if rest > 1e-9 * model.weight else np.inf
         return {"alpha_": model.alpha, "df_": model.freedom, "gcv_": gcv}
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The curve at each row."""
+        """The curve at each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return self.model_.predict(X)
 

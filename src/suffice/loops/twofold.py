@@ -1,11 +1,11 @@
-"""Sums of products in twice the working precision: see `core.twofold`."""
+"""Sums of products in twice the working precision: see `double_double`."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from ..core import twofold
+from . import double_double as twofold
 
 # Without fast mathematics, which would simplify to zero the rounding errors that are computed here.
 jit = njit(nogil=True, cache=True, error_model="numpy")

@@ -14,18 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd, warn_of_fewer
 from ..core.blocks import Rows
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
-from ..core.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..estimator.scores import mean_score, total_score
 from ..families import Family, Mixture
 from ..fitting import em
-from ..fitting.scores import mean_score, total_score
 from ..fitting.seeding import SEEDINGS
+from ..inputs import open_rows, read_rows
 from ..statistics import Description, describe
 
 
@@ -118,13 +119,21 @@ class BaseMixture(DensityMixin, Iterative):
             warn_of_fewer(distinct, self.n_components, "n_components")
         return mixture.estimate(data.fold(_divided, mixture, division))
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(k given x) of each row and component."""
+        """p(k given x) of each row and component.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(self.model_.predict_proba, X)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable component of each row."""
+        """The most probable component of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.log_joint(rows).argmax(axis=1), X)
 
@@ -132,8 +141,12 @@ class BaseMixture(DensityMixin, Iterative):
         """Fit, then the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
+    @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log p(x) of each row."""
+        """log p(x) of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(self.model_.log_density, X)
 

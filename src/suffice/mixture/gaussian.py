@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
 from ..statistics import Description
 from .base import BaseMixture

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..core.parameters import NON_NEGATIVE
 from ..core.partitions import Partitions
+from ..estimator.parameters import NON_NEGATIVE
 from ..families import Categorical, Mixture
 from ..statistics import Description
 from .base import BaseMixture

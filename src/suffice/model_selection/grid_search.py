@@ -17,11 +17,11 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import Check, has_flat_target, open_rows, open_sequences
-from ..core.estimator import Estimator
-from ..core.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..core.partitions import Partitions
+from ..estimator.base import Estimator
+from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..fitting.shared import Failure, Sharing
+from ..inputs import Check, open_rows, open_sequences, source_of
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -85,7 +85,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     are not stratified by class.
 
     The sums of all candidates and folds are held at once. A fit that takes one example after the other
-    (``solver="sgd"``, `StructuredPerceptron`) has no passes to share, and fails.
+    (``solver="sgd"``, `StructuredPerceptron`) gathers its examples in memory.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sharing:
         base = clone(self.estimator)
-        flat = Check.of(base).target != "number" or has_flat_target(X, y)
+        flat = Check.of(base).target != "number" or source_of(X).flat_target(y)
         data = _opened(base, X, y, groups, sample_weight)
         self.n_features_in_ = base.n_features_in_
         self.__dict__.pop("feature_names_in_", None)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.parameters import NON_NEGATIVE
 from ..core.partitions import Partitions
+from ..estimator.parameters import NON_NEGATIVE
 from ..families import Bernoulli, Labelled
 from .discrete import DiscreteNB
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..core.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..core.partitions import Partitions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..families import Categorical, Labelled
 from ..statistics import CategoryCounts
 from .discrete import DiscreteNB

@@ -17,10 +17,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
+from ..core.blocks import missing
 from ..core.loop import Watch, one_task
-from ..core.parameters import (
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
     CHECKPOINT,
@@ -29,10 +33,6 @@ from ..core.parameters import (
     StrOptions,
     check_parameters,
 )
-from ..core.partitions import Partitions
-from ..core.statistics import Statistics
-from ..core.tables import missing
-from ..engines.local import map_rows
 from ..families import (
     GAUSSIANS,
     Bernoulli,
@@ -49,8 +49,10 @@ from ..families import (
     TiedGaussian,
 )
 from ..fitting import em
+from ..inputs import open_rows, read_rows
+from ..inputs.kinds import check_kinds
 from ..mixture.base import Division
-from ..statistics import Distinct, check_kinds, describe, distinct_targets
+from ..statistics import Distinct, describe, distinct_targets
 from .generative import KINDS, GenerativeClassifier, column_kinds
 
 FAMILIES: dict[str, Any] = {
@@ -400,8 +402,12 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         X = read_rows(self, X)
         return map_rows(self.model_.component.sufficient, X)
 
+    @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log p(x) of each row, whatever its class."""
+        """log p(x) of each row, whatever its class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(self.model_.log_density, X)
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.blocks import rows_beside
-from ..core.parameters import NON_NEGATIVE, Numbers
+from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..families import Labelled
 from ..statistics import distinct
 from .generative import GenerativeClassifier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..core.parameters import NON_NEGATIVE, Numbers
 from ..core.partitions import Partitions
+from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..families import DiagonalGaussian, Labelled
 from .generative import GenerativeClassifier
 

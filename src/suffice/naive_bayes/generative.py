@@ -8,12 +8,13 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from ..core.door import Check, read_rows
-from ..core.estimator import OnePass, must_have_rows
 from ..core.partitions import Partitions
 from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass, must_have_rows
+from ..estimator.scores import Classifier
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Family, Labelled, Poisson
-from ..fitting.scores import Classifier
+from ..inputs import Check, read_rows
 from ..statistics import distinct, distinct_targets
 
 KINDS: dict[str, Any] = {  # of columns
@@ -96,16 +97,28 @@ class GenerativeClassifier(Classifier, OnePass):
         """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
         return self._answer(lambda scores: scores, X)
 
+    @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class."""
+        """log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._answer(lambda scores: log_softmax(_possible(scores), axis=1), X)
 
+    @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class."""
+        """p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._answer(lambda scores: softmax(_possible(scores), axis=1), X)
 
+    @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         best = self._answer(lambda scores: scores.argmax(axis=1), X)
         return self.classes_[best]
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
+from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..families import Categorical, Labelled, Product
-from ..statistics import check_kinds
+from ..inputs.kinds import check_kinds
 from .generative import KINDS, GenerativeClassifier, column_kinds
 
 

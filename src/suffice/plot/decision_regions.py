@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_array
 
-from ..core.door import places_of
+from ..inputs.checks import places_of
 from .base import Display, colors
 
 REJECTED = "#bbbbbb"

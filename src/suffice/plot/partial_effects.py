@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import norm
 
-from ..core.door import places_of
+from ..inputs.checks import places_of
 from .base import COLORS, Display
 
 POINTS = 200  # of each curve

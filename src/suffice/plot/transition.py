@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..core.door import flat_labels
+from ..inputs.arrays import flat_labels
 from .base import MANY, Display, dark, names_of
 
 

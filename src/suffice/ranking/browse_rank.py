@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from ..core.parameters import Numbers
+from ..estimator.parameters import Numbers
 from .links import read_graph
 from .page_rank import Surfer, Walks, weights_of
 

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import open_edges
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..core.partitions import in_runs
 from ..engines.local import LocalPartitions
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
+from ..inputs import open_edges
 from .links import Graph, Links, read_graph, turned
 from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
 

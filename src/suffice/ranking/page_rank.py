@@ -17,15 +17,15 @@ from scipy.sparse.linalg import LinearOperator, bicgstab, splu
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.door import open_edges
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
 from ..core.partitions import Partitions, in_runs
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..engines.local import LocalPartitions
+from ..estimator.base import Iterative
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
+from ..inputs import open_edges
 from .links import Graph, Links, number_nodes, read_graph
 from .settles import must_settle
 from .sharded import best_in_shards, is_too_large, rank_in_shards

@@ -12,11 +12,10 @@ from ..core.blocks import Edges
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
-from ..core.shards import Shard, Shards, shard_starts
 from ..core.values import Value
-from ..engines.cache import OnDisk
-from ..engines.local import LocalPartitions
-from ..engines.spilled import Stored, StoredPartitions
+from ..engines.local import LocalPartitions, StoredPartitions
+from ..engines.shards import Shard, Shards, shard_starts
+from ..engines.stores import OnDisk
 from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
 # What a graph takes in memory before it is cut into shards; None is a quarter of the memory.
@@ -69,7 +68,7 @@ def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tup
     for number, ends in enumerate(bounds):
         found = data.fold(pairs, numbering, extent.weighted, *ends)
         store.put(number, _region(found, known, known.parts.block(number)))  # type: ignore[arg-type]
-    return StoredPartitions(Stored(store)), known
+    return StoredPartitions(store), known
 
 
 def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.door import open_edges
+from ..inputs import open_edges
 from .links import read_graph
 from .page_rank import PageRank
 

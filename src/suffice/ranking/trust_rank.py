@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from ..core.loop import Watch
-from ..core.parameters import AT_LEAST_1
+from ..estimator.parameters import AT_LEAST_1
 from .links import read_graph, turned_graph
 from .page_rank import Walks
 

@@ -18,15 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
 from ..core.cost import afford
-from ..core.door import Shape, open_sequences, read_sequences
-from ..core.estimator import Estimator
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..engines.local import map_block
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator
+from ..estimator.parameters import AT_LEAST_1
+from ..inputs import open_sequences, read_sequences
+from ..inputs.arrays import Shape
 
 UNKNOWN = -1
 TOLERANCE = 1e-9  # of rows that should sum to one, and of flows that should be equal
@@ -327,8 +329,12 @@ class MarkovChain(DensityMixin, Estimator):
 
     # Probabilities of sequences --------------------------------------------------------------------
 
+    @row_wise
     def score_samples(self, X: Any, groups: Any = None) -> Any:
-        """Log-probability of each step given those before it; the sum is that of the sequence."""
+        """Log-probability of each step given those before it; the sum is that of the sequence.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         block, shaped = self._read(X, groups)
         return shaped(map_block(self.model_.log_probability, block))
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Sequences, offsets
-from ..core.door import open_sequences, read_sequences
-from ..core.estimator import Iterative
+from ..core.blocks import Sequences
 from ..engines.local import map_block
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..inputs import open_sequences, read_sequences
 
 
 class SequenceEstimator(Iterative):
@@ -45,22 +45,6 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def gathered(data: Any) -> Any:
-    """All sequences of partitions in memory, as one block."""
-    blocks = getattr(data, "blocks", None)
-    if not isinstance(blocks, tuple):
-        raise TypeError("This solver takes one sequence after the other, and these are not in memory.")
-    if len(blocks) == 1:
-        return blocks[0].piece(0, len(blocks[0]), 0)
-    X = [block.X for block in blocks]
-    return Sequences(
-        (sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)).astype(np.float64),
-        offsets(np.concatenate([block.lengths for block in blocks])),
-        np.concatenate([block.y for block in blocks]),
-        np.concatenate([block.weight for block in blocks]),
-    )
-
-
 class StepClassifier(ClassifierMixin, SequenceEstimator):
     """Estimators of a label for each step, whose model knows the scores of all paths."""
 
@@ -74,8 +58,12 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
     def _labels(self, block: Sequences) -> np.ndarray:
         return self.classes_[self.model_.chains(block).best()[0]]
 
+    @row_wise
     def predict(self, X: Any, groups: Any = None) -> Any:
-        """The labels of the best path of each sequence, in the shape in which the steps came."""
+        """The labels of the best path of each sequence, in the shape in which the steps came.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._of_steps(self._labels, X, groups)
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:

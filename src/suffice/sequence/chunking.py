@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..core.blocks import offsets
-from ..core.tables import runs
+from ..inputs.sequences import runs
 
 LETTERS = {"iob1": "BIO", "iob2": "BIO", "iobes": "BIESO"}
 

@@ -18,17 +18,19 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
-from ..core.conversions import explained
-from ..core.door import are_sequences, open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
-from ..core.parameters import Numbers, check_parameters
 from ..core.statistics import Parts
-from ..core.tables import Table, of_sequences, runs
 from ..engines.local import map_block
+from ..estimator.answers import row_wise
+from ..estimator.parameters import Numbers, check_parameters
 from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
+from ..inputs import Table, open_sequences, read_sequences
+from ..inputs.arrays import are_sequences
+from ..inputs.conversions import explained
+from ..inputs.sequences import of_sequences, runs
 from ..statistics import classes_of
 from .base import SequenceEstimator, scored
 from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
@@ -191,8 +193,12 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         check_is_fitted(self)
         return self._of_sequences(self.model_.log_likelihoods, X, groups)
 
+    @row_wise
     def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
-        """log p(c given the sequence), one row a sequence."""
+        """log p(c given the sequence), one row a sequence.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         log_likelihood = self.log_likelihood(X, groups)
         impossible = (log_likelihood == -np.inf).all(
             axis=1, keepdims=True
@@ -201,12 +207,20 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
             joint = np.where(impossible, 0.0, log_likelihood) + np.log(self.class_prior_)
         return log_softmax(joint, axis=1)
 
+    @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
-        """p(c given the sequence), one row a sequence."""
+        """p(c given the sequence), one row a sequence.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return np.exp(self.predict_log_proba(X, groups))
 
+    @row_wise
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """The most probable class of each sequence; `outlier_label` where none is likely enough."""
+        """The most probable class of each sequence; `outlier_label` where none is likely enough.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._labels(read_sequences(self, X, groups)[0])
 
     def _labels(self, block: Sequences) -> np.ndarray:

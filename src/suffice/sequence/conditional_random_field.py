@@ -17,10 +17,13 @@ from sklearn.callback import with_callbacks
 
 from ..core.blocks import Sequences, power_of_two
 from ..core.cost import afford
-from ..core.door import open_sequences, read_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import (
+from ..core.partitions import Partitions, in_runs
+from ..core.shapes import must_index
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
     CLASS_WEIGHT,
@@ -30,14 +33,12 @@ from ..core.parameters import (
     SHARE,
     StrOptions,
 )
-from ..core.partitions import Partitions, in_runs
-from ..core.shapes import must_index
-from ..core.values import Value
 from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
+from ..inputs import open_sequences, read_sequences
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
-from .base import StepClassifier, gathered, seed_of
+from .base import StepClassifier, seed_of
 from .chain import Chains
 
 RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
@@ -461,7 +462,7 @@ class ConditionalRandomField(StepClassifier):
         return self._descend(gradient_descent, data, start, scale, watch)
 
     def _by_sgd(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
-        block = gathered(data)
+        block = data.gather("use solver='lbfgs'.")
         examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
         n, strength = len(examples), 1.0 / (self.C * steps)
@@ -534,8 +535,12 @@ class ConditionalRandomField(StepClassifier):
 
     # --- what it answers ----------------------------------------------------------------------------------
 
+    @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
-        """p(label at a step given the sequence), (n_steps, n_classes)."""
+        """p(label at a step given the sequence), (n_steps, n_classes).
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._of_steps(lambda b: self.model_.chains(b).smoothed()[0], X, groups)
 
     def edge_marginals(self, X: Any, groups: Any = None) -> Any:

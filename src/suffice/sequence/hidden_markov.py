@@ -17,13 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
-from ..core.door import open_sequences, read_sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..families import (
     GAUSSIANS,
     Bernoulli,
@@ -35,8 +35,10 @@ from ..families import (
     Product,
 )
 from ..fitting import em
+from ..inputs import open_sequences, read_sequences
+from ..inputs.kinds import check_kinds
 from ..mixture.base import Division
-from ..statistics import Description, check_kinds, describe, distinct_targets
+from ..statistics import Description, describe, distinct_targets
 from .base import SequenceEstimator
 from .chain import Chains
 
@@ -570,16 +572,24 @@ default='gaussian'
     def _chains(self, block: Sequences) -> Chains:
         return self.model_.chains(block.X, block.offset)
 
+    @row_wise
     def predict(self, X: Any, groups: Any = None) -> Any:
-        """The state of each step: of the best path, or the best by itself, as `algorithm` says."""
+        """The state of each step: of the best path, or the best by itself, as `algorithm` says.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._of_steps(lambda block: self.classes_[self._decoded(block)], X, groups)
 
     def _decoded(self, block: Sequences) -> np.ndarray:
         chains = self._chains(block)
         return chains.best()[0] if self.algorithm == "viterbi" else chains.smoothed()[0].argmax(axis=1)
 
+    @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
-        """p(state of a step given its whole sequence): smoothing."""
+        """p(state of a step given its whole sequence): smoothing.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return self._of_steps(lambda block: self._chains(block).smoothed()[0], X, groups)
 
     def filter(self, X: Any, groups: Any = None) -> Any:

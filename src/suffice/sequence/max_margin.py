@@ -25,17 +25,17 @@ from sklearn.callback import with_callbacks
 
 from ..core.blocks import Sequences
 from ..core.cost import afford
-from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
 from ..fitting import cutting_planes
 from ..fitting.kernel import Kernel
 from ..fitting.linear_algebra import add_transposed_times, times
+from ..inputs import open_sequences
 from ..statistics import class_codes, classes_of
-from .base import StepClassifier, gathered, seed_of
+from .base import StepClassifier, seed_of
 from .chain import Chains, by_sequence
 
 TRIES = 10  # pairs of paths of a sequence in one visit of SMO
@@ -296,11 +296,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
                 f"kernel={self.kernel!r} needs solver='smo'. For much data, map the features instead, e.g. "
                 "with sklearn.kernel_approximation.Nystroem."
             )
-        if self.solver != "cutting-plane" and not in_memory(X):
-            raise TypeError(
-                f"solver={self.solver!r} takes the sequences one after the other, in memory, and these are "
-                "elsewhere: use solver='cutting-plane'."
-            )
         return solvers[self.solver]
 
     def _cost(self, classes: np.ndarray) -> np.ndarray:
@@ -343,7 +338,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     def _frank_wolfe(self, model: MarginChain, data: Partitions) -> Dual:
         from ..loops.margin import frank_wolfe
 
-        block = gathered(data)
+        block = data.gather("use solver='cutting-plane'.")
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         rows = csr(block.X)
 
@@ -368,7 +363,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     def _smo(self, model: MarginChain, data: Partitions) -> Dual:
         from ..loops.margin import smo
 
-        block = gathered(data)
+        block = data.gather("use solver='cutting-plane'.")
         N, K, offset = len(block.y), len(model.classes), block.offset
         instead = "use solver='cutting-plane'."
         if self.kernel != "linear":

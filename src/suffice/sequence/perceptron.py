@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from ..core.door import in_memory, open_sequences
 from ..core.loop import Progress, Watch
-from ..core.parameters import AT_LEAST_1, CHECKPOINT
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT
+from ..inputs import open_sequences
 from ..statistics import class_codes
-from .base import gathered, seed_of
+from .base import seed_of
 from .max_margin import ChainClassifier, MarginChain, csr
 
 
@@ -126,13 +126,9 @@ class StructuredPerceptron(ChainClassifier):
         """
         from ..loops import margin
 
-        if not in_memory(X):
-            raise TypeError(
-                "StructuredPerceptron takes the sequences one after the other, in memory, and these are "
-                "elsewhere: use MaxMarginMarkovNetwork(solver='cutting-plane')."
-            )
         data = open_sequences(self, X, y, groups, sample_weight)
-        model, block = self._start(data), gathered(data)
+        model = self._start(data)
+        block = data.gather("use MaxMarginMarkovNetwork(solver='cutting-plane').")
         codes, rows = class_codes(model.classes, block.y), csr(block.X)
         learn: Any = margin.perceptron
         weight, order = np.ascontiguousarray(block.weight), np.arange(len(block))

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..core import twofold
 from ..core.statistics import Statistics
+from ..loops import double_double as twofold
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.conversions import as_numbers, check_numbers
 from ..core.statistics import Statistics
 
 
@@ -247,21 +245,7 @@ class Extremes(Statistics):
     __rmul__ = __mul__
 
 
-def extremes(columns: np.ndarray, rows: Any) -> Extremes:
-    """The extremes of some columns, which hold numbers."""
-    X = as_numbers(rows.X[:, columns], "X", "A column that is not categorical", columns.tolist())
-    none = np.full((1, X.shape[1]), np.nan)
-    X = np.concatenate([X, none])
+def extremes(X: np.ndarray) -> Extremes:
+    """The extremes of the columns of X."""
+    X = np.concatenate([X, np.full((1, X.shape[1]), np.nan)])
     return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))
-
-
-def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
-    """Columns hold what their kind can; those of an estimator that takes several kinds are checked here."""
-    numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
-    found = data.fold(extremes, numbers)
-    for d, low, high in zip(numbers.tolist(), found.low, found.high, strict=True):
-        check_numbers(np.array([[low, high]]).T, "X", "A column of numbers", nan=True, names=[names[d]])
-        if kinds[d] in ("poisson", "multinomial") and low < 0:
-            raise ValueError(f"Negative values in column {names[d]!r}, which is to hold counts.")
-        if kinds[d] == "bernoulli" and (low < 0 or high > 1):
-            raise ValueError(f"Column {names[d]!r} is to hold zeros and ones, but goes from {low} to {high}.")

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
-from ..core.door import read_rows
 from ..engines.local import map_block
+from ..inputs import read_rows
 from .collapsed_gibbs import whole_counts
 
 

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 
 from ..core.blocks import Rows, cut
-from ..core.door import open_rows
 from ..core.statistics import Parts
-from ..core.tables import Table, Text
 from ..engines.local import LocalPartitions
+from ..inputs import Table, open_rows
+from ..inputs.readers import Texts
 from .retrieval import Reader
 
 MEASURES = ("u_mass", "npmi", "c_v")
@@ -233,7 +233,7 @@ def _together(
 def _documents(corpus: Any) -> Any:
     """Partitions of documents; None if these are counts."""
     if isinstance(corpus, Table):
-        return open_rows(_TextReader(), corpus) if isinstance(corpus.features, Text) else None
+        return open_rows(_TextReader(), corpus) if isinstance(corpus.features, Texts) else None
     if hasattr(corpus, "tolist") and np.ndim(corpus) == 1:  # an array or a column of texts
         corpus = corpus.tolist()
     if sp.issparse(corpus) or not isinstance(corpus, Sequence) or not len(corpus):

@@ -24,11 +24,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import (
+from ..core.partitions import Partitions, in_runs
+from ..core.statistics import Statistics
+from ..engines.local import LocalPartitions, in_order, map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
     CHECKPOINT,
@@ -41,11 +44,9 @@ from ..core.parameters import (
     StrOptions,
     check_parameters,
 )
-from ..core.partitions import Partitions, in_runs
-from ..core.sound import must_be_sound
-from ..core.statistics import Statistics
-from ..engines.local import LocalPartitions, in_order, map_rows
 from ..families.priors import Dirichlet
+from ..inputs import open_rows, read_rows
+from ..inputs.sound import must_be_sound
 from .collapsed_gibbs import gibbs, log_joint, must_have_words
 
 # What is done between two looks at what other threads have done: multiplications in one step of a document.
@@ -590,6 +591,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     # --- what it says of documents ------------------------------------------------------------------------
 
+    @row_wise
     def transform(self, X: Any, *, normalize: bool = True) -> np.ndarray:
         """The topics of each document.
 
@@ -604,6 +606,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         _ = self.model_.expected

@@ -17,16 +17,24 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.answers import nameless
 from ..core.cost import afford
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, Numbers, StrOptions
 from ..core.statistics import Statistics
 from ..engines.local import map_rows
+from ..estimator.answers import nameless, row_wise
+from ..estimator.base import Iterative
+from ..estimator.parameters import (
+    AT_LEAST_0,
+    AT_LEAST_1,
+    CHECKPOINT,
+    NON_NEGATIVE,
+    Interval,
+    Numbers,
+    StrOptions,
+)
 from ..fitting import em
+from ..inputs import open_rows, read_rows
 
 FORMS = ("generative", "cooccurrence")
 
@@ -304,10 +312,13 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     def _n_features_out(self) -> int:
         return len(self.components_)
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
         """P(z given d): the weights of the topics in each document, new ones too (folding-in).
 
         A document without words has those of all documents together, P(z).
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         return map_rows(self.model_.fold_in, X)
@@ -319,8 +330,12 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         total = share.sum(axis=0)
         return share / np.where(total > 0, total, 1.0)
 
+    @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log P(words given document) of each document, at the best weights for it."""
+        """log P(words given document) of each document, at the best weights for it.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         X = read_rows(self, X)
         return map_rows(lambda rows: _log_likelihood(self.model_, rows), X)
 

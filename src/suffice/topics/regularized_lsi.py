@@ -16,16 +16,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
-from ..core.door import open_rows, read_rows
-from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
 from ..engines.local import map_rows
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
+from ..inputs import open_rows, read_rows
 
 # Turns of the coordinates of each word in one estimate, at most.
 SWEEPS = 20
@@ -209,8 +210,12 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     def _fitted(self, model: SparseTopics) -> dict[str, Any]:
         return {"components_": model.topics}
 
+    @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Coordinates of documents, by ridge regression on the topics."""
+        """Coordinates of documents, by ridge regression on the topics.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
         return map_rows(self.model_.documents, read_rows(self, X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from ..core.door import open_rows
 from ..core.values import Value
+from ..inputs import open_rows
 
 
 class Reader(BaseEstimator):

@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 
-from ..core.door import read_rows
-from ..core.estimator import OnePass
 from ..core.model import Model
-from ..core.parameters import StrOptions
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import OnePass
+from ..estimator.parameters import StrOptions
+from ..inputs import read_rows
 
 
 def _by_document(x: np.ndarray, X: sp.csr_array, reduce: Any) -> np.ndarray:
@@ -173,15 +174,22 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         """Add documents to those already seen; the result is that of one `fit` to all of them."""
         return self._add(X, y, sample_weight)
 
+    @row_wise
     def transform(self, X: Any) -> Any:
         """The weights of the words: CSR if the counts are, else an array.
 
         Of a table that describes sparse rows it returns a description anew: its rows are weighed when they
         are read.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
         weighed = self.model_.weigh(X)
         return weighed if sp.issparse(X) else weighed.toarray()
 
-    def _makes_rows(self) -> tuple[int, Callable[[Any], Any]]:
-        return self.n_features_in_, self.model_.weigh
+    def _row_transformer(self) -> tuple[Any, int]:
+        return self, self.n_features_in_
+
+    def transform_rows(self, X: Any) -> Any:
+        """The weighted counts of a block."""
+        return self.model_.weigh(X)

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from .conversions import LARGEST
+from ..inputs.conversions import LARGEST
 
 MAX = float(np.finfo(np.float64).max)
 

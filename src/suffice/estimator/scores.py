@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.answers import nameless
-from ..core.door import open_rows
 from ..core.statistics import Statistics
+from ..estimator.answers import nameless
+from ..inputs import open_rows
 from ..statistics import Moments, moments
 
 

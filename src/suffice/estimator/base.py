@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
-from .answers import ANSWERS, anywhere
-from .blas import one_blas_thread
-from .door import open_rows
-from .loop import Progress, one_task
-from .model import Model
+from ..core.blas import one_blas_thread
+from ..core.loop import Progress, one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.shapes import fitting_sizes
+from ..core.storage import StorageError, import_everything, load_value, save_value, this_version
+from ..core.values import Value
+from ..inputs import open_rows
+from .answers import ANSWERS, nameless
 from .parameters import check_parameters
-from .partitions import Partitions
-from .shapes import fitting_sizes
-from .storage import StorageError, import_everything, load_value, save_value, this_version
-from .values import Value
 
 FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
 COMPUTATIONS = {*FITS, *ANSWERS, "inverse_transform", "sample", "score"}
@@ -40,14 +40,25 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
-        for name in ANSWERS.keys() & vars(cls).keys():
-            setattr(cls, name, anywhere(vars(cls)[name]))
         for name in FITS & vars(cls).keys():
             if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
                 setattr(cls, name, _checked(vars(cls)[name]))
         for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
             if callable(vars(cls)[name]):
                 setattr(cls, name, one_blas_thread(vars(cls)[name]))
+
+    def __sklearn_clone__(self) -> Self:
+        clone = super().__sklearn_clone__()
+        clone._is_clone = True  # as cross-validation fits: see `inputs.arrays.LOST_GROUPS`
+        return clone
+
+    def _row_transformer(self) -> tuple[Any, int]:
+        """What transforms the rows of blocks, by `transform_rows`; and how many features it makes."""
+        return nameless(self), len(self.get_feature_names_out())
+
+    def transform_rows(self, X: Any) -> Any:
+        """Transformed rows of a block."""
+        return self.transform(X)
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.
@@ -87,7 +98,8 @@ class _Stored(Value):
     def of(cls, estimator: Estimator) -> _Stored:
         name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
         params = estimator.get_params(deep=False)
-        fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
+        private = {k for k in vars(estimator) if k.startswith("_skl_") or k == "_is_clone"}
+        fitted = {k: v for k, v in vars(estimator).items() if k not in params and k not in private}
         params = {k: cls.of(v) if isinstance(v, Estimator) else v for k, v in params.items()}
         return cls(name, this_version(), params, fitted)
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ..core.blocks import Rows
 from ..core.hashing import checksum
-from ..core.partitions import Partitions
-from ..core.tables import Columns
-from .cache import check_cache
-from .parquet import ParquetScan, batch_rows, joined, open_batches, scan_parquet, whole
-from .written import answers, write
+from ..engines.cache import check_cache
+from .parquet import ScanSource, batch_rows, joined
+from .readers import Reader
 
 SAME = "Each pass must meet the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
@@ -85,26 +80,15 @@ def scan(
     return StreamScan(source, tuple(columns), cache)
 
 
-def column_names(scan: StreamScan) -> tuple[str, ...]:
-    return scan.columns
+@dataclass(frozen=True)
+class StreamSource(ScanSource):
+    """A source of Arrow batches."""
 
+    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
+        return Recut(self.container.source, tuple(names), batch_rows(names))
 
-def open_partitions(scan: StreamScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
-    names = tuple(columns.names())
-    batches = Recut(scan.source, names, batch_rows(names))
-    return open_batches(batches, columns, check, scan.cache, FirstPass().compare)
-
-
-def answer(scan: StreamScan, asked: Any) -> np.ndarray:
-    """The answers for all rows, as an array."""
-    names = tuple(asked.columns.names())
-    return answers(whole(Recut(scan.source, names, batch_rows(names)), asked.columns), asked)
-
-
-def write_answers(scan: StreamScan, asked: Any, to: Any) -> ParquetScan:
-    """The rows with their answers, written as Parquet to a folder, and that as a scan."""
-    batches = Recut(scan.source, scan.columns, batch_rows(scan.columns))
-    return scan_parquet(write(whole(batches, asked.columns), asked, to))
+    def compare(self) -> Callable[[Any], None]:
+        return FirstPass().compare
 
 
 class FirstPass:

@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from ..core.partitions import in_block
-from .local import in_order
+from ..engines.threads import in_order
 
 FILE_ROWS = 1 << 22  # rows of a file, at least, but for the last
 
 
-def answers(tables: Iterable[tuple[int, Any]], asked: Any) -> np.ndarray:
+def answers(tables: Iterable[tuple[int, Any]], request: Any) -> np.ndarray:
     """The answers for numbered Arrow tables, one after the other: of all that is read, this alone is kept."""
 
     def ask(numbered: tuple[int, Any]) -> np.ndarray:
         with in_block(numbered[0], "answering for it"):
-            return asked(numbered[1])
+            return request(numbered[1])
 
     return np.concatenate(list(in_order(ask, tables)))
 
 
-def write(tables: Iterable[tuple[int, Any]], asked: Any, to: Any) -> Path:
+def write(tables: Iterable[tuple[int, Any]], request: Any, to: Any) -> Path:
     """The tables with the answers beside, as Parquet files in a new folder, which is there when all are."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -40,7 +40,7 @@ def write(tables: Iterable[tuple[int, Any]], asked: Any, to: Any) -> Path:
     def ask(numbered: tuple[int, Any]) -> Any:
         with in_block(numbered[0], "answering for it"):
             table = numbered[1]
-            return asked.beside(
+            return request.beside(
                 pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
             )
 

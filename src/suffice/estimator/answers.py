@@ -1,22 +1,21 @@
-"""Answers where the rows are: `predict` and its like on a scan or a cluster.
-
-An estimator answers for rows in memory. Elsewhere the same method is called on each block, as an Arrow table,
-and its answer becomes columns beside those of the block.
-"""
+"""Row-wise methods: `predict` and its like, for rows in memory, on a scan or on a cluster."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .door import engine_of, in_columns, in_memory, source_of
-from .tables import Columns, Sparse, Table, runs
+from ..inputs.readers import DenseColumns
+from ..inputs.sequences import runs
+from ..inputs.sources import TableSource, source_of
+from ..inputs.tables import Columns, Table
 
 # The methods that answer for each row, and what their columns are called.
 ANSWERS = {
@@ -28,67 +27,62 @@ ANSWERS = {
     "score_samples": "log_density",
     "transform": "",  # as `get_feature_names_out` says
 }
-NOTE = """
-
-        Of rows that are elsewhere (a scan, a cluster) it returns them with the answer in columns beside, in
-        the kind of container that came; ``to="folder"`` writes those of a scan there, as Parquet.
-        """
 
 
-def anywhere(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that answers for rows in memory, made to answer for rows wherever they are."""
+def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare a method that answers for each row, so that it takes rows wherever they are.
+
+    The method itself is written for rows in memory. For a scan, the answers come back as an array; with
+    ``to="folder"``, the rows are written there as Parquet, with their answers in new columns, and come back
+    as a scan. For a data set of Ray, Spark or Dask, the same kind of data set comes back, with the answers in
+    new columns.
+
+    `transform` of a scan, or of a table that `suffice.rows` describes, returns a table whose rows are
+    transformed when they are read: a pipeline copies no rows. `numpy.asarray` reads them into memory.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, suffice
+    >>> from suffice.decomposition import PCA
+    >>> scan = suffice.scan(lambda: [pa.record_batch({"a": [0.0, 1.0], "b": [1.0, 3.0]})])
+    >>> pca = PCA(1).fit(scan)
+    >>> pca.score_samples(scan).shape
+    (2,)
+    >>> import numpy as np
+    >>> np.asarray(pca.transform(scan)).shape
+    (2, 1)
+    """
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
-        if isinstance(X, Table) and _makes(self, X):
-            check_is_fitted(self)
+        source = source_of(X)
+        if method.__name__ == "transform" and to is None and (table := source.transformed(self)) is not None:
+            return table
+        if source.in_memory:
             if to is not None:
-                raise TypeError(f"to={to!r}: these rows are made when they are read, and are not written.")
-            return in_columns(self, X).through(*self._makes_rows())
-        if not in_memory(X):
-            check_is_fitted(self)
-            if any(part is not None for part in (*args, *more.values())):
-                raise ValueError("Rows that are elsewhere have their ids in a column: leave groups out.")
-            return _elsewhere(self, method.__name__, X, to)
-        if to is not None:
-            raise TypeError(f"to={to!r} writes the answers for a scan, and these rows are in memory.")
-        return method(self, X, *args, **more)
+                raise TypeError(f"to={to!r} writes the answers for a scan, and these rows are in memory.")
+            return method(self, X, *args, **more)
+        check_is_fitted(self)
+        if any(part is not None for part in (*args, *more.values())):
+            raise ValueError("Rows that are elsewhere have their ids in a column: leave groups out.")
+        columns = source.columns_for(self) if isinstance(source, TableSource) else None
+        return source.answer(Request(self, method.__name__, columns), to)
 
-    answer.__doc__ = (method.__doc__ or "") + NOTE
+    given = inspect.signature(method)
+    keyword = inspect.Parameter("to", inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = sorted([*given.parameters.values(), keyword], key=lambda parameter: parameter.kind)
+    answer.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    answer.is_row_wise = True  # type: ignore[attr-defined]
     return answer
 
 
-def _makes(estimator: Any, table: Table) -> bool:
-    """Whether the estimator makes rows of those of a table when they are read: sparse ones, or numbers."""
-    kinds = getattr(estimator, "makes_of", ("sparse",) if hasattr(estimator, "_makes_rows") else ())
-    return ("sparse" if isinstance(table.features, Sparse) else "numbers") in kinds
-
-
-def _elsewhere(estimator: Any, method: str, X: Any, to: Any) -> Any:
-    source = source_of(X)
-    engine = engine_of(source)
-    if to is not None and not hasattr(engine, "write_answers"):
-        raise TypeError(
-            f"to={to!r} writes the answers for a scan; of a {type(source).__name__}, write what comes back."
-        )
-    names = engine.column_names(source)
-    if isinstance(names, int):  # arrays
-        return engine.answer_arrays(source, Asked(estimator, method, None))
-    table = X if isinstance(X, Table) else Table(source, None, None, None)
-    given = getattr(estimator, "feature_names_in_", None)
-    features = table.features or (tuple(names) if given is None else tuple(given))
-    described = replace(table, features=features, target=None, weight=None)
-    asked = Asked(estimator, method, described.columns(names))
-    return engine.answer(source, asked) if to is None else engine.write_answers(source, asked, to)
-
-
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of an estimator; it travels to where the rows are."""
+class Request:
+    """A method and its estimator, as they travel to where the rows are."""
 
     estimator: Any
     method: str
-    columns: Columns | None  # of a table
+    columns: Columns | None  # None: the rows are arrays
 
     def __call__(self, table: Any) -> np.ndarray:
         """The answer for a block: an Arrow table whose sequences are whole, or an array."""
@@ -96,8 +90,8 @@ class Asked:
         if self.columns is None:
             return np.asarray(answer(table))
         part = table.select(self.columns.names())
-        if self.columns.sequence is not None or isinstance(self.columns.features, Sparse):
-            part = Table(part, self.columns.features, None, None, self.columns.sequence, self.columns.order)
+        if self.columns.sequence is not None or not isinstance(self.columns.reader, DenseColumns):
+            part = Table(part, self.columns.reader, None, None, self.columns.sequence, self.columns.order)
         return np.asarray(answer(part))
 
     def named(self, table: Any) -> dict[str, np.ndarray]:

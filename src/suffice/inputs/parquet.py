@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 
-from ..core.blocks import BLOCK_BYTES, Rows, Sequences, power_of_two
+from ..core.blocks import BLOCK_BYTES, Sequences, power_of_two
 from ..core.partitions import Partitions, in_block
-from ..core.tables import Columns, Seen, Sparse, runs
-from .cache import check_cache, streamed
+from ..engines.cache import check_cache, streamed
+from .checks import Check
+from .readers import Reader
+from .sequences import Seen, runs
+from .sources import TableSource
+from .tables import Columns, Table
 from .written import answers, write
 
 
@@ -281,26 +286,49 @@ def _must_be_plain(places: set[Path]) -> None:
                 )
 
 
-def column_names(scan: ParquetScan) -> tuple[str, ...]:
-    return scan.columns
+@dataclass(frozen=True)
+class ScanSource(TableSource):
+    """A scan: batches are read in each pass, in order, and converted by the threads that fold them."""
+
+    def names(self) -> list[str]:
+        return list(self.container.columns)
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
+        """Numbered batches of these columns, sized for what the reader makes of them."""
+
+    def compare(self) -> Callable[[Any], None]:
+        """What is called with each block of each pass, and raises an error if it differs from the first."""
+        return _accept
+
+    def partitions(self, columns: Any, check: Check) -> Partitions:
+        batches = whole(self.batches(tuple(columns.names()), columns.reader), columns)
+        return streamed(batches, self.container.cache, _block, columns, check, self.compare())
+
+    def answer(self, request: Any, to: Any) -> Any:
+        """The answers for all rows, as an array; or the rows with their answers, written and scanned."""
+        if to is None:
+            return answers(whole(self.batches(tuple(request.columns.names())), request.columns), request)
+        return scan_parquet(write(whole(self.batches(self.names()), request.columns), request, to))
+
+    def transformed(self, estimator: Any) -> Table | None:
+        return super().transformed(estimator) or replace(self, table=Table(self.container)).transformed(
+            estimator
+        )
 
 
-def open_partitions(scan: ParquetScan, columns: Columns, check: Callable[[Rows], Rows]) -> Partitions:
-    names = tuple(columns.names())
-    size = rows_of_lists(scan.files[0], names) if isinstance(columns.features, Sparse) else batch_rows(names)
-    return open_batches(Batches(scan, names, size), columns, check, scan.cache)
+@dataclass(frozen=True)
+class ParquetSource(ScanSource):
+    """Parquet files."""
+
+    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
+        scan = self.container
+        fixed = reader is None or reader.fixed_size
+        return Batches(scan, names, batch_rows(names) if fixed else rows_of_lists(scan.files[0], names))
 
 
-def answer(scan: ParquetScan, asked: Any) -> np.ndarray:
-    """The answers for all rows, as an array."""
-    names = tuple(asked.columns.names())  # others are not read
-    return answers(whole(Batches(scan, names, batch_rows(names)), asked.columns), asked)
-
-
-def write_answers(scan: ParquetScan, asked: Any, to: Any) -> ParquetScan:
-    """The rows with their answers, written to a folder, and that as a scan."""
-    names = scan.columns
-    return scan_parquet(write(whole(Batches(scan, names, batch_rows(names)), asked.columns), asked, to))
+def _accept(block: Any) -> None:
+    """Compare with nothing."""
 
 
 def batch_rows(names: Sequence[str]) -> int:
@@ -318,25 +346,11 @@ def rows_of_lists(path: str, names: Sequence[str]) -> int:
     return min(batch_rows(names), power_of_two(BLOCK_BYTES * metadata.num_rows / max(1, size), 256))
 
 
-def open_batches(
-    batches: Iterable[tuple[int, Any]],
-    columns: Columns,
-    check: Callable[[Any], Any],
-    cache: str | None,
-    compare: Callable[[Any], None] = lambda block: None,
-) -> Partitions:
-    """Partitions of numbered batches, read in order, and converted by the threads that fold them.
-
-    `compare` is called with each block of each pass, and raises an error if it differs from the first.
-    """
-    return streamed(whole(batches, columns), cache, _block, columns, check, compare)
-
-
 def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tuple[int, Any]]:
     """Numbered batches; of sequences, such as cut none."""
     if columns.sequence is None:
         return batches
-    like = Sequences(np.empty((0, len(columns.features))), np.zeros(1, np.int64))
+    like = Sequences(np.empty((0, len(columns.reader.columns))), np.zeros(1, np.int64))
     return WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
 
 

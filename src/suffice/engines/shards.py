@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .blocks import PIECE_BYTES, power_of_two
-from .partitions import Partitions, in_block
-from .statistics import tree_sum
-from .values import Value
+from ..core.blocks import PIECE_BYTES, power_of_two
+from ..core.partitions import Partitions, in_block
+from ..core.statistics import tree_sum
+from ..core.values import Value
 
 T = TypeVar("T")
 

@@ -1,0 +1,61 @@
+"""Threads of this process: how many, and f of each block in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ..core.blas import one_blas_thread
+
+_threads: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Use `n` threads for the folds inside the block; the results are the same bits for any `n`.
+
+    >>> import suffice
+    >>> with suffice.threads(1):
+    ...     pass
+    """
+    if n < 1:
+        raise ValueError(f"threads({n}): there must be one at least.")
+    token = _threads.set(n)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def n_threads() -> int:
+    if chosen := _threads.get():
+        return chosen
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+    """f of each block, by threads, in the order of the blocks, with few of them in flight."""
+    n = n_threads()
+    if isinstance(blocks, tuple):
+        n = min(n, len(blocks))
+    f = one_blas_thread(f)
+    if n <= 1:
+        yield from map(f, blocks)
+        return
+    with ThreadPoolExecutor(n) as pool:
+        flying: deque[Future[Any]] = deque()
+        try:
+            for block in blocks:
+                flying.append(pool.submit(f, block))
+                if len(flying) > n:
+                    yield flying.popleft().result()
+            while flying:
+                yield flying.popleft().result()
+        finally:
+            for future in flying:
+                future.cancel()

@@ -1,0 +1,88 @@
+"""What came to `fit`, `score` or `predict`: one source for each kind of container, and its readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import Sequences
+from ..core.partitions import Partitions
+from .checks import Check
+from .sources import Opening, Source, source_of
+from .tables import Table
+
+
+def open_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    block_rows: Callable[[Any], float | None] | None = None,
+) -> Partitions:
+    """Partitions of checked rows, from arrays or from a table wherever it is.
+
+    What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say. How many rows a
+    block in memory has follows their size, or what `block_rows` says of the data.
+    """
+    opening = Opening(estimator, Check.of(estimator), reset, block_rows)
+    return source_of(X).open_rows(opening, y, sample_weight)
+
+
+def open_sequences(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    block_rows: Callable[[Any], float | None] | None = None,
+) -> Partitions:
+    """Partitions of checked sequences: from one 2-D array, one with `groups`, a list of them, or a table.
+
+    How many rows a block in memory has follows their size, or what `block_rows` says of the data.
+    """
+    opening = Opening(estimator, Check.of(estimator), reset, block_rows)
+    return source_of(X).open_sequences(opening, y, groups, sample_weight)
+
+
+def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Partitions, np.ndarray | None]:
+    """Partitions of checked links; and the ids of all nodes where the data lists them, else None.
+
+    From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
+    or a graph of networkx.
+    """
+    return source_of(X).open_edges(Opening(estimator, Check.of(estimator)), sample_weight)
+
+
+def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
+    """Checked rows in memory to answer for: contiguous float64 or CSR.
+
+    `late` if the caller checks the numbers of many rows piece by piece, by `Check.must_pass`.
+    """
+    check_is_fitted(estimator)
+    return source_of(X).read_rows(estimator, Check.of(estimator), late)
+
+
+def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Any]:
+    """Checked sequences in memory to answer for; and the shape in which they came."""
+    check_is_fitted(estimator)
+    return source_of(X).read_sequences(estimator, Check.of(estimator), groups)
+
+
+__all__ = [
+    "Check",
+    "Source",
+    "Table",
+    "open_edges",
+    "open_rows",
+    "open_sequences",
+    "read_rows",
+    "read_sequences",
+    "source_of",
+]

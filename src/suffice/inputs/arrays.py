@@ -1,0 +1,378 @@
+"""Arrays, lists, sparse matrices and data frames in memory; and graphs in memory."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..core.blocks import Edges, Rows, Sequences, missing, offsets
+from ..core.partitions import Partitions
+from .checks import Check, is_object, number_weights, objects_of, weights_of
+from .conversions import as_numbers, check_labels, explained
+from .links import MIXED_IDS, ids_of, named_edges, sorted_nodes
+from .readers import DenseColumns
+from .sequences import Seen, arrangement, of_sequences, runs
+from .sound import must_be_sound, unmasked
+from .sources import Opening, Source, TableSource, must_be_columns, must_name_sequences
+from .tables import MISSING_LABEL, Columns, Table, as_arrow
+
+OF_SEQUENCES = (
+    "A list of sequences holds arrays of shape (n_steps, n_features): for a single feature, pass "
+    "[sequence.reshape(-1, 1) for sequence in X]; and np.stack(X) if these are the rows of one sequence."
+)
+LOST_GROUPS = (
+    "A clone of {} is fitted to one long sequence, without ids, as by a cross-validation that drops the "
+    "ids. If the rows are of several sequences, call sklearn.set_config(enable_metadata_routing=True) and "
+    "pass groups to the search, e.g. search.fit(X, y, groups=ids); or pass a list of sequences."
+)
+
+
+@dataclass(frozen=True)
+class ArraySource(Source):
+    """Arrays, lists, sparse matrices; data frames of which nothing was said; pairs of ids, and graphs."""
+
+    in_memory: ClassVar[bool] = True
+
+    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+        return opening.local(rows_of_arrays(opening, self.container, y, sample_weight))
+
+    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+        return opening.local(sequences_of_arrays(opening, self.container, y, groups, sample_weight))
+
+    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        X, nodes, check = self.container, None, opening.check
+        if sp.issparse(X):
+            must_be_sound(X)
+            matrix = X.tocoo()
+            if matrix.shape[0] != matrix.shape[1]:
+                raise ValueError(f"The matrix of a graph is square, and this one has shape {matrix.shape}.")
+            if sample_weight is not None:
+                raise ValueError("The entries of the matrix are the weights: leave sample_weight out.")
+            nodes, sample_weight = np.arange(matrix.shape[0]), matrix.data
+            X = (matrix.row, matrix.col)
+        elif all(hasattr(X, name) for name in ("nodes", "edges", "is_directed")):
+            if sample_weight is not None:
+                raise ValueError(
+                    "The weights of a graph are its attribute 'weight': leave sample_weight out."
+                )
+            nodes, X, sample_weight = _of_graph(X)
+        if not isinstance(X, tuple) or len(X) != 2:
+            return super().open_edges(opening, sample_weight)
+        source, target = (
+            ids_of(unmasked(part, name), name) for part, name in zip(X, ("source", "target"), strict=True)
+        )
+        if len(source) != len(target):
+            raise ValueError(
+                f"There are {len(source)} sources and {len(target)} targets: expected one for each link."
+            )
+        weight = unmasked(sample_weight, "sample_weight")
+        weight = None if weight is None else as_numbers(weight, "sample_weight", check.name)
+        if weight is not None and weight.shape != source.shape:
+            raise ValueError(
+                f"The weights have shape {weight.shape}, expected {source.shape}: one for each link."
+            )
+        if weight is not None and (weight == 1.0).all():
+            weight = None
+        whole = source.dtype.kind in "iu", target.dtype.kind in "iu"
+        if len(source) and whole[0] != whole[1]:
+            raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
+        if all(whole):
+            return opening.local(Edges(source, target, weight)), nodes
+        return edges_in_memory(opening, check.kept(named_edges(source, target, weight)))
+
+    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+        block = Rows(check.array(estimator, self.container, reset=False, late=late))
+        return block.piece(0, len(block), 0).X
+
+    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
+        opening = Opening(estimator, replace(check, target=None), reset=False)
+        block = sequences_of_arrays(opening, self.container, None, groups, None)
+        return block.piece(0, len(block), 0), Shape(block.offset, listed=are_sequences(self.container))
+
+    def flat_target(self, y: Any) -> bool:
+        return _ndim(y) < 2
+
+
+class MemoryTableSource(TableSource):
+    """A table in memory. The rows of its sequences need not stand together."""
+
+    in_memory: ClassVar[bool] = True
+
+    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+        must_name_sequences(self.table)
+        assert self.table is not None
+        must_be_columns(opening.check, self.table, "sequences", y, sample_weight, groups)
+        block, _ = self.sequences(opening, self.table.columns(self.names()))
+        return opening.local(block)
+
+    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
+        must_name_sequences(self.table)
+        if groups is not None:
+            raise ValueError("The sequences of a table are named by a column of it: leave groups out.")
+        opening = Opening(estimator, replace(check, target=None), reset=False)
+        block, positions = self.sequences(opening, self.columns_for(estimator))
+        return block.piece(0, len(block), 0), Shape(block.offset, positions=positions)
+
+    def sequences(self, opening: Opening, columns: Columns) -> tuple[Sequences, np.ndarray]:
+        """The sequences, and the positions that their rows have in the table."""
+        assert columns.sequence is not None
+        order = None if columns.order is None else np.asarray(self.column(columns.order))
+        ids = np.asarray(self.column(columns.sequence))
+        positions, offset = arrangement(ids, order, (columns.sequence, columns.order))
+        return self.take(positions).sequences_in_order(
+            opening, replace(columns, order=None), offset
+        ), positions
+
+    def column(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def take(self, positions: np.ndarray) -> Any:
+        """The same table with these rows."""
+        raise NotImplementedError
+
+    def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
+        """The sequences, whose rows stand in order."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class FrameSource(MemoryTableSource):
+    """A table of pandas or polars whose columns were described."""
+
+    def names(self) -> list[str]:
+        return list(self.container.columns)
+
+    def partitions(self, columns: Any, check: Check) -> Partitions:
+        from .arrow import ArrowSource  # which is a table in memory, too
+
+        return ArrowSource(as_arrow(self.container, columns.names()), self.table).partitions(columns, check)
+
+    def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
+        assert self.table is not None
+        must_be_columns(opening.check, self.table, verb, *given)
+        return opening.local(self._rows(opening, self.table.columns(self.names())))
+
+    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        columns = self._edge_columns(opening, sample_weight)
+        ends = tuple(np.asarray(self.container[name]) for name in columns.ends)
+        weight = None if columns.weight is None else self.container[columns.weight]
+        return ArraySource(ends, None).open_edges(opening, weight)
+
+    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+        columns = self.container[list(estimator.feature_names_in_)]
+        return ArraySource(columns, None).read_rows(estimator, check, late)
+
+    def transformed(self, estimator: Any) -> Table | None:
+        assert self.table is not None
+        table = replace(self.table, features=self.transformed_reader(estimator))
+        used = list(dict.fromkeys(table.columns(self.names()).names()))
+        return replace(table, source=as_arrow(self.container, used))
+
+    def column(self, name: str) -> Any:
+        return self.container[name]
+
+    def take(self, positions: np.ndarray) -> FrameSource:
+        rows = getattr(self.container, "iloc", self.container)[positions]
+        return FrameSource(rows, self.table)
+
+    def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
+        block = self._rows(opening, columns)
+        if block.y is None and columns.target is not None:  # labels that an estimator may use
+            block = block.replace(y=objects_of(self.container[columns.target]))
+        weight = None if block.unweighted else of_sequences(block.weight, offset)
+        return Sequences(block.X, offset, block.y, weight)
+
+    def _rows(self, opening: Opening, columns: Columns) -> Rows:
+        check, source = opening.check, self.container
+        if not isinstance(columns.reader, DenseColumns):
+            raise TypeError(
+                f"suffice.sparse describes lists of Arrow, and this is a {type(source).__name__}: pass "
+                "pyarrow.Table.from_pandas(table), or a CSR matrix to fit(X, y)."
+            )
+        target = columns.target if isinstance(columns.target, str) else list(columns.target or ())
+        if check.target == "label" and not check.unlabelled and isinstance(target, str):
+            part = source[target]
+            if (part.is_null() if hasattr(part, "is_null") else part.isnull()).any():
+                raise ValueError(MISSING_LABEL.format(target))
+        y = None if columns.target is None else np.asarray(source[target])
+        weight = None if columns.weight is None else np.asarray(source[columns.weight])
+        return rows_of_arrays(opening, source[list(columns.reader.columns)], y, weight)
+
+
+def edges_in_memory(opening: Opening, block: Edges) -> tuple[Partitions, np.ndarray | None]:
+    """Partitions of links in memory; and the ids of their nodes, if the ends are places in a list of them."""
+    if block.ids is None or not len(block):
+        return opening.local(block), None
+    block, nodes = sorted_nodes(block)
+    return opening.local(block), nodes
+
+
+def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: Any) -> Rows:
+    estimator, check, reset = opening.estimator, opening.check, opening.reset
+    if check.target is None:
+        X, y = check.array(estimator, X, reset=reset), None
+    else:
+        if check.unlabelled and y is not None:
+            X, y = _partly_labelled(estimator, check, X, y, reset)
+        else:
+            if check.target == "label" and is_object(y) and any(v is None for v in y):
+                raise ValueError("y has missing labels (None): leave those rows out.")
+            X, y = check.array(estimator, X, y, reset=reset)
+        if check.target == "label":
+            known = y[~missing(y)] if check.unlabelled else y
+            check_labels(known)
+            check_classification_targets(known)
+        else:
+            check.targets(y)
+    return Rows(X, y, weights_of(check.name, sample_weight, X.shape[0]))
+
+
+def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
+    """Rows and labels of which some are missing."""
+    X, y = check.array(estimator, X, reset=reset), column_or_1d(unmasked(y, "y"), warn=True)
+    check_consistent_length(X, y)
+    if y.dtype == object:
+        y = objects_of(y)
+        if not all(isinstance(label, numbers.Real) for label in y[~missing(y)]):
+            return X, y
+        y = y.astype(np.float64)  # None becomes NaN
+    assert_all_finite(y, allow_nan=True, input_name="y")
+    return X, y
+
+
+def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sequences:
+    check = opening.check
+    if are_sequences(X):
+        if groups is not None:
+            raise ValueError("A list of sequences needs no groups: pass one or the other.")
+        X, offset = _stacked(check, X)
+        y = None if y is None else _labels_of(y, np.diff(offset))
+    elif _is_list(X) and not len(X):
+        raise ValueError(f"There are no sequences: found an empty {type(X).__name__}, with 0 sample(s).")
+    elif _is_list(X) and len({len(row) for row in X if isinstance(row, list | tuple)}) > 1:
+        raise ValueError(f"The rows of X differ in length. {OF_SEQUENCES}")
+    elif getattr(X, "ndim", 2) == 3:
+        raise ValueError(
+            f"Found array with dim 3, of shape {np.shape(X)}, while dim <= 2 is required: pass list(X) if "
+            "these are sequences of one length."
+        )
+    else:
+        offset = None
+    y = flat_labels(y)
+    block = rows_of_arrays(opening, X, y, None)
+    if offset is None:
+        offset = _offset_of_groups(opening, groups, len(block))
+    if y is not None and check.target is None:  # labels that an estimator may use, but does not require
+        y = column_or_1d(unmasked(y, "y"))
+        check_consistent_length(block.X, y)
+        block = block.replace(y=y)
+    weight = of_sequences(number_weights(check.name, sample_weight, len(offset) - 1), offset)
+    return Sequences(block.X, offset, block.y, weight)
+
+
+def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
+    if groups is None:
+        if opening.reset and getattr(opening.estimator, "_is_clone", False):
+            warnings.warn(LOST_GROUPS.format(opening.check.name), UserWarning, stacklevel=2)
+        return offsets([n])
+    ids = column_or_1d(unmasked(groups, "groups"))
+    if len(ids) != n:
+        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: one a row.")
+    starts, firsts = runs(ids, "groups")
+    Seen().add(firsts)
+    return np.append(starts, n)
+
+
+def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
+    """The rows of a list of sequences one after the other, and where each begins."""
+    for part in X:
+        must_be_sound(part)
+    parts = [part if sp.issparse(part) else np.asarray(unmasked(part, "X", check.nan)) for part in X]
+    shapes = sorted({part.shape[1:] for part in parts})
+    if len(shapes) > 1 or parts[0].ndim != 2:
+        raise ValueError(
+            f"The sequences do not have the same features: their steps have shapes {shapes}. {OF_SEQUENCES}"
+        )
+    stacked = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else np.concatenate(parts)
+    return stacked, offsets([part.shape[0] for part in parts])
+
+
+def _labels_of(y: Any, lengths: np.ndarray) -> Any:
+    """The labels of a list of sequences, a list of as many and as long."""
+    if len(y) != len(lengths):
+        raise ValueError(
+            f"X has {len(lengths)} sequences, but y has {len(y)}: one array of labels a sequence."
+        )
+    if [len(part) if np.ndim(part) else None for part in y] != lengths.tolist():
+        raise ValueError("y must have one label a step: some of its sequences have other lengths than X.")
+    return list(y)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How sequences came: answers return in that shape, and what is given with them is read from it."""
+
+    offset: np.ndarray  # (S + 1,)
+    listed: bool = False  # as a list of sequences
+    positions: np.ndarray | None = None  # (N,), of the rows in the table, if they came as one
+
+    def __call__(self, answer: np.ndarray) -> Any:
+        if self.positions is not None:
+            return answer[np.argsort(self.positions)]
+        return [answer[a:b] for a, b in pairwise(self.offset)] if self.listed else answer
+
+    def rows(self, values: Any, name: str) -> np.ndarray:
+        """One value a row, in the order of the rows."""
+        values = np.asarray(unmasked(flat_labels(values), name))
+        if len(values) != self.offset[-1]:
+            raise ValueError(
+                f"{name} has {len(values)} entries, but X has {self.offset[-1]} steps: one a step."
+            )
+        return values if self.positions is None else values[self.positions]
+
+
+def are_sequences(X: Any) -> bool:
+    """Whether X is a list of sequences, each with its rows; a list of rows is one sequence."""
+    if not _is_list(X) or len(X) == 0:
+        return False
+    return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
+
+
+def flat_labels(y: Any) -> Any:
+    """Labels of all steps one after the other, whether they came as a list of sequences or so already."""
+    if not _is_list(y) or not len(y) or not np.ndim(y[0]):
+        return y
+    return np.concatenate([np.asarray(unmasked(part, "y")) for part in y])
+
+
+def _is_list(X: Any) -> bool:
+    return isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
+
+
+def _of_graph(graph: Any) -> tuple[np.ndarray, Any, Any]:
+    """The nodes of a graph of networkx, whatever they are; and its links as places among them."""
+    nodes = np.empty(len(graph), object)
+    nodes[:] = list(graph)
+    place = {node: n for n, node in enumerate(graph)}
+    links = [(place[a], place[b], data.get("weight", 1.0)) for a, b, data in graph.edges(data=True)]
+    if not graph.is_directed():
+        links += [(b, a, weight) for a, b, weight in links if a != b]
+    source, target = (np.array([link[end] for link in links], dtype=np.int64) for end in (0, 1))
+    return nodes, (source, target), np.array([link[2] for link in links], dtype=np.float64)
+
+
+def _ndim(y: Any) -> int:
+    if hasattr(y, "ndim"):
+        return y.ndim
+    try:
+        return np.asarray(y).ndim
+    except ValueError as error:
+        raise explained(error, y, "y", "A target") from None

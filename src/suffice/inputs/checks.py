@@ -1,0 +1,211 @@
+"""Checks: what the rows of an estimator must satisfy, wherever they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import get_config
+from sklearn.utils import check_array, check_X_y, get_tags
+from sklearn.utils.validation import validate_data
+
+from ..core.blocks import PIECE_BYTES, missing, one_a_place
+from ..engines.threads import in_order
+from .conversions import (
+    CONVERSION,
+    as_numbers,
+    check_names,
+    check_not_negative,
+    check_numbers,
+    check_weights,
+    explained,
+    has_times,
+)
+from .sound import must_be_sound, unmasked
+
+# From so many numbers on, threads check them faster than one does.
+MANY = 1 << 22
+
+
+@dataclass(frozen=True)
+class Check:
+    """What rows must satisfy for one estimator; it travels to where the blocks are."""
+
+    name: str
+    sparse: bool
+    nan: bool
+    positive: bool
+    strings: bool
+    target: str | None  # "label", "number" or None
+    unlabelled: bool = False  # whether labels may be missing: None or NaN
+    counts_rows: bool = False  # whether the place of a row among all rows matters, those of weight zero too
+
+    @classmethod
+    def of(cls, estimator: Any) -> Check:
+        tags = get_tags(estimator)
+        target = {"classifier": "label", "regressor": "number"}.get(tags.estimator_type or "")
+        given = tags.input_tags
+        return cls(
+            type(estimator).__name__,
+            given.sparse,
+            given.allow_nan,
+            given.positive_only,
+            given.string,
+            target,
+            getattr(estimator, "takes_unlabelled", False),
+            getattr(estimator, "counts_rows", False),
+        )
+
+    def array(
+        self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True, late: bool = False
+    ) -> Any:
+        """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
+        must_be_sound(X)
+        X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
+        how: dict[str, Any] = {
+            "accept_sparse": "csr" if self.sparse else False,
+            "dtype": None if self.strings else [np.float64, np.float32],
+            "ensure_all_finite": ("allow-nan" if self.nan else True) if self.strings else False,
+        }
+        alone = isinstance(y, str) and y == "no_validation"
+        if not alone:
+            how["y_numeric"] = self.target == "number"
+            how["multi_output"] = self.target == "number" and get_tags(estimator).target_tags.multi_output
+        if hasattr(X, "columns"):
+            check_names(list(X.columns), list(X.columns))
+        try:
+            if not self.strings and has_times(X):
+                raise ValueError("Cannot convert times to numbers.")
+            if self.strings and hasattr(X, "columns"):  # of mixed kinds, with holes of many names
+                validate_data(estimator, X, skip_check_array=True, reset=reset)
+                checked = objects_of(X)
+                checked = check_array(checked, **how) if alone else check_X_y(checked, y, **how)
+            else:
+                checked = validate_data(estimator, X, y, reset=reset, **how)
+        except (TypeError, ValueError, OverflowError) as error:
+            if str(error).startswith("Input contains NaN"):
+                # Of X, only strings may be refused so.
+                of_y = not alone and (not self.strings or (is_object(y) and missing(np.ravel(y)).any()))
+                what = "y" if of_y else "X"
+                raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
+            if not CONVERSION.search(str(error)):
+                raise
+            clear = error if self.strings else explained(error, X, "X", self.name)
+            raise (clear if alone or clear is not error else explained(error, y, "y", self.name)) from None
+        many, X = _are_many(X), checked if alone else checked[0]
+        if self.target == "number" and not alone:  # None became NaN after the check of scikit-learn
+            self.targets(checked[1])
+        if not many:
+            self.must_pass(X, getattr(estimator, "feature_names_in_", None))
+        elif not late:
+            size = max(1, PIECE_BYTES // (X.itemsize * max(1, X.shape[1])))
+            parts = tuple(X[start : start + size] for start in range(0, len(X), size))
+            try:
+                list(in_order(self.must_pass, parts))
+            except ValueError:
+                self.must_pass(X)  # which says in which row of all
+                raise
+        if sp.issparse(X):
+            X = one_a_place(sp.csr_array(X))
+        return X if alone else (X, checked[1])
+
+    def must_pass(self, X: Any, names: Sequence[Any] | None = None) -> None:
+        """Refuse numbers that are not finite or too large, or negative where that matters; `names` are those
+        of the columns."""
+        if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
+            check_numbers(X, "X", self.name, nan=self.nan, names=names)
+        if self.positive:
+            check_not_negative(X, self.name, names)
+
+    def __call__(self, block: Any, names: Sequence[str] | None = None) -> Any:
+        """Check a block that came from a table, of which these are the columns of features."""
+        X, y = block.X, block.y
+        if sp.issparse(X) and not self.sparse:
+            raise TypeError(f"{self.name} does not take sparse rows: describe dense columns.")
+        if X.dtype == object and not self.strings:
+            raise explained(ValueError(f"{self.name} takes numbers."), X, "X", self.name, names)
+        self.must_pass(X, None if sp.issparse(X) else names)
+        if y is not None and self.target is not None:
+            self.targets(y)
+        return self.kept(block)
+
+    def targets(self, y: np.ndarray) -> None:
+        if self.unlabelled:
+            y = y[~missing(y)]
+        if self.target == "number":
+            if y.dtype.kind not in "fiub":
+                raise explained(ValueError(f"{self.name} takes numbers in y."), y, "y", self.name)
+            check_numbers(y, "y", self.name)
+            return
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if y.dtype.kind == "f" and (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: continuous. A classifier expects classes, not numbers.")
+
+    def kept(self, block: Any) -> Any:
+        """Weights are not negative, and a weight of zero is the absence of the row."""
+        weight = block.weight
+        if block.unweighted:
+            return block
+        check_weights(weight)
+        present = weight > 0
+        return block if self.counts_rows or present.all() else block[present]
+
+
+def _are_many(X: Any) -> bool:
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size < MANY or get_config()["assume_finite"]:
+        return False
+    return X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
+
+
+def is_object(y: Any) -> bool:
+    return isinstance(y, np.ndarray) and y.dtype == object
+
+
+def objects_of(table: Any) -> np.ndarray:
+    """The cells of a pandas or polars table: numbers if all are, else objects with None for holes."""
+    X = np.asarray(table)
+    if X.dtype.kind in "biuf":
+        return X
+    X = np.array(table, dtype=object)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        X[pandas.isna(X)] = None
+    return X
+
+
+def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+    """Checked weights of n rows, if there are any; a number is the weight of each."""
+    weight = number_weights(taker, sample_weight, n)
+    if weight is not None and weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one a row of X.")
+    return weight
+
+
+def number_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
+    if weight.ndim == 0:
+        weight = np.full(n, weight)
+    if weight.ndim > 1:
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one number each.")
+    check_weights(weight)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+    return np.ascontiguousarray(weight)
+
+
+def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
+    """The places of features that are given by place or by name."""
+    places = []
+    for feature in features:
+        if np.ndim(feature) or feature not in (names if isinstance(feature, str) else range(count)):
+            known = f", or one of the names {list(names)}" if len(names) else "; there are no names"
+            raise ValueError(f"No feature is {feature!r}: expected a place from 0 to {count - 1}{known}.")
+        places.append(list(names).index(feature) if isinstance(feature, str) else int(feature))
+    return places

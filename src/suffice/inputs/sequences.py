@@ -1,0 +1,141 @@
+"""Sequences in tables: where they begin, which block has which, and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core.blocks import missing, offsets
+from ..core.partitions import in_block
+
+
+def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
+    """Where rows with another id than the one before begin, and their ids; every row must have one."""
+    purpose = "name the sequence of every row"
+    if not isinstance(ids, np.ndarray):
+        import pyarrow.compute as pc
+        import pyarrow.types as types
+
+        if types.is_dictionary(ids.type):
+            ids = ids.cast(ids.type.value_type)
+        if types.is_string(ids.type) or types.is_large_string(ids.type):  # which are slow as objects
+            must_be_complete(ids.is_null().to_numpy(zero_copy_only=False), what, purpose)
+            differ = pc.not_equal(ids.slice(1), ids.slice(0, max(0, len(ids) - 1)))
+            starts = np.flatnonzero(np.append([len(ids) > 0], differ.to_numpy(zero_copy_only=False)))
+            return starts, ids.take(starts).to_pylist()
+        ids = ids.to_numpy(zero_copy_only=False)
+    must_be_complete(missing(ids), what, purpose)
+    starts = np.flatnonzero(np.append([len(ids) > 0], ids[1:] != ids[:-1]))
+    return starts, ids[starts].tolist()
+
+
+def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[list[Any], int]]:
+    """By Arrow table, the ids of its sequences as they stand, and how many rows the first has."""
+    found: list[tuple[list[Any], int]] = []
+    for number, table in enumerate(tables, start):
+        with in_block(number, "reading it"):
+            if table.num_rows == 0:  # and perhaps no columns
+                found.append(([], 0))
+                continue
+            starts, ids = runs(table.column(column), f"The column {column!r}")
+            found.append((ids, int(np.append(starts, table.num_rows)[1])))
+    return found
+
+
+def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple[int, int | None]]]]:
+    """How many rows of each block belong to an earlier one; and the heads of later blocks that belong to it.
+
+    Of what `sequences_in` says of the blocks in order. A sequence that crosses blocks is of the block in
+    which it begins. A head is the number of its block and how many rows of it, None for all.
+    """
+    shares: list[tuple[int, list[tuple[int, int | None]]]] = []
+    heads: list[tuple[int, int | None]] = []  # of the block in which the last sequence begins
+    seen, last = Seen(), None
+    for number, (ids, first) in enumerate(found):
+        goes_on = ids[:1] == [last]
+        seen.add(ids[goes_on:])
+        if goes_on:
+            heads.append((number, first if ids[1:] else None))
+        shares.append((first if goes_on else 0, []))
+        if ids[goes_on:]:
+            heads, last = shares[-1][1], ids[-1]
+    return shares
+
+
+def whole(names: list[str], table: Any, past: int, heads: Iterable[Any]) -> Any:
+    """An Arrow table without its first rows, which are of an earlier one, and with heads of later ones."""
+    import pyarrow as pa
+
+    parts = [part.select(names) for part in (table.slice(past), *heads)]
+    return pa.concat_tables(parts, promote_options="permissive")
+
+
+class Seen:
+    """The ids of the sequences so far, of which none may come again.
+
+    Eight bytes an id: sorted arrays of hashes, of which equal ones are merged as in binary counting.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[np.ndarray] = []
+
+    def add(self, ids: list[Any]) -> None:
+        # Of how they are written, since Python hashes -1 as -2 and 1 as 2**61.
+        hashes = np.fromiter(map(hash, map(repr, ids)), np.int64, len(ids))
+        new, first, count = np.unique(hashes, return_index=True, return_counts=True)
+        again = count > 1
+        for part in self.parts:
+            again |= part[np.minimum(np.searchsorted(part, new), len(part) - 1)] == new
+        if again.any():
+            raise ValueError(
+                f"The rows of sequence {ids[first[again].min()]!r} do not stand together: sort the rows by "
+                "sequence, then by order."
+            )
+        while self.parts and len(self.parts[-1]) <= len(new):
+            new = np.sort(np.append(self.parts.pop(), new), kind="stable")
+        if len(new):
+            self.parts.append(new)
+
+
+def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | None:
+    """Weights of sequences, from one weight a row or one a sequence."""
+    if weight is None or len(weight) == len(offset) - 1 != offset[-1]:
+        return weight
+    if len(weight) != offset[-1]:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected ({len(offset) - 1},), one a sequence, or "
+            f"({offset[-1]},), one a row."
+        )
+    full = np.flatnonzero(np.diff(offset))
+    of_each = np.ones(len(offset) - 1)
+    of_each[full] = weight[offset[full]]
+    if (np.repeat(of_each, np.diff(offset)) != weight).any():
+        raise ValueError(
+            "sample_weight differs within a sequence: weights belong to whole sequences. Pass groups= if "
+            "the rows are of several."
+        )
+    return of_each
+
+
+def arrangement(
+    ids: np.ndarray, order: np.ndarray | None, names: tuple[str | None, str | None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of rows by sequence, as these first appear, and by order; and where each begins.
+
+    `names` are those of the two columns.
+    """
+    starts, firsts = runs(ids, f"The column {names[0]!r}")
+    known: dict[Any, int] = {}
+    number = np.array([known.setdefault(first, len(known)) for first in firsts], dtype=np.int64)
+    number = np.repeat(number, np.diff(np.append(starts, len(ids))))
+    if order is not None:
+        must_be_complete(missing(order), f"The column {names[1]!r}", "order every row")
+    keys = (number,) if order is None else (order, number)
+    return np.lexsort(keys), offsets(np.bincount(number))
+
+
+def must_be_complete(missing: np.ndarray, what: str, purpose: str) -> None:
+    if missing.any():
+        raise ValueError(f"{what} has missing values: it must {purpose}.")

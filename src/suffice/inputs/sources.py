@@ -1,0 +1,277 @@
+"""Sources: one for each kind of container in which data can come.
+
+`source_of` finds the kind, once. A source opens partitions to fit, reads rows in memory to answer for, and
+answers row-wise methods where its rows are.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import Block, Sequences, cut
+from ..core.partitions import Partitions
+from ..engines.local import LocalPartitions
+from .checks import Check
+from .readers import DenseColumns, Reader, Transformed
+from .tables import Columns, EdgeColumns, EdgeTable, Table, are_delayed
+
+# The type of a container picks its source. Nothing is imported to ask: a container of a type that was never
+# imported cannot have come.
+CONTAINERS = {
+    ("suffice.inputs.parquet", "ParquetScan"): ("suffice.inputs.parquet", "ParquetSource"),
+    ("suffice.inputs.stream", "StreamScan"): ("suffice.inputs.stream", "StreamSource"),
+    ("ray.data", "Dataset"): ("suffice.inputs.ray", "RaySource"),
+    ("dask.dataframe", "DataFrame"): ("suffice.inputs.dask", "DaskSource"),
+    ("dask.array", "Array"): ("suffice.inputs.dask", "DaskArraySource"),
+    ("dask.delayed", "Delayed"): ("suffice.inputs.dask", "delayed_source"),  # or a list of them
+    ("pyspark.sql", "DataFrame"): ("suffice.inputs.spark", "SparkSource"),  # of Connect too
+    ("pyarrow", "Table"): ("suffice.inputs.arrow", "ArrowSource"),
+    ("pyarrow", "RecordBatch"): ("suffice.inputs.arrow", "ArrowSource"),
+    ("suffice.core.partitions", "Opened"): ("suffice.inputs.sources", "OpenedSource"),
+}
+
+
+def source_of(X: Any) -> Source:
+    """The source of what came to `fit`, `score` or `predict`."""
+    if isinstance(X, Source):
+        return X
+    table = X if isinstance(X, Table) else None
+    container = X if table is None else table.source
+    first = container[0] if are_delayed(container) else container
+    for (module, name), (home, source) in CONTAINERS.items():
+        if isinstance(first, getattr(sys.modules.get(module), name, ())):
+            return getattr(import_module(home), source)(container, table)
+    from .arrays import ArraySource, FrameSource
+
+    return ArraySource(container, None) if table is None else FrameSource(container, table)
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """Data in a container of one kind, with what was said of its columns."""
+
+    container: Any
+    table: Table | None  # None if nothing was said
+
+    in_memory: ClassVar[bool] = False  # whether an answer for each row can be held
+
+    @abstractmethod
+    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+        """Partitions of checked rows."""
+
+    @abstractmethod
+    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+        """Partitions of checked sequences."""
+
+    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        """Partitions of checked links; and the ids of all nodes if the data lists them, else None."""
+        raise TypeError(
+            f"{opening.check.name} takes links, and got {type(self.container).__name__}: pass "
+            "fit((source, target)), two arrays of ids; a sparse matrix, e.g. scipy.sparse.csr_array(A); a "
+            'graph of networkx; or suffice.edges(table, source="...", target="...").'
+        )
+
+    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+        """Checked rows in memory, to answer for."""
+        raise self.elsewhere(estimator)
+
+    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Any]:
+        """Checked sequences in memory, to answer for; and the shape in which they came."""
+        raise self.elsewhere(estimator)
+
+    def answer(self, request: Any, to: Any) -> Any:
+        """The answer of a row-wise method for rows that are not in memory, beside the rows; see `Request`."""
+        raise self.elsewhere(request.estimator)
+
+    def transformed(self, estimator: Any) -> Table | None:
+        """The same table with transformed rows, which are made when they are read; None if it cannot be."""
+        return None
+
+    def flat_target(self, y: Any) -> bool:
+        """Whether there is one target, without a second axis: answers return in the shape that came."""
+        return isinstance(self.table.target, str) if self.table is not None else True
+
+    @property
+    def weighted(self) -> bool:
+        """Whether a column of the table has weights."""
+        return self.table is not None and self.table.weight is not None
+
+    def elsewhere(self, estimator: Any) -> TypeError:
+        return TypeError(
+            f"This method of {type(estimator).__name__} takes rows in memory, and these are elsewhere. What "
+            "answers for each row (predict, predict_proba, transform) and score take them where they are."
+        )
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How an estimator opens its data."""
+
+    estimator: Any
+    check: Check
+    reset: bool = True  # whether the estimator learns the names of the features, or compares them
+    block_rows: Callable[[Any], float | None] | None = None  # rows of a block in memory; None: by their size
+
+    def set_features(self, features: tuple[str, ...] | int) -> None:
+        set_features(self.estimator, features, self.reset)
+
+    def local(self, block: Block) -> Partitions:
+        """Partitions of a block in memory."""
+        block = self.check.kept(block)
+        return LocalPartitions(cut(block, None if self.block_rows is None else self.block_rows(block)))
+
+
+class TableSource(Source):
+    """A container with named columns."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of all columns."""
+
+    @abstractmethod
+    def partitions(self, columns: Columns | EdgeColumns, check: Check) -> Partitions:
+        """Partitions of the blocks that these columns make."""
+
+    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+        return self._open(opening, "rows", y, sample_weight)
+
+    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+        must_name_sequences(self.table)
+        return self._open(opening, "sequences", y, sample_weight, groups)
+
+    def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
+        return self.partitions(self._described(opening, verb, *given), opening.check)
+
+    def _described(self, opening: Opening, verb: str, *given: Any) -> Columns:
+        table = self.table or Table(self.container)
+        must_be_columns(opening.check, table, verb, *given)
+        columns = table.columns(self.names())
+        opening.set_features(columns.reader.features)
+        return columns
+
+    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        return self.partitions(self._edge_columns(opening, sample_weight), opening.check), None
+
+    def _edge_columns(self, opening: Opening, sample_weight: Any) -> EdgeColumns:
+        if not isinstance(self.table, EdgeTable):
+            super().open_edges(opening, sample_weight)
+        if sample_weight is not None:
+            raise ValueError('The weights of a table are a column: call suffice.edges(table, weight="...").')
+        assert isinstance(self.table, EdgeTable)
+        return self.table.columns(self.names())
+
+    def reader_for(self, estimator: Any) -> Reader:
+        """How rows are read that a fitted estimator answers for."""
+        if self.table is not None and isinstance(self.table.features, Reader):
+            return self.table.features
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is not None:
+            return DenseColumns(tuple(names))
+        return (self.table or Table(self.container)).columns(self.names()).reader
+
+    def columns_for(self, estimator: Any) -> Columns:
+        """The columns that a fitted estimator answers for."""
+        table = self.table or Table(self.container)
+        reader = self.reader_for(estimator)
+        return replace(table, features=reader, target=None, weight=None).columns(self.names())
+
+    def transformed(self, estimator: Any) -> Table | None:
+        if self.table is None:
+            return None
+        return replace(self.table, features=self.transformed_reader(estimator))
+
+    def transformed_reader(self, estimator: Any) -> Transformed:
+        """How rows are read and transformed."""
+        assert self.table is not None
+        check_is_fitted(estimator)
+        reader = self.reader_for(estimator)
+        if hasattr(estimator, "n_features_in_"):  # as those of texts have not
+            described = self.table.features if isinstance(self.table.features, tuple) else reader.features
+            set_features(estimator, described, reset=False)
+        return Transformed(reader, *estimator._row_transformer())
+
+
+@dataclass(frozen=True)
+class OpenedSource(Source):
+    """Partitions that were opened before; an estimator checks them again only if it asks for other rows."""
+
+    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+        if y is not None or sample_weight is not None:
+            raise ValueError("Open partitions hold their targets, weights and sequences: leave these out.")
+        data = self.container
+        opening.set_features(data.features)
+        return data if opening.check == data.check else data.map(opening.check)
+
+    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+        return self.open_rows(opening, y, sample_weight if groups is None else groups)
+
+    def flat_target(self, y: Any) -> bool:
+        return self.container.flat_target
+
+
+def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -> None:
+    """Set the names of the features, or, where they have none, their number; or compare with those of fit."""
+    width = features if isinstance(features, int) else len(features)
+    if reset:
+        estimator.n_features_in_ = width
+        vars(estimator).pop("feature_names_in_", None)
+        if not isinstance(features, int):
+            estimator.feature_names_in_ = np.asarray(features, dtype=object)
+    elif (
+        not isinstance(features, int) and tuple(getattr(estimator, "feature_names_in_", features)) != features
+    ):
+        raise ValueError(
+            f"The columns are {list(features)}, but {type(estimator).__name__} was fitted with "
+            f"{list(estimator.feature_names_in_)}."
+        )
+    elif width != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_}."
+        )
+
+
+def must_be_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
+    """Refuse targets, weights and groups beside a table: they are columns of it."""
+    if any(part is not None for part in given):
+        raise ValueError(
+            "The target, the weight and the sequences of a table are columns of it: "
+            f'call fit(suffice.{verb}(table, target="...", weight="...")) without y, weights or groups.'
+        )
+    if check.target and table.target is None:
+        raise ValueError(
+            f"{check.name} requires y to be passed, but the target y is None: "
+            f'call fit(suffice.{verb}(table, target="...")).'
+        )
+
+
+def must_name_sequences(table: Table | None) -> None:
+    if table is None or table.sequence is None:
+        raise ValueError(
+            "A table of sequences has a column that says to which sequence each row belongs: "
+            'call fit(suffice.sequences(table, sequence="...")).'
+        )
+
+
+def must_not_write(source: Source, to: Any) -> None:
+    if to is not None:
+        raise TypeError(
+            f"to={to!r} writes the answers for a scan; of a {type(source.container).__name__}, write what "
+            "comes back."
+        )
+
+
+def features_of(table: Table) -> Any:
+    """The features of all rows of a table, as an array or CSR in memory."""
+    source = source_of(table)
+    assert isinstance(source, TableSource)
+    columns = replace(table, target=None, weight=None, sequence=None, order=None).columns(source.names())
+    check = Check("numpy.asarray", sparse=True, nan=True, positive=False, strings=True, target=None)
+    return source.partitions(columns, check).gather("fit or predict from the table as it is").X
