@@ -33,6 +33,7 @@ from .conversions import (
     check_names,
     check_not_negative,
     check_numbers,
+    check_weighted,
     check_weights,
     explained,
     has_times,
@@ -159,7 +160,10 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
         must_be_sound(X)
         matrix = X.tocoo()
         if matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"The matrix of a graph is square, and this one has shape {matrix.shape}.")
+            raise ValueError(
+                f"The matrix of a graph is square, and this one has shape {matrix.shape}: pass one with a "
+                "row and a column for each node, or fit((source, target)), two arrays of ids."
+            )
         if sample_weight is not None:
             raise ValueError("The entries of the matrix are the weights: leave sample_weight out.")
         nodes, sample_weight = np.arange(matrix.shape[0]), matrix.data
@@ -453,7 +457,11 @@ class Check:
     ) -> Any:
         """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
         must_be_sound(X)
+        if sp.issparse(y):
+            raise ValueError(f"y is a sparse matrix, and {self.name} takes an array: pass y.toarray().")
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
+        if self.strings and _is_object(X):  # NA answers no question that is asked of it below
+            X = _objects(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
@@ -506,6 +514,8 @@ class Check:
         of the columns."""
         if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
             check_numbers(X, "X", self.name, nan=self.nan, names=names)
+        if X.dtype == object and not self.nan and missing(X.ravel()).any():
+            raise ValueError("Input X contains NaN, None or NA: leave those rows out.")
         if self.positive:
             check_not_negative(X, self.name, names)
 
@@ -540,6 +550,9 @@ class Check:
         if block.unweighted:
             return block
         check_weights(weight)
+        for part, what in ((getattr(block, "X", None), "X"), (getattr(block, "y", None), "y")):
+            if part is not None:
+                check_weighted(part, weight, what, self.name)
         present = weight > 0
         return block if self.counts_rows or present.all() else block[present]
 
@@ -671,6 +684,10 @@ def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
 
 def _labels_of(y: Any, lengths: np.ndarray) -> Any:
     """The labels of a list of sequences, a list of as many and as long."""
+    if not hasattr(y, "__len__"):
+        raise ValueError(
+            f"y is {y!r:.60}, and X has {len(lengths)} sequences: pass one array of labels each."
+        )
     if len(y) != len(lengths):
         raise ValueError(
             f"X has {len(lengths)} sequences, but y has {len(y)}: one array of labels a sequence."
