@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 
+from ..core.conversions import as_numbers
 from ..core.cost import afford
 from ..core.door import in_memory, open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
@@ -227,7 +228,7 @@ class HuberRegressor(Regressor, Iterative):
         solution = model.replace(theta=progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))
         if in_memory(X) and not isinstance(X, Table):
-            residual = np.abs(np.asarray(y).reshape(-1) - self.predict(X))
+            residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
         return self
 

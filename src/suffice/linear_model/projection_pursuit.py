@@ -7,7 +7,6 @@ Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..core.door import open_rows, read_rows
 from ..core.estimator import Iterative, must_have_rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval
+from ..core.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Whole
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
 from ..fitting.linear_algebra import roots, signs
@@ -195,7 +194,7 @@ class _ProjectionPursuit(Iterative):
     model_: Annotated[ProjectionPursuit, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_terms": [AT_LEAST_1],
-        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "n_knots": [Whole(3)],
         "alpha": [NON_NEGATIVE, None],
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_1],
