@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
+from ..core.conversions import as_numbers
 from ..core.model import Family
 from ..core.shapes import must
 from ..core.statistics import Parts
@@ -56,7 +57,9 @@ class Product(Family):
         """Each part with its columns: as numbers, unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):
             x = X[:, columns]
-            yield part, x if part.support == "category" else x.astype(np.float64)
+            if part.support != "category":
+                x = as_numbers(x, "X", "A column that is not categorical", columns.tolist())
+            yield part, x
 
     def estimate(self, s: Parts) -> Self:
         pairs = zip(self.parts, s.parts, strict=True)
