@@ -15,6 +15,7 @@ import sys
 import tempfile
 import warnings
 import zlib
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,23 @@ def added(arrays: Any, array: Any) -> Any:
     return {"array": name, "shape": list(array.shape)}
 
 
-def reshaped(rng: Any, tree: Any, arrays: Any) -> str:
+def at_a_place(wanted: Any) -> Any:
+    """A change of one node that is wanted, of which it gets the parent, the key, and the path as text."""
+
+    def register(change: Any) -> Any:
+        @wraps(change)
+        def changed(rng: Any, tree: Any, arrays: Any) -> str:
+            place = pick(rng, tree, wanted)
+            return "none" if place is None else change(rng, tree, arrays, *place)
+
+        return changed
+
+    return register
+
+
+@at_a_place(is_array)
+def reshaped(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     """One array, empty, shorter, longer, transposed, with other axes."""
-    place = pick(rng, tree, is_array)
-    if place is None:
-        return "none"
-    parent, key, where = place
     array = array_of(parent[key], arrays)
     axis = rng.integers(array.ndim) if array.ndim else 0
     along = array if array.ndim else array[None]
@@ -142,11 +154,8 @@ def reshaped(rng: Any, tree: Any, arrays: Any) -> str:
     return f"{where} {how} {array.shape}->{new.shape}"
 
 
-def retyped(rng: Any, tree: Any, arrays: Any) -> str:
-    place = pick(rng, tree, is_array)
-    if place is None:
-        return "none"
-    parent, key, where = place
+@at_a_place(is_array)
+def retyped(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     dtype = DTYPES[rng.integers(len(DTYPES))]
     array = array_of(parent[key], arrays)
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -155,12 +164,9 @@ def retyped(rng: Any, tree: Any, arrays: Any) -> str:
     return f"{where} {dtype}"
 
 
-def revalued(rng: Any, tree: Any, arrays: Any) -> str:
+@at_a_place(is_array)
+def revalued(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     """Entries of an array: negative, huge, NaN, random bits."""
-    place = pick(rng, tree, is_array)
-    if place is None:
-        return "none"
-    parent, key, where = place
     new = array_of(parent[key], arrays).copy()
     some = rng.random(new.shape) < rng.choice([0.1, 0.5, 1.0])
     number = NUMBERS[rng.integers(len(NUMBERS))]
@@ -194,20 +200,14 @@ def swapped(rng: Any, tree: Any, arrays: Any) -> str:
     return f"{where} {other}"
 
 
-def scalar(rng: Any, tree: Any, arrays: Any) -> str:
-    place = pick(rng, tree, is_leaf)
-    if place is None:
-        return "none"
-    parent, key, where = place
+@at_a_place(is_leaf)
+def scalar(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     parent[key] = copy.deepcopy(LEAVES[rng.integers(len(LEAVES))])
     return f"{where} {parent[key]}"
 
 
-def other_class(rng: Any, tree: Any, arrays: Any) -> str:
-    place = pick(rng, tree, lambda node: isinstance(node, dict) and "class" in node)
-    if place is None:
-        return "none"
-    parent, key, where = place
+@at_a_place(lambda node: isinstance(node, dict) and "class" in node)
+def other_class(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     import_everything()
     known = sorted(name for name in Value.known if name.startswith("suffice."))
     name = known[rng.integers(len(known))]
@@ -221,12 +221,9 @@ def other_class(rng: Any, tree: Any, arrays: Any) -> str:
     return f"{where} {name}"
 
 
-def fields(rng: Any, tree: Any, arrays: Any) -> str:
+@at_a_place(lambda node: isinstance(node, list | dict) and len(node) > 0)
+def fields(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     """A field of a value, or an entry of a list or a dict: dropped, added, repeated."""
-    place = pick(rng, tree, lambda node: isinstance(node, list | dict) and len(node) > 0)
-    if place is None:
-        return "none"
-    parent, key, where = place
     node, how = parent[key], ["drop", "add", "repeat"][rng.integers(3)]
     if isinstance(node, list):
         n = rng.integers(len(node))
@@ -243,11 +240,8 @@ def fields(rng: Any, tree: Any, arrays: Any) -> str:
     return f"{where} {how}"
 
 
-def strings(rng: Any, tree: Any, arrays: Any) -> str:
-    place = pick(rng, tree, lambda node: isinstance(node, dict) and "strings" in node)
-    if place is None:
-        return "none"
-    parent, key, where = place
+@at_a_place(lambda node: isinstance(node, dict) and "strings" in node)
+def strings(rng: Any, tree: Any, arrays: Any, parent: Any, key: Any, where: str) -> str:
     node, how = parent[key], rng.integers(5)
     if how == 0:
         node["strings"] = node["strings"][:-1]

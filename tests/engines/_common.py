@@ -130,3 +130,16 @@ def bits(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape, [bits(part) for part in value.ravel().tolist()]
     return value.hex() if isinstance(value, float) else repr(value)
+
+
+def spark_frame(spark: Any, blocks: list[pa.Table]) -> Any:
+    """Arrow tables as a DataFrame: one a partition, in their order."""
+    types = spark.createDataFrame(max(blocks, key=len).slice(0, 1)).schema
+    written = [table.combine_chunks().to_batches() for table in blocks]
+
+    def of_partition(batches: Any) -> Any:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from written[number]
+
+    return spark.range(0, len(blocks), 1, len(blocks)).mapInArrow(of_partition, types)

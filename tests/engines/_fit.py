@@ -49,14 +49,14 @@ def source_on(engine: str, table):
         distributed.Client(n_workers=2, threads_per_worker=1, host="127.0.0.1", silence_logs="CRITICAL")
         return dask.dataframe.from_pandas(table.to_pandas(), npartitions=len(parts))
     if engine == "spark":
+        from _common import spark_frame
         from conftest import SPARK
         from pyspark.sql import SparkSession
-        from test_spark import frame
 
         builder = SparkSession.builder
         for key, value in SPARK.items():
             builder = builder.config(key, value)
-        return frame(builder.getOrCreate(), parts)
+        return spark_frame(builder.getOrCreate(), parts)
     return table
 
 

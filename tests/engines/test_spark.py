@@ -27,6 +27,7 @@ from suffice.statistics import moments
 
 from . import test_sequences
 from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
+from ._common import spark_frame as frame
 from .test_sequences import (
     CUTS,
     EVERY,
@@ -54,19 +55,6 @@ for module in (sys.modules[__name__], test_sequences):  # which workers cannot i
 
 def summed(rows):
     return moments(rows.X, rows.weight)
-
-
-def frame(spark, blocks):
-    """Arrow tables as a DataFrame: one a partition, in their order."""
-    types = spark.createDataFrame(max(blocks, key=len).slice(0, 1)).schema
-    written = [table.combine_chunks().to_batches() for table in blocks]
-
-    def of_partition(batches):
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from written[number]
-
-    return spark.range(0, len(blocks), 1, len(blocks)).mapInArrow(of_partition, types)
 
 
 def opened(spark, blocks, **parts):

@@ -423,15 +423,21 @@ def test_long_documents(longest):
     assert (block.by_document(3).sum(axis=1) == X.sum(axis=1)).all()
 
 
-@pytest.mark.usefixtures("small_blocks")
-def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
-    assert isinstance(StopAt(1), FitCallback)
+def interrupted(folder):
+    """Documents, and the checkpoint of a fit to them that was stopped in its fourth iteration."""
     X, _ = corpus(100)
-    path = tmp_path / "progress"
+    path = folder / "progress"
     stopped = gibbs(max_iter=7, checkpoint=path)
     stopped.set_callbacks(StopAt(4))
     with pytest.raises(Interrupt):
         stopped.fit(X)
+    return X, path
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
+    assert isinstance(StopAt(1), FitCallback)
+    X, path = interrupted(tmp_path)
     assert load_value(path).progress.n_iter == 3
     same(gibbs(max_iter=7, checkpoint=path).fit(X), gibbs(max_iter=7).fit(X))
     assert not path.exists()
@@ -439,12 +445,7 @@ def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
 
 def test_topics_of_other_blocks_are_refused(tmp_path, monkeypatch):
     """The same documents in the same order, as another number of blocks: their topics are not in place."""
-    X, _ = corpus(100)
-    path = tmp_path / "progress"
-    stopped = gibbs(max_iter=7, checkpoint=path)
-    stopped.set_callbacks(StopAt(4))
-    with pytest.raises(Interrupt):
-        stopped.fit(X)
+    X, path = interrupted(tmp_path)
     monkeypatch.setattr(collapsed_gibbs, "VISIT_WORDS", 300)
     with pytest.raises(StorageError, match="another fit"):
         gibbs(max_iter=7, checkpoint=path).fit(X)

@@ -240,7 +240,8 @@ def missing(values: np.ndarray) -> np.ndarray:
     if values.dtype != object:
         return values != values
     unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
-    return np.array([v is None or v is unknown or v != v for v in values], dtype=bool)
+    of_cell = (v is None or v is unknown or (not isinstance(v, np.ndarray) and v != v) for v in values)
+    return np.fromiter(of_cell, bool, len(values))
 
 
 def offsets(lengths: Any) -> np.ndarray:

@@ -27,6 +27,7 @@ from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..inputs import open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
+from ..inputs.conversions import check_weighted
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -39,6 +40,11 @@ class ConceptSums(Statistics):
     near: Annotated[np.ndarray, "(C, C)"]
     length: Annotated[np.ndarray, "(C, C)"]
     gram: Annotated[np.ndarray, "(C, C)"]
+
+    def in_unit(self, unit: float) -> ConceptSums:
+        """The sums of rows that are so many times as long."""
+        trace, near, length = (part * unit * unit for part in (self.trace, self.near, self.length))
+        return self.replace(trace=trace, near=near, length=length)
 
     @property
     def loss(self) -> float:
@@ -228,6 +234,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         weight = weights_of("BilinearNMF", 1.0 if sample_weight is None else sample_weight, N)
         assert weight is not None
         data = LocalPartitions(cut(Rows(X, None, weight)))
+        check_weighted(X, weight, "X", "BilinearNMF")
         kept = weight > 0
         if not kept.any():
             raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
@@ -235,13 +242,19 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             raise ValueError(f"n_components={C} must not be more than n_samples={kept.sum()}.")
         afford(3.0 * N**2, f"the kernels of {N} rows", "fit a sample, and transform the others.")
         root = np.sqrt(weight[kept])[:, None]
-        kernel = Split(self._kernel(X, X)[np.ix_(kept, kept)] * root * root.T)
+        K = self._kernel(X, X)[np.ix_(kept, kept)] * root * root.T
+        # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
+        # nothing rounds. `unit` is that of lengths of rows.
+        unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)
+        kernel = Split(K / unit / unit)
         starts = [
             Concepts(start.W[kept] / root, start.V[kept] * root) for start in self._starts(X, weight, W, V)
         ]
         self._rows = (X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else X
-        self._found = kernel, root, kept
-        self._publish(self._best(data, starts, kernel))
+        self._found = kernel, root, kept, unit
+        found = self._best(data, starts, kernel)
+        trace, s = tuple(loss * unit * unit for loss in found.trace), found.statistics.in_unit(unit)
+        self._publish(found.replace(trace=trace, statistics=s))
         del self._found
         if not kept.all():
             self.embedding_[~kept] = self.transform(X[~kept])
@@ -250,10 +263,10 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return self
 
     def _fitted(self, model: Concepts) -> dict[str, Any]:
-        kernel, root, kept = self._found
+        kernel, root, kept, unit = self._found
         W, V = np.zeros((2, len(kept), model.W.shape[1]))
         found = model.normalized(kernel)
-        W[kept], V[kept] = found.W * root, found.V / root
+        W[kept], V[kept] = found.W * root / unit, found.V / root * unit
         return {"concept_weights_": W, "embedding_": V, "_rows": self._rows}
 
     def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:

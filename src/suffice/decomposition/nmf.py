@@ -490,6 +490,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 model = model.replace(order=np.random.default_rng([seed, here.n_iter]).permutation(K))
             s = data.fold(type(model).summarize, model)
             model, steep = model.improved(s)
+            if not np.isfinite(steep):
+                raise ValueError(
+                    "The slopes of the loss overflow, since entries of X, or of W and H where the fit "
+                    "starts, are too large: divide X by its scale, e.g. X / X.max()."
+                )
             trace = (*here.trace, here.model.objective(s))
             if len(trace) > 1 and trace[-1] - trace[-2] > SLACK * max(1.0, abs(trace[-1])):
                 return here.replace(trace=trace, statistics=s, stopped_because="objective worsened")

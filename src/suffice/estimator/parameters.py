@@ -30,21 +30,23 @@ MAX = float(np.finfo(np.float64).max)
 
 
 class Numbers(HasMethods):
-    """An array-like of numbers from `least` to `most`.
+    """An array-like of numbers from `least` to `most`, of `ndim` axes if that is said.
 
     scikit-learn's "array-like" also takes strings and NaN. It builds constraints of its own kinds alone, so
     this is one of them, and shares nothing with it but that.
     """
 
-    def __init__(self, least: float = -MAX, most: float = MAX) -> None:
-        self.least, self.most, self.hidden = least, most, False
+    def __init__(self, least: float = -MAX, most: float = MAX, ndim: int | None = None) -> None:
+        self.least, self.most, self.ndim, self.hidden = least, most, ndim, False
 
     def is_satisfied_by(self, val: Any) -> bool:
         if isinstance(val, str | bytes) or not (hasattr(val, "__len__") or hasattr(val, "__array__")):
             return False
         try:
             numbers = np.asarray(val)
-            if numbers.dtype.kind not in "biufO" or not numbers.ndim:
+            if numbers.dtype.kind not in "biufO" or numbers.ndim == 0:
+                return False
+            if self.ndim is not None and numbers.ndim != self.ndim:
                 return False
             numbers = numbers.astype(np.float64)
         except (TypeError, ValueError, OverflowError):  # not numbers, or rows of unlike lengths
@@ -52,19 +54,41 @@ class Numbers(HasMethods):
         return bool((numbers >= self.least).all() and (numbers <= self.most).all())
 
     def __str__(self) -> str:
-        return f"an array-like of numbers in the range [{self.least}, {self.most}]"
+        axes = "" if self.ndim is None else f" of {self.ndim} axis"
+        return f"an array-like{axes} of numbers in the range [{self.least}, {self.most}]"
 
 
-AT_LEAST_0 = Interval(Integral, 0, None, closed="left")
-AT_LEAST_1 = Interval(Integral, 1, None, closed="left")
-AT_LEAST_2 = Interval(Integral, 2, None, closed="left")
+class Whole(Interval):
+    """Whole numbers; True is one in Python, and not here."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(Integral, least, None, closed="left")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
+class FilePath(HasMethods):
+    """The path of a file: an empty string is none."""
+
+    def __init__(self) -> None:
+        self.hidden = False
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return isinstance(val, os.PathLike) or (isinstance(val, str) and val != "")
+
+    def __str__(self) -> str:
+        return "the path of a file, a str that is not empty or an instance of 'os.PathLike'"
+
+
+AT_LEAST_0, AT_LEAST_1, AT_LEAST_2 = Whole(0), Whole(1), Whole(2)
 # Products of two such numbers are finite, and so are inverses.
 NON_NEGATIVE = Interval(Real, 0, LARGEST, closed="both")
 POSITIVE = Interval(Real, 1 / LARGEST, LARGEST, closed="both")
 FINITE = Interval(Real, None, None, closed="neither")
 INF = Options(Real, {np.inf})
 SHARE = Interval(Real, 0, 1, closed="both")
-CHECKPOINT = [str, os.PathLike, None]
+CHECKPOINT = [FilePath(), None]
 CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 N_JOBS = [Integral, None]
 
@@ -97,5 +121,6 @@ __all__ = [
     "Options",
     "RealNotInt",
     "StrOptions",
+    "Whole",
     "check_parameters",
 ]

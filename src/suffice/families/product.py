@@ -56,7 +56,9 @@ class Product(Family):
         """Each part with its columns: as numbers, unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):
             x = X[:, columns]
-            yield part, x if part.support == "category" else x.astype(np.float64)
+            if part.support != "category":
+                x = _numbers(x, columns)
+            yield part, x
 
     def estimate(self, s: Parts) -> Self:
         pairs = zip(self.parts, s.parts, strict=True)
@@ -75,3 +77,13 @@ class Product(Family):
 
     def log_prior(self) -> float:
         return sum(part.log_prior() for part in self.parts)
+
+
+def _numbers(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    try:
+        return x.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The columns {columns.tolist()} are not categorical, and one of them holds a value that is no number: "
+            f"pass numbers, or fit them as categories. ({error})"
+        ) from None

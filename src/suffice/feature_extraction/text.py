@@ -88,7 +88,25 @@ class Vocabulary(Model):
 
     @cached_property
     def analyze(self) -> Callable[[Any], list[str]]:
-        return _Analyzer(**self.options).build_analyzer()
+        cut_up, options = _Analyzer(**self.options).build_analyzer(), self.options
+        reads = options["input"] == "content" and options["preprocessor"] is None
+        of_text = reads and not callable(options["analyzer"])  # else a function takes documents as they are
+
+        def analyze(document: Any) -> list[str]:
+            if of_text and not isinstance(document, str | bytes):
+                raise TypeError(
+                    f"A document is {document!r:.60} ({type(document).__name__}), expected a string: pass "
+                    "texts, or analyzer=, a function that gives the words of a document."
+                )
+            try:
+                return cut_up(document)
+            except UnicodeDecodeError as error:
+                raise ValueError(
+                    f"A document is no text in encoding={options['encoding']!r}: {error}. Pass the encoding "
+                    "that it has, or decode_error='replace'."
+                ) from None
+
+        return analyze
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -334,7 +352,12 @@ class CountVectorizer(TransformerMixin, OnePass):
             start = self._start(data)
             self._publish(start, data.fold(Vocabulary.summarize, start))
             return
-        words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
+        try:
+            words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
+        except TypeError:  # of words that have no hash, or no order
+            raise TypeError(
+                f"vocabulary={self.vocabulary!r:.60} is to hold words: pass strings, e.g. ['cat', 'sat']."
+            ) from None
         self.model_, self.statistics_ = self._start(None).replace(words=words), None
         self.__dict__.update(self._fitted(self.model_, None))
 
@@ -350,6 +373,12 @@ class CountVectorizer(TransformerMixin, OnePass):
     def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
         apart = ("min_df", "max_df", "max_features", "vocabulary")
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
+        try:
+            numbers = np.dtype(self.dtype).kind in "biufc"
+        except TypeError:
+            numbers = False
+        if not numbers:
+            raise ValueError(f"dtype={self.dtype!r} is no type of numbers: pass one, e.g. dtype=np.int64.")
         least, most = self.ngram_range
         if least > most:
             raise ValueError(

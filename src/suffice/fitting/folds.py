@@ -84,6 +84,13 @@ class Folds(Value):
 def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
     """The fold of each row, and how many folds there are: each row is left out once."""
     fold, n_folds = np.full(N, -1), 0
+    if not hasattr(cv, "split"):
+        cv = list(cv)
+        if not all(isinstance(pair, tuple | list) and [*map(np.ndim, pair)] == [1, 1] for pair in cv):
+            raise ValueError(
+                f"cv={cv!r:.60} is to hold pairs of arrays, the rows to fit to and the rows to leave out: "
+                "pass these, a number of folds, or a splitter, e.g. sklearn.model_selection.KFold(5)."
+            )
     for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),)):
         if (fold[test] >= 0).any():
             raise ValueError("cv must leave out each row once, as KFold does.")

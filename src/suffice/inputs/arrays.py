@@ -53,7 +53,10 @@ class ArraySource(Source):
             must_be_sound(X)
             matrix = X.tocoo()
             if matrix.shape[0] != matrix.shape[1]:
-                raise ValueError(f"The matrix of a graph is square, and this one has shape {matrix.shape}.")
+                raise ValueError(
+                    f"The matrix of a graph is square, and this one has shape {matrix.shape}: pass one with "
+                    "a row and a column for each node, or fit((source, target)), two arrays of ids."
+                )
             if sample_weight is not None:
                 raise ValueError("The entries of the matrix are the weights: leave sample_weight out.")
             nodes, sample_weight = np.arange(matrix.shape[0]), matrix.data
@@ -307,6 +310,10 @@ def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
 
 def _labels_of(y: Any, lengths: np.ndarray) -> Any:
     """The labels of a list of sequences, a list of as many and as long."""
+    if not hasattr(y, "__len__"):
+        raise ValueError(
+            f"y is {y!r:.60}, and X has {len(lengths)} sequences: pass one array of labels each."
+        )
     if len(y) != len(lengths):
         raise ValueError(
             f"X has {len(lengths)} sequences, but y has {len(y)}: one array of labels a sequence."

@@ -21,6 +21,7 @@ from .conversions import (
     check_names,
     check_not_negative,
     check_numbers,
+    check_weighted,
     check_weights,
     explained,
     has_times,
@@ -65,7 +66,11 @@ class Check:
     ) -> Any:
         """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
         must_be_sound(X)
+        if sp.issparse(y):
+            raise ValueError(f"y is a sparse matrix, and {self.name} takes an array: pass y.toarray().")
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
+        if self.strings and is_object(X):  # NA answers no question that is asked of it below
+            X = objects_of(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
             "dtype": None if self.strings else [np.float64, np.float32],
@@ -118,6 +123,8 @@ class Check:
         of the columns."""
         if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
             check_numbers(X, "X", self.name, nan=self.nan, names=names)
+        if X.dtype == object and not self.nan and missing(X.ravel()).any():
+            raise ValueError("Input X contains NaN, None or NA: leave those rows out.")
         if self.positive:
             check_not_negative(X, self.name, names)
 
@@ -152,6 +159,9 @@ class Check:
         if block.unweighted:
             return block
         check_weights(weight)
+        for part, what in ((getattr(block, "X", None), "X"), (getattr(block, "y", None), "y")):
+            if part is not None:
+                check_weighted(part, weight, what, self.name)
         present = weight > 0
         return block if self.counts_rows or present.all() else block[present]
 

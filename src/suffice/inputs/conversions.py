@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-# Products of two numbers and a weight up to this one are finite, and so are their sums over the rows.
+# Products of two numbers up to this one are finite, and so are their sums over the rows.
 LARGEST = 1e150
 LARGEST_WEIGHT = 1e100
+USUAL_WEIGHT = 1e3  # with which these sums are finite, too
 
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
@@ -183,6 +184,20 @@ def check_weights(weight: np.ndarray) -> None:
         f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other sums overflow or vanish. Divide the "
         "weights by the largest, and write 0 for those that are then too small."
     )
+
+
+def check_weighted(X: Any, weight: np.ndarray, what: str, taker: str) -> None:
+    """Refuse large numbers with large weights, where their products would overflow."""
+    most = float(weight.max(initial=0.0))
+    values = X.data if sp.issparse(X) else X
+    if most <= USUAL_WEIGHT or values.dtype.kind != "f" or not values.size:
+        return
+    largest = float(max(np.nanmax(values), -np.nanmin(values)))
+    if most * max(largest, 1.0) > LARGEST**2 / max(largest, 1.0):
+        raise ValueError(
+            f"Input {what} contains {largest:.3g}, and sample_weight {most:.3g}: {taker} sums weights times "
+            "squares, and these overflow. Divide the weights by the largest."
+        )
 
 
 def _at(row: int, column: Any, names: Sequence[Any] | None) -> str:

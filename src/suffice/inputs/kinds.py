@@ -18,9 +18,14 @@ def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
     for d, low, high in zip(numbers.tolist(), found.low, found.high, strict=True):
         check_numbers(np.array([[low, high]]).T, "X", "A column of numbers", nan=True, names=[names[d]])
         if kinds[d] in ("poisson", "multinomial") and low < 0:
-            raise ValueError(f"Negative values in column {names[d]!r}, which is to hold counts.")
+            raise ValueError(
+                f"Negative values in column {names[d]!r}, which is to hold counts: name another kind for it."
+            )
         if kinds[d] == "bernoulli" and (low < 0 or high > 1):
-            raise ValueError(f"Column {names[d]!r} is to hold zeros and ones, but goes from {low} to {high}.")
+            raise ValueError(
+                f"The column {names[d]!r} is to hold zeros and ones, and goes from {low} to {high}: pass "
+                "flags, e.g. column > 0, or name another kind for it."
+            )
 
 
 def _extremes(columns: np.ndarray, rows: Any) -> Extremes:

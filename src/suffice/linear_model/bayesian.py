@@ -81,7 +81,14 @@ class GaussianWeights(LinearModel):
         square, prior = self.square(s), self.precision_matrix
         mean = np.broadcast_to(np.asarray(self.prior_mean, dtype=np.float64), D)
         precision = prior + b * square[:D, :D]
-        factor = cho_factor(precision)
+        try:
+            factor = cho_factor(precision)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "The columns of X depend on each other up to rounding, and prior_precision is too small "
+                "beside their squares to decide between them: standardize the columns, e.g. with "
+                "sklearn.preprocessing.StandardScaler, or raise prior_precision."
+            ) from None
         coef = cho_solve(factor, prior @ mean + b * square[:D, D])
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         intercept = s.mean[D:] - center @ coef if self.fit_intercept else np.zeros(1)

@@ -507,9 +507,9 @@ class ElasticNetCV(_Penalised):
 
     model_: Annotated[Paths, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "l1_ratio": [SHARE, Numbers(0)],
+        "l1_ratio": [SHARE, Numbers(0, ndim=1)],
         "eps": [POSITIVE],
-        "alphas": [AT_LEAST_1, Numbers(0)],
+        "alphas": [AT_LEAST_1, Numbers(0, ndim=1)],
         "fit_intercept": ["boolean"],
         "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
         "max_iter": [AT_LEAST_1],

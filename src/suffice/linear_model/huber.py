@@ -22,6 +22,7 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interva
 from ..estimator.scores import Regressor
 from ..fitting import newton
 from ..inputs import open_rows, read_rows, source_of
+from ..inputs.conversions import as_numbers
 from ..statistics import Objective
 from .residuals import (
     Line,
@@ -228,7 +229,7 @@ class HuberRegressor(Regressor, Iterative):
         solution = model.replace(theta=progress.model)
         self._publish(progress.replace(model=solution, statistics=last[1]))
         if source.in_memory and source.table is None:
-            residual = np.abs(np.asarray(y).reshape(-1) - self.predict(X))
+            residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
         return self
 

@@ -67,7 +67,13 @@ class LinearModel(Model):
     def solve(self, s: Moments | Factor) -> Solution:
         """The coefficients, and how to correct them: targets of one alpha are solved together."""
         D = self.coef.shape[1]
-        alphas = np.broadcast_to(self.alpha, len(s.mean) - D)
+        T = len(s.mean) - D
+        if np.shape(self.alpha) not in ((), (1,), (T,)):
+            raise ValueError(
+                f"alpha has shape {np.shape(self.alpha)}, and y has {T} targets: pass a number, or one "
+                "a target."
+            )
+        alphas = np.broadcast_to(self.alpha, T)
         offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
 
         def of_square(alpha: float, which: np.ndarray) -> Solution:

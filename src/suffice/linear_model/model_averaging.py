@@ -229,7 +229,13 @@ class BayesianModelAveraging(LeastSquares):
         names = ("prior_precision", "noise_precision", "fit_intercept")
         of_all = BayesianLinearRegression(**{name: getattr(self, name) for name in names})
         of_all.n_features_in_ = D
-        return AveragedLine(of_all._start(data), self._subsets(D), self.subset_prior)
+        subsets = self._subsets(D)
+        if self.subset_prior is not None and np.shape(self.subset_prior) != (len(subsets),):
+            raise ValueError(
+                f"subset_prior has shape {np.shape(self.subset_prior)}, expected {(len(subsets),)}: one "
+                "number for each subset of features."
+            )
+        return AveragedLine(of_all._start(data), subsets, self.subset_prior)
 
     def _subsets(self, D: int) -> tuple[tuple[int, ...], ...]:
         if self.subsets is not None:

@@ -127,7 +127,7 @@ class Form(ABC):
         separated = least > 0
         bound = np.full(self.P, np.inf)
         if here.from_zero:
-            bound[separated] = reach * norms[separated] / least[separated] ** 2
+            bound[separated] = (np.sqrt(reach) / least[separated] * np.sqrt(norms[separated])) ** 2
         return separated, bound
 
 

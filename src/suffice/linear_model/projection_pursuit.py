@@ -7,7 +7,6 @@ Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Whole
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.linear_algebra import roots, signs
 from ..fitting.smoothing import Smoothing
@@ -196,7 +195,7 @@ class _ProjectionPursuit(Iterative):
     model_: Annotated[ProjectionPursuit, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_terms": [AT_LEAST_1],
-        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "n_knots": [Whole(3)],
         "alpha": [NON_NEGATIVE, None],
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_1],

@@ -231,6 +231,7 @@ class SmoothingSpline(Regressor, OnePass):
         Effective degrees of freedom.
     gcv_ : float
         The score of generalised cross-validation; a row of weight two counts as two rows.
+        Infinite where the spline goes through all targets.
     model_ : Spline
         The fitted model.
     statistics_ : Ties or Moments

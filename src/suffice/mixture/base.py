@@ -106,6 +106,11 @@ class BaseMixture(DensityMixin, Iterative):
     def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
         K = self.n_components
         prior = copy(getattr(self, "weight_concentration_prior", 1.0))
+        if np.shape(prior) not in ((), (K,)):
+            raise ValueError(
+                f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: one a "
+                "component."
+            )
         mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..families import Categorical, Labelled
@@ -115,8 +116,13 @@ class CategoricalNB(DiscreteNB):
             least = least + given
         every, count = [], []
         for values, of_values, size in zip(counts.values, counts.count, least, strict=True):
+            V = max(int(size), 1 + int(values.max(initial=-1)))
+            afford(
+                4.0 * V * len(of_values),
+                f"the probabilities of {V:.6g} categories of a column",
+                "number them from zero, e.g. with sklearn.preprocessing.OrdinalEncoder.",
+            )
             places = values.astype(np.int64)
-            V = max(int(size), 1 + int(places.max(initial=-1)))
             every.append(np.arange(V, dtype=np.float64))
             count.append(np.stack([np.bincount(places, row, minlength=V) for row in of_values]))
         counts = CategoryCounts(tuple(every), tuple(count))

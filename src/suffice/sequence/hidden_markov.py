@@ -294,7 +294,7 @@ default='gaussian'
         "start_prior": [NON_NEGATIVE, Numbers(0)],
         "transition_prior": [NON_NEGATIVE, Numbers(0)],
         "emission_prior": [GaussianPrior, None],
-        "allowed": ["array-like", None],
+        "allowed": [Numbers(0, 1), None],
         "fixed": ["array-like"],
         "tied": [Numbers(), None],
         "algorithm": [StrOptions({"viterbi", "posterior"})],
@@ -454,7 +454,9 @@ default='gaussian'
         transition = model.transition
         for name, given in (("allowed", self.allowed), ("tied", tied)):
             if given is not None and np.shape(given) != (K, K):
-                raise ValueError(f"{name} has shape {np.shape(given)}, expected {(K, K)}.")
+                raise ValueError(
+                    f"{name} has shape {np.shape(given)}, expected {(K, K)}: a row and a column a state."
+                )
         for name, shape in (("start_prior", (K,)), ("transition_prior", (K, K))):
             if np.shape(getattr(self, name)) not in ((), shape):
                 raise ValueError(

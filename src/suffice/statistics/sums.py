@@ -88,12 +88,27 @@ def category_codes(values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.nd
     if x.dtype == object:
         seen = np.array([v is not None and v == v for v in x], dtype=bool)
         x = np.where(seen, x, values[0])
-        code = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        code = _places(values, x)
         known = seen & np.array([a == b for a, b in zip(values[code], x, strict=True)], dtype=bool)
     else:
-        code = np.minimum(np.searchsorted(values, x), len(values) - 1)
+        code = _places(values, x)
         known = values[code] == x  # false for NaN
     return np.where(known, code, 0), known
+
+
+def _places(values: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Where each of x would be among the values."""
+    try:
+        return np.minimum(np.searchsorted(values, x), len(values) - 1)
+    except TypeError:  # of strings among numbers
+        raise _without_order([*values[:1], *x]) from None
+
+
+def _without_order(values: Any) -> TypeError:
+    kinds = sorted({type(value).__name__ for value in values})
+    return TypeError(
+        f"A column has values of several types, {kinds}, which have no order: write all as strings."
+    )
 
 
 def count_categories(values: np.ndarray, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +177,11 @@ def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def distinct(values: np.ndarray) -> np.ndarray:
     """The different values of an array in order, NaN and None left out."""
     if values.dtype == object:
-        return np.array(sorted({v for v in values if v is not None and v == v}), dtype=object)
+        present = {v for v in values if v is not None and v == v}
+        try:
+            return np.array(sorted(present), dtype=object)
+        except TypeError:
+            raise _without_order(present) from None
     if values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 4096:  # counting is linear where sorting is not

@@ -586,7 +586,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         }
 
     def _publish(self, progress: Progress) -> Self:
-        self.bound_ = float(np.exp(-progress.trace[-1])) if progress.trace else np.inf
+        self.bound_ = _perplexity(progress.trace[-1]) if progress.trace else np.inf
         return super()._publish(progress)
 
     # --- what it says of documents ------------------------------------------------------------------------
@@ -632,7 +632,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         `suffice.topics.document_completion` and `suffice.topics.left_to_right`.
         """
         bound, length = self._bound(X, sample_weight)
-        return float(np.exp(-bound / length))
+        return _perplexity(bound / length)
 
     def _bound(self, X: Any, sample_weight: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -708,3 +708,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _perplexity(mean_log_probability: float) -> float:
+    """Infinite, if it is beyond the range of numbers: of documents of next to no words."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(-mean_log_probability))

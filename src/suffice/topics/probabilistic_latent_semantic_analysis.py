@@ -37,6 +37,7 @@ from ..fitting import em
 from ..inputs import open_rows, read_rows
 
 FORMS = ("generative", "cooccurrence")
+RAREST = 1e-100  # of all words, the share of a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +268,11 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         words = data.fold(_word_counts)
         if not words.any():
             raise ValueError("There is nothing to fit: no rows, or every document is empty.")
+        if (rare := np.flatnonzero((words > 0) & (words < RAREST * words.sum()))).size:
+            raise ValueError(
+                f"The column {rare[0]} of X has less than {RAREST:.0e} of all words, so little that its "
+                "probabilities vanish: leave the column out, or pass counts of words."
+            )
         progress = em(
             self._starts(words),
             data,

@@ -1,0 +1,130 @@
+"""Inputs that the attack found to end in NaN, in infinity, or in an error that does not say what to do."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from suffice.decomposition import NMF, BilinearNMF
+from suffice.feature_extraction import CountVectorizer
+from suffice.linear_model import (
+    BayesianLinearRegression,
+    BayesianModelAveraging,
+    ElasticNetCV,
+    HuberRegressor,
+    LinearRegression,
+    Perceptron,
+    Ridge,
+)
+from suffice.mixture import GaussianMixture, PoissonMixture
+from suffice.naive_bayes import CategoricalNB, MixedNB
+from suffice.ranking import PageRank
+from suffice.sampling import MarkovChain
+from suffice.sequence import StructuredPerceptron
+from suffice.topics import LatentDirichletAllocation, ProbabilisticLatentSemanticAnalysis
+
+from ..linear_model.test_least_squares import problem
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+y = X @ [1.0, 2.0, 3.0]
+COUNTS = np.arange(30.0).reshape(10, 3) % 7
+WORDS = np.array([["a"], ["b"]] * 5, dtype=object)
+
+
+def with_hole(hole: Any) -> np.ndarray:
+    holed = WORDS.copy()
+    holed[3] = hole
+    return holed
+
+
+@pytest.mark.parametrize(
+    ("fit", "said"),
+    {
+        "texts of numbers": (lambda: CountVectorizer().fit([1, 2]), "expected a string"),
+        "texts of dicts": (lambda: CountVectorizer().fit([{"a": 1}]), "expected a string"),
+        "bytes": (lambda: CountVectorizer().fit([b"\xff\xfe word"]), "decode_error="),
+        "dtype": (lambda: CountVectorizer(dtype=300).fit(["a word"]), "dtype=np.int64"),
+        "vocabulary": (lambda: CountVectorizer(vocabulary=np.ones((2, 2))).fit(["a"]), "pass strings"),
+        "checkpoint": (lambda: GaussianMixture(checkpoint="").fit(X), "the path of a file"),
+        "a flag as a count": (lambda: PoissonMixture(True).fit(COUNTS), "int in the range"),
+        "alpha of a target": (lambda: Ridge((2.0, 1.0)).fit(X, y), "one a target"),
+        "alphas": (lambda: ElasticNetCV(alphas=np.ones((2, 2))).fit(X, y), "of 1 axis"),
+        "l1_ratio": (lambda: ElasticNetCV(l1_ratio=np.ones((2, 2))).fit(X, y), "of 1 axis"),
+        "cv": (lambda: ElasticNetCV(cv=np.full(3, np.nan)).fit(X, y), "a number of folds"),
+        "prior": (
+            lambda: GaussianMixture(3, weight_concentration_prior=(2.0, 1.0)).fit(X),
+            "weight_concentration_prior has shape",
+        ),
+        "subsets": (lambda: BayesianModelAveraging(subset_prior=(2, 1)).fit(X, y), "subset_prior has shape"),
+        "sparse targets": (lambda: LinearRegression().fit(X, sp.csr_array(y[:, None])), "toarray"),
+        "a target": (lambda: StructuredPerceptron().fit([X, X], 3.0), "array of labels each"),
+        "no square": (lambda: PageRank().fit(sp.csr_array(np.ones((3, 4)))), "pass one with a row"),
+        "NA": (lambda: MarkovChain().fit(with_hole(pd.NA)), "leave those rows out"),
+        "None": (lambda: MarkovChain().fit(with_hole(None)), "leave those rows out"),
+        "kinds": (
+            lambda: MixedNB("categorical").fit(with_hole(1.5), ["a", "b"] * 5),
+            "write all as strings",
+        ),
+        "other kinds": (
+            lambda: MixedNB("categorical").fit(WORDS, ["a", "b"] * 5).predict([[1.5]]),
+            "write all as strings",
+        ),
+        "text": (lambda: MixedNB().fit(X, y > 0).predict(with_hole("a").repeat(3, 1)), "in row 0"),
+        "categories": (lambda: CategoricalNB().fit(1e140 * np.abs(X), y > 0), "OrdinalEncoder"),
+        "flags": (lambda: MixedNB("bernoulli").fit(X + 9, y > 0), "column > 0"),
+        "slopes": (lambda: NMF(3).fit(COUNTS * [1e140, 1, 1]), "divide X by its scale"),
+        "rare words": (
+            lambda: ProbabilisticLatentSemanticAnalysis(2).fit(COUNTS * [1e-310, 1, 1]),
+            "leave the column out",
+        ),
+        "weights": (lambda: Ridge().fit(1e140 * X, y, np.full(30, 1e90)), "Divide the weights"),
+        "powers": (
+            lambda: BayesianLinearRegression(prior_precision=1e-10).fit(*problem("Filip")[:2]),
+            "raise prior_precision",
+        ),
+    }.values(),
+)  # fmt: skip
+def test_what_is_refused_says_what_to_do(fit, said):
+    with pytest.raises((ValueError, TypeError, MemoryError), match=said):
+        fit()
+
+
+def test_words_that_are_cut_already():
+    words = CountVectorizer(analyzer=lambda words: words).fit_transform([["a", "b"], ["b"]])
+    assert words.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("size", [1e-100, 2.0**300, 1e100])
+def test_concepts_are_the_same_at_any_scale(size):
+    plain, scaled = (BilinearNMF(2, init="custom", tol=1e-4) for _ in range(2))
+    W, V = np.random.default_rng(1).uniform(size=(2, 30, 2))
+    plain.fit(X, W=W, V=V)
+    scaled.fit(size * X, W=W, V=V)
+    assert plain.n_iter_ == scaled.n_iter_ and plain.converged_ and scaled.converged_
+    np.testing.assert_allclose(scaled.embedding_ / size, plain.embedding_, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(scaled.concept_weights_ * size, plain.concept_weights_, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(scaled.reconstruction_err_ / size, plain.reconstruction_err_)
+    np.testing.assert_allclose(scaled.trace_ / size / size, plain.trace_)
+
+
+def test_targets_that_become_numbers():
+    plain = HuberRegressor().fit(X, np.arange(30.0))
+    for kind in (Decimal, str):
+        other = HuberRegressor().fit(X, np.array([kind(n) for n in range(30)], dtype=object))
+        assert (other.coef_ == plain.coef_).all() and (other.outliers_ == plain.outliers_).all()
+
+
+def test_the_bound_on_mistakes_does_not_overflow():
+    model = Perceptron(fit_intercept=False, shuffle=False)
+    bound, of_large = (model.fit(X * size, y > 0).mistake_bound_ for size in (1.0, 1e100))
+    np.testing.assert_allclose(of_large, bound)
+
+
+def test_the_perplexity_of_next_to_no_words_is_infinite():
+    lda = LatentDirichletAllocation(2, random_state=0).fit(COUNTS * 1e-100)
+    assert lda.bound_ == np.inf == lda.perplexity(COUNTS * 1e-100)
