@@ -16,6 +16,7 @@ _HOMES = {
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
     "rows": "suffice.inputs.tables",
+    "save": "suffice.estimator.base",
     "scan": "suffice.inputs.stream",
     "scan_parquet": "suffice.inputs.parquet",
     "sequences": "suffice.inputs.tables",

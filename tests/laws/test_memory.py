@@ -22,7 +22,7 @@ from suffice.linear_model import logistic
 from suffice.sequence import ConditionalRandomField
 from suffice.topics import LatentDirichletAllocation
 
-from .registry import VARIANTS, Variant, parametrized, table, texts
+from .registry import VARIANTS, Variant, fit, parametrized, table, texts
 
 ROWS, GROUP = 1 << 16, 1 << 12  # 16 blocks of the rows, 64 of four times the rows
 STEPS = 16  # of a sequence
@@ -51,10 +51,9 @@ GROWS = {
     r"^LatentDirichletAllocation.solver=gibbs": "the topic of each word is kept, priced before",
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
 }
-# What takes data in memory only, and says so.
-REFUSES = (
-    r"^BilinearNMF|^MaxMarginMarkovNetwork.solver=|^StructuredPerceptron|^ConditionalRandomField.solver=sgd"
-)
+# What takes data in memory only, and says so; and what gathers it there, if there is memory for it.
+REFUSES = r"^BilinearNMF"
+GATHERS = r"^MaxMarginMarkovNetwork.solver=|^StructuredPerceptron|^ConditionalRandomField.solver=sgd"
 
 SAMPLED = ("LinearRegression", "AdditiveModel", "PCA")
 
@@ -113,7 +112,7 @@ def growth(variant, folder):
 
 
 ALL = [*VARIANTS, *MORE]
-BOUNDED = [v for v in ALL if not re.search("|".join([REFUSES, *GROWS]), v.name)]
+BOUNDED = [v for v in ALL if not re.search("|".join([REFUSES, GATHERS, *GROWS]), v.name)]
 
 
 @parametrized(BOUNDED, slow=lambda variant: variant.name not in SAMPLED)
@@ -151,6 +150,16 @@ def _views(n, block):
 def test_what_takes_data_in_memory_refuses_a_scan(variant, tmp_path):
     with pytest.raises(TypeError, match="in memory"):
         variant.make().fit(written(variant, 64, tmp_path / "rows.parquet"))
+
+
+@parametrized([v for v in ALL if re.search(GATHERS, v.name)], slow=lambda variant: False)
+def test_what_takes_one_example_after_the_other_prices_a_scan(variant, tmp_path, monkeypatch):
+    """It gathers the rows, if there is memory for them."""
+    scan = written(variant, 64, tmp_path / "rows.parquet")
+    assert fit(variant.make(), scan).n_iter_ > 0
+    monkeypatch.setattr("suffice.core.cost.memory_limit", lambda: (1000.0, "this machine has"))
+    with pytest.raises(MemoryError):
+        variant.make().fit(scan)
 
 
 @pytest.mark.parametrize("pattern", GROWS)

@@ -310,9 +310,9 @@ def test_a_candidate_that_fails_ends_alone():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_takes_one_example_after_the_other():
     """It gathers the sequences of its folds; the best is the fit to all of them."""
-    search = GridSearch(StructuredPerceptron(), {"max_iter": [2]}, cv=2, random_state=0)
+    search = GridSearch(StructuredPerceptron(random_state=0), {"max_iter": [2]}, cv=2, random_state=0)
     search.fit(np.split(X, 9), np.split(STATE, 9))
-    alone = StructuredPerceptron(max_iter=2).fit(np.split(X, 9), np.split(STATE, 9))
+    alone = StructuredPerceptron(max_iter=2, random_state=0).fit(np.split(X, 9), np.split(STATE, 9))
     np.testing.assert_array_equal(search.best_estimator_.coef_, alone.coef_)
 
 

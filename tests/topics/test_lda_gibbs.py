@@ -17,6 +17,7 @@ from sklearn.callback import FitCallback
 
 import suffice
 from suffice.core.storage import StorageError, load_value
+from suffice.inputs import in_memory
 from suffice.loops import topics as loops
 from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion, left_to_right
 from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
@@ -319,7 +320,7 @@ def test_blocks_that_share_counts_keep_them(monkeypatch):
         tokens, s = swept(tokens, s, alpha, eta, seed)
         seen.append(len(tokens.blocks))
         found = [block.replace(n_dk=None, log_p=None) for block in tokens.blocks]
-        again = collapsed_gibbs.LocalPartitions(tuple(found)).fold(Counts.of, alpha, len(eta))
+        again = in_memory(*found).fold(Counts.of, alpha, len(eta))
         for name in ("weight", "length", "of_documents"):
             assert getattr(s, name) == getattr(again, name)
         assert (s.word == again.word).all()

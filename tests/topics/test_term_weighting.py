@@ -91,8 +91,10 @@ def test_bad_input():
 def test_described_rows_are_not_written(tmp_path):
     table = suffice.rows(pa.table({"w": [[0], [1]]}), features=suffice.sparse("w", size=2))
     model = TermWeighting().fit(table)
-    with pytest.raises(TypeError, match="made when they are read"):
+    with pytest.raises(TypeError, match="in memory"):
         model.transform(table, to=tmp_path / "x")
+    with pytest.raises(TypeError, match="sparse"):
+        np.asarray(model.transform(table))
 
 
 # --- ranking -------------------------------------------------------------------------------------------

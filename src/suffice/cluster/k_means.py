@@ -20,13 +20,12 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
 from ..fitting.seeding import SEEDINGS, farthest
-from ..inputs import open_rows, read_rows, source_of
+from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
 
 

@@ -18,6 +18,11 @@ class Model(Value, ABC):
     ``m.summarize(a followed by b) == m.summarize(a) + m.summarize(b)``.
     """
 
+    # Whether `summarize` adds up the runs of a block in place, as ``summarize(block, each=map)``. An `each`
+    # that does as `map` does may compute them ahead. So threads can share one block, where a sum for each
+    # thread would take too much memory. The bits are the same.
+    threads_share_blocks: ClassVar[bool] = False
+
     @abstractmethod
     def summarize(self, block: Any) -> Statistics:
         """Statistics of one block, given the parameters (the E step)."""

@@ -1,11 +1,11 @@
-"""Partitions: the blocks of one data set, wherever they live, and the two verbs on them."""
+"""Partitions: the blocks of one data set, wherever they live, and what engines do with them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,8 @@ class Partitions(ABC):
     index; `shared` travels once a call; tasks keep no state, so a lost one can be run again.
     """
 
+    local: ClassVar[bool] = False  # whether the blocks are of this process, whose threads share them
+
     @abstractmethod
     def map(self, f: Callable[..., Any], *shared: Any) -> Partitions:
         """Partitions of `f(*shared, block)`; they stay where they are."""
@@ -31,20 +33,24 @@ class Partitions(ABC):
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         """The sum of `f(*shared, block)`; it comes home."""
 
+    @abstractmethod
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
         """The sums by key of the rows that `f(*shared, block)` gives, for sums too large to come home.
 
         The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose
-        first axis is as long. The sums stay where they are, as partitions of so many
-        :class:`~suffice.engines.shards.Shard` blocks, each of a run of keys. As an argument of a later pass
-        they give what it needs: ``sums.take(keys)``. Their bits do not depend on `shards`.
-
-        By threads of this process and on Ray.
+        first axis is as long. The sums stay in partitions of so many :class:`~suffice.engines.shards.Shard`
+        blocks, each of a run of keys: on Ray in its object store; elsewhere in the memory of this process, or
+        in a temporary file. As an argument of a later pass they give what it needs: ``sums.take(keys)``.
+        Their bits do not depend on `shards`.
         """
-        raise NotImplementedError(
-            f"fold_by_key is not on this engine yet ({type(self).__name__}): pass a ray.data.Dataset, or, "
-            "for one machine, arrays or suffice.scan_parquet(...)."
-        )
+
+    @abstractmethod
+    def batches(self) -> Iterator[Any]:
+        """The blocks, one after the other, in this process, which holds few of them at a time."""
+
+    def persisted(self) -> Partitions:
+        """The same partitions, whose blocks are made once and not in each pass."""
+        return self
 
     def gather(self, instead: str) -> Any:
         """All examples as one block of this process, in their order.
@@ -73,10 +79,21 @@ def _as_tuple(block: Any) -> tuple[Any, ...]:
     return (block,)
 
 
+def in_any_order(f: Callable[..., Any]) -> bool:
+    """Whether a summary, a class method of its statistics, adds whole numbers: see `Statistics.any_order`."""
+    return getattr(getattr(f, "__self__", None), "any_order", False)
+
+
+def by_threads(f: Callable[..., Any], shared: Sequence[Any]) -> bool:
+    """Whether threads can share one block in the summary of a model: see `Model.threads_share_blocks`."""
+    model = type(shared[0]) if shared else None
+    return getattr(model, "threads_share_blocks", False) and f is model.summarize  # type: ignore[union-attr]
+
+
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
     """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
     zero = f(*shared, blocks[0].piece(0, 0, 0))
-    if hasattr(f, "whole"):
+    if in_any_order(f):
         total = zero
         for block in blocks:
             with _computing(f, block):
@@ -91,25 +108,6 @@ def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: A
         return zero
     with _computing(f, block):
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
-
-
-def in_runs(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a summary that adds up the runs of a block in place: ``f(..., each=map)``.
-
-    What it adds may be computed ahead, by an `each` that does as `map` does. So threads can share one block,
-    where each holding a sum of its own would take too much memory. The bits are the same.
-    """
-    f.in_runs = True  # type: ignore[attr-defined]
-    return f
-
-
-def whole(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a summary of whole numbers, whose sum has the same bits in any order: ``f(..., onto=total)``.
-
-    It adds a block to a total, which it may change, and returns it: a large sum is held once.
-    """
-    f.whole = True  # type: ignore[attr-defined]
-    return f
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from .blas import one_blas_thread
 from .values import Value
@@ -18,6 +18,11 @@ class Statistics(Value):
     Fields are floats, float64 arrays, statistics, or tuples of these. The zero is the summary of an
     empty block. A class whose fields do not simply add (centred moments, sketches) refines `__add__`.
     """
+
+    # Whether the fields are whole numbers, whose sum has the same bits in any order. Then the summary is
+    # called as ``f(..., block, onto=total)``: it adds the block to a total, which it may change, and returns
+    # it.
+    any_order: ClassVar[bool] = False
 
     def __add__(self, other: Self) -> Self:
         return self.replace(

@@ -16,16 +16,15 @@ from sklearn.callback import with_callbacks
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
-from ..core.blocks import Rows, cut
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..engines.local import LocalPartitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
-from ..inputs import open_rows, read_rows, source_of
+from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
 from ..inputs.conversions import check_weighted
 from .nmf import SWEEPS
@@ -227,13 +226,12 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         source = source_of(X)
         if not source.in_memory:
             raise source.elsewhere(self)
-        opened: Any = open_rows(self, source)
-        parts = [block.piece(0, len(block), 0).X for block in opened.blocks]
-        X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+        # A copy, since the model keeps the rows.
+        X = open_rows(self, source).gather("use NMF, which sums over the rows where they are.").X.copy()
         N, C = X.shape[0], self.n_components
         weight = weights_of("BilinearNMF", 1.0 if sample_weight is None else sample_weight, N)
         assert weight is not None
-        data = LocalPartitions(cut(Rows(X, None, weight)))
+        data = in_blocks(Rows(X, None, weight))
         check_weighted(X, weight, "X", "BilinearNMF")
         kept = weight > 0
         if not kept.any():

@@ -24,17 +24,16 @@ from ..core.blocks import power_of_two, rows_beside
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import Partitions, in_runs
+from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
-from ..engines.local import in_order, map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
-from ..inputs import open_rows, read_rows, source_of
+from ..inputs import in_order, map_rows, open_rows, read_rows, source_of
 from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
 
 # Rows whose products with a factor stay in the cache.
@@ -133,11 +132,12 @@ class _Factors(Model):
 class SquaredFactors(_Factors):
     """The loss is half the squared distance of X and W H."""
 
+    threads_share_blocks: ClassVar[bool] = True
+
     @cached_property
     def HHt(self) -> np.ndarray:
         return self.H.dot(self.Ht)
 
-    @in_runs
     def summarize(self, block: Any, each: Each = map) -> FactorSums:
         X, weight = block.X, block.weight
         found = list(each(self._improve, self.runs(block)))
@@ -198,7 +198,8 @@ class SquaredFactors(_Factors):
 class DivergenceFactors(_Factors):
     """The loss is the divergence of X from W H: the sum of x log(x / wh) - x + wh."""
 
-    @in_runs
+    threads_share_blocks: ClassVar[bool] = True
+
     def summarize(self, block: Any, each: Each = map) -> DivergenceSums:
         X, weight = block.X, block.weight
         runs = self.runs(block)

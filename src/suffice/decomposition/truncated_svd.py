@@ -24,14 +24,13 @@ from ..core.blocks import rows_beside
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
-from ..core.partitions import Partitions, in_runs
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
-from ..inputs import open_rows, read_rows
+from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Moments, moments
 from .pca import _completed, _padded
 
@@ -53,11 +52,11 @@ class SingularAxes(Model):
     What is summed is X'X times a probe; an empty probe stands for all columns.
     """
 
+    threads_share_blocks: ClassVar[bool] = True
     axes: Annotated[np.ndarray, "(K, D)"]  # orthonormal rows
     value: Annotated[np.ndarray, "(K,)"]  # descending
     probe: Annotated[np.ndarray, "(D, L)"]
 
-    @in_runs
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Product:
         weight = float(block.weight.sum())
         if not self.probe.shape[1]:

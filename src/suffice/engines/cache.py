@@ -15,21 +15,23 @@ from .stores import STORES, OnDisk
 log = logging.getLogger("suffice")
 
 
+class StreamedPartitions(LocalPartitions):
+    """Blocks that are read, or made, in each pass."""
+
+    def persisted(self) -> LocalPartitions:
+        """Blocks are made once, and kept in a temporary file."""
+        made = Kept(_Numbered(self.blocks), partial(_made, self.steps), OnDisk)
+        return StreamedPartitions(made, ((_call, ()),))
+
+
 def streamed(
     batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: Any
-) -> LocalPartitions:
+) -> StreamedPartitions:
     """Partitions of numbered batches, which threads convert: in each pass, or in the first."""
     if cache is None:
         log.info("cache=None: each pass reads the data again.")
-        return LocalPartitions(batches, ((convert, shared),))
-    return LocalPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), ((_call, ()),))
-
-
-def staying(data: Any) -> Any:
-    """Partitions whose blocks are made once, not in each pass; what is streamed goes to a temporary file."""
-    if not isinstance(data, LocalPartitions) or isinstance(data.blocks, tuple):
-        return data  # they stay where they are
-    return LocalPartitions(Kept(_Numbered(data.blocks), partial(_made, data.steps), OnDisk), ((_call, ()),))
+        return StreamedPartitions(batches, ((convert, shared),))
+    return StreamedPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), ((_call, ()),))
 
 
 class _Numbered:

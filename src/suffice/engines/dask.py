@@ -31,8 +31,9 @@ from ..core.blocks import power_of_two
 from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import add, tree_sum
 from ..core.values import Value
-from .local import LocalPartitions
+from .local import LocalPartitions, on_driver
 from .patience import blocks_of, in_order, seconds
+from .shards import Shards
 
 # A task costs a millisecond, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
@@ -86,6 +87,14 @@ class DaskPartitions(Partitions):
                 total = tree_sum(_home(client, list(terms)))
         # A worker of this process hands out what it holds.
         return deepcopy(total)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+        return on_driver(self, f, shared, n_keys, shards)
+
+    def batches(self) -> Iterator[Any]:
+        with explain_killed_workers():
+            for task in _ended(self.client, self.runs, self.length):
+                yield from _home(self.client, [task])[0]
 
 
 def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]) -> bytes | Future:

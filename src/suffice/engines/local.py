@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
-from ..core.partitions import Partitions, fold_blocks
+from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
 from ..core.statistics import tree_sum
-from .shards import Shards, shard_starts, sums_by_key
+from .shards import Shards, SumsByKey, shard_starts, sums_by_key
 from .spilled import add_by_key
 from .stores import OnDisk
 from .threads import in_order
@@ -26,44 +26,58 @@ class LocalPartitions(Partitions):
     What is read anew in each pass is mapped anew in each pass: `steps` are the maps still to do.
     """
 
+    local: ClassVar[bool] = True
     blocks: Iterable[Any]
     steps: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
 
     def map(self, f: Callable[..., Any], *shared: Any) -> LocalPartitions:
         if isinstance(self.blocks, tuple):
             return LocalPartitions(tuple(in_order(lambda b: f(*shared, b), self.blocks)))
-        return LocalPartitions(self.blocks, (*self.steps, (f, shared)))
+        return replace(self, steps=(*self.steps, (f, shared)))
 
     @one_blas_thread
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         if isinstance(self.blocks, tuple):
-            if hasattr(f, "whole"):
+            if in_any_order(f):
                 return fold_blocks(f, shared, self.blocks)
-            if len(self.blocks) == 1 and hasattr(f, "in_runs"):
+            if len(self.blocks) == 1 and by_threads(f, shared):
                 return fold_blocks(partial(f, each=in_order), shared, self.blocks)
-
-        def task(block: Any) -> Any:
-            for step, step_shared in self.steps:
-                block = step(*step_shared, block)
-            return fold_blocks(f, shared, [block])
-
-        return tree_sum(in_order(task, self.blocks))
+        return tree_sum(in_order(lambda block: fold_blocks(f, shared, [self._stepped(block)]), self.blocks))
 
     def gather(self, instead: str) -> Any:
         return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
         def task(block: Any) -> Any:
-            for step, step_shared in self.steps:
-                block = step(*step_shared, block)
-            return sums_by_key(f, shared, [block], n_keys)
+            return sums_by_key(f, shared, [self._stepped(block)], n_keys)
 
         starts = shard_starts(n_keys, shards)
         total = add_by_key(in_order(task, self.blocks), starts)
         return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
 
+    def batches(self) -> Iterator[Any]:
+        return in_order(self._stepped, self.blocks)
+
+    def _stepped(self, block: Any) -> Any:
+        for step, shared in self.steps:
+            block = step(*shared, block)
+        return block
+
     def block(self, number: int) -> Any:
         return self.blocks[number]  # type: ignore[index]
+
+
+def on_driver(
+    data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, shards: int
+) -> Shards:
+    """`fold_by_key` of a cluster whose tasks cannot read blocks of others: the sums come here, and stay."""
+    starts = shard_starts(n_keys, shards)
+    total = add_by_key(data.map(_sums_of_block, f, shared, n_keys).batches(), starts)
+    return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
+
+
+def _sums_of_block(f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, block: Any) -> SumsByKey:
+    return sums_by_key(f, shared, [block], n_keys)
 
 
 class Stored:
@@ -84,6 +98,10 @@ class StoredPartitions(LocalPartitions):
 
     def __init__(self, store: OnDisk) -> None:
         super().__init__(Stored(store), ((_call, ()),))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A file of this machine travels as what it holds."""
+        return LocalPartitions, (tuple(map(self.block, range(len(self.blocks.store.blocks)))),)  # type: ignore
 
     def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
         store = OnDisk()

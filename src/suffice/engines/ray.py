@@ -84,6 +84,11 @@ class RayPartitions(Partitions):
             runs = [run for (run,) in _parts(ended_in_order(made, len(self.runs) * self.length))]
         return Shards(RayPartitions(tuple(runs)), starts)
 
+    def batches(self) -> Iterator[Any]:
+        with errors_as_raised():
+            for run in self.runs:
+                yield from ray.get(run)
+
     def block(self, number: int) -> Any:
         with errors_as_raised():
             return ray.get(self.runs[number // self.length])[number % self.length]

@@ -57,6 +57,10 @@ class Shards(Partitions):
     parts: Any  # partitions of an engine, which gives `block(number)`
     starts: np.ndarray  # (shards + 1,): shard s has the keys starts[s] to starts[s + 1]
 
+    @property
+    def local(self) -> bool:  # type: ignore[override]
+        return self.parts.local
+
     def map(self, f: Callable[..., Any], *shared: Any) -> Shards:
         return Shards(self.parts.map(f, *shared), self.starts)
 
@@ -65,6 +69,9 @@ class Shards(Partitions):
 
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
         return self.parts.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def batches(self) -> Iterator[Any]:
+        return self.parts.batches()
 
     def take(self, keys: Any) -> np.ndarray:
         """The values of these keys, in their order; shards that have none of them are not read."""

@@ -36,6 +36,8 @@ from ..core.blocks import power_of_two
 from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import tree_sum
 from ..core.values import nbytes
+from .local import on_driver
+from .shards import Shards
 
 # Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
 CELLS = "number int, part int, cell binary"
@@ -76,6 +78,15 @@ class SparkPartitions(Partitions):
         self.came_from.clear()
         # What was read lies in the bytes that came, which cannot be written to.
         return deepcopy(total)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+        return on_driver(self, f, shared, n_keys, shards)
+
+    def batches(self) -> Iterator[Any]:
+        rows = ((row.number, row.part, memoryview(row.cell)) for row in self.frame.toLocalIterator())
+        for _, block in _values(rows):
+            yield raised(block)
+        self.came_from.clear()
 
     def _run_length(self, size: int) -> tuple[int, int] | None:
         """How many sums to add where they are, a power of two, and how many runs that makes."""

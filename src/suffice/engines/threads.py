@@ -33,6 +33,7 @@ def threads(n: int) -> Iterator[None]:
 
 
 def n_threads() -> int:
+    """The number of threads of a fold."""
     if chosen := _threads.get():
         return chosen
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

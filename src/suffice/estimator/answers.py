@@ -44,13 +44,13 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     --------
     >>> import pyarrow as pa, suffice
     >>> from suffice.decomposition import PCA
-    >>> scan = suffice.scan(lambda: [pa.record_batch({"a": [0.0, 1.0], "b": [1.0, 3.0]})])
+    >>> scan = suffice.scan(lambda: [pa.record_batch({"a": [0.0, 1.0, 1.0], "b": [1.0, 3.0, 2.0]})])
     >>> pca = PCA(1).fit(scan)
     >>> pca.score_samples(scan).shape
-    (2,)
+    (3,)
     >>> import numpy as np
     >>> np.asarray(pca.transform(scan)).shape
-    (2, 1)
+    (3, 1)
     """
 
     @wraps(method)

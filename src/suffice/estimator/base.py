@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 
 from ..core.blas import one_blas_thread
 from ..core.loop import Progress, one_task
@@ -49,7 +50,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         clone = super().__sklearn_clone__()
-        clone._is_clone = True  # as cross-validation fits: see `inputs.arrays.LOST_GROUPS`
+        clone._skl_is_clone = True  # as cross-validation fits: see `inputs.arrays.LOST_GROUPS`
         return clone
 
     def _row_transformer(self) -> tuple[Any, int]:
@@ -58,6 +59,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     def transform_rows(self, X: Any) -> Any:
         """Transformed rows of a block."""
+        if not X.shape[0]:  # a row tells what an answer is like
+            return self.transform(np.ones((1, X.shape[1])))[:0]
         return self.transform(X)
 
     def save(self, path: Any) -> None:
@@ -65,7 +68,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
         Read it with `suffice.load`. The file holds JSON and arrays, and no code.
         """
-        save_value(_Stored.of(self), path)
+        save(self, path)
 
 
 def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,8 +101,7 @@ class _Stored(Value):
     def of(cls, estimator: Estimator) -> _Stored:
         name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
         params = estimator.get_params(deep=False)
-        private = {k for k in vars(estimator) if k.startswith("_skl_") or k == "_is_clone"}
-        fitted = {k: v for k, v in vars(estimator).items() if k not in params and k not in private}
+        fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
         params = {k: cls.of(v) if isinstance(v, Estimator) else v for k, v in params.items()}
         return cls(name, this_version(), params, fitted)
 
@@ -123,8 +125,52 @@ class _Stored(Value):
         return estimator
 
 
+@dataclass(frozen=True)
+class _StoredPipeline(Value):
+    """A pipeline of scikit-learn as it is stored."""
+
+    names: tuple[str, ...]
+    steps: tuple[_Stored, ...]
+
+    def estimator_of(self) -> Pipeline:
+        steps = [step.estimator_of() if isinstance(step, _Stored) else step for step in self.steps]
+        if len(self.names) != len(steps) or not all(isinstance(step, Estimator) for step in steps):
+            raise StorageError("the steps of the pipeline are not estimators, each with a name.")
+        return Pipeline(list(zip(self.names, steps, strict=True)))
+
+
+def save(estimator: Any, path: Any) -> None:
+    """Write an estimator, or a pipeline of scikit-learn whose steps are estimators of suffice, to one file.
+
+    Read it with `suffice.load`. The file holds JSON and arrays, and no code.
+
+    Examples
+    --------
+    >>> import tempfile, suffice
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from suffice.cluster import KMeans
+    >>> from suffice.decomposition import PCA
+    >>> file = tempfile.mkdtemp() + "/pipeline.suffice"
+    >>> pipeline = make_pipeline(PCA(1), KMeans(2, random_state=0)).fit([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]])
+    >>> suffice.save(pipeline, file)
+    >>> suffice.load(file)[0]
+    PCA(n_components=1)
+    """
+    if isinstance(estimator, Estimator):
+        save_value(_Stored.of(estimator), path)
+        return
+    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
+    if others := [type(step).__name__ for _, step in steps if not isinstance(step, Estimator)]:
+        raise TypeError(
+            f"suffice.save writes estimators of suffice, alone or in a pipeline, and {', '.join(others)} is "
+            "none: use joblib.dump, or skops.io.dump."
+        )
+    names, parts = zip(*steps, strict=True)
+    save_value(_StoredPipeline(names, tuple(_Stored.of(part) for part in parts)), path)
+
+
 def load(path: Any) -> Any:
-    """Read an estimator written by `save`.
+    """Read an estimator or a pipeline written by `save`.
 
     Nothing in the file is run: it names classes of suffice and holds their numbers. A file that was
     damaged or changed, that a newer version wrote, or whose arrays do not fit together, is refused with a
@@ -143,7 +189,7 @@ def load(path: Any) -> Any:
 
 
 def _estimator(stored: Any) -> Any:
-    if not isinstance(stored, _Stored):
+    if not isinstance(stored, _Stored | _StoredPipeline):
         raise StorageError(f"the file holds a {type(stored).__name__}, not an estimator.")
     return stored.estimator_of()
 

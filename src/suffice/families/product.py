@@ -84,6 +84,6 @@ def _numbers(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return x.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"The columns {columns.tolist()} are not categorical, and one of them holds a value that is no number: "
-            f"pass numbers, or fit them as categories. ({error})"
+            f"The columns {columns.tolist()} are not categorical, and one of them holds a value that is no "
+            f"number: pass numbers, or fit them as categories. ({error})"
         ) from None

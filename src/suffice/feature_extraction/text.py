@@ -17,17 +17,16 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Rows, cut, offsets
+from ..core.blocks import Rows, offsets
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..engines.local import LocalPartitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
 from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
-from ..inputs import Check, Table, open_rows, source_of
+from ..inputs import Check, Table, in_blocks, open_rows, source_of
 from ..inputs.checks import weights_of
 
 # What a word takes while it is counted, in numbers: the string, its places in a dictionary and a list.
@@ -365,7 +364,7 @@ class CountVectorizer(TransformerMixin, OnePass):
         if not isinstance(X, Table):
             texts = _texts(X)
             weight = weights_of("CountVectorizer", sample_weight, len(texts))
-            return LocalPartitions(cut(Check.of(self).kept(Rows(texts, None, weight))))
+            return in_blocks(Check.of(self).kept(Rows(texts, None, weight)))
         data = open_rows(self, X, None, sample_weight)
         del self.n_features_in_  # a text is no feature
         return data

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -23,7 +23,7 @@ from sklearn import config_context, get_config
 from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import example_hashes, uniforms
-from ..core.partitions import Opened, Partitions, fold_blocks, in_runs
+from ..core.partitions import Opened, Partitions, fold_blocks
 from ..core.values import Value, nbytes
 
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -104,16 +104,23 @@ def _added(a: Any, b: Any) -> Any:
     return a if isinstance(a, Failure) else b if isinstance(b, Failure) else a + b
 
 
-@in_runs
-def each_sum(calls: tuple[Call, ...], n_parts: int, data: Divided, each: Any = map) -> Shares:
-    """What all fits have asked for, of one block."""
-    chosen = {parts: data.chosen(parts) for parts in {call.parts for call in calls}}
-    sums = tuple(each(lambda call: call(chosen[call.parts]), calls))
-    shares = Shares(sums, np.bincount(data.part, minlength=n_parts).astype(np.float64))
-    if not len(data):  # which each pass asks of first
-        fits = f"the sums of {len(calls)} fits at once"
-        afford(nbytes(shares) / 8, fits, "search over fewer candidates at a time.")
-    return shares
+@dataclass(frozen=True, eq=False)
+class Calls(Value):
+    """What all fits have asked for."""
+
+    calls: tuple[Call, ...]
+    n_parts: int
+    threads_share_blocks: ClassVar[bool] = True
+
+    def summarize(self, data: Divided, each: Any = map) -> Shares:
+        """The sums of one block."""
+        chosen = {parts: data.chosen(parts) for parts in {call.parts for call in self.calls}}
+        sums = tuple(each(lambda call: call(chosen[call.parts]), self.calls))
+        shares = Shares(sums, np.bincount(data.part, minlength=self.n_parts).astype(np.float64))
+        if not len(data):  # which each pass asks of first
+            fits = f"the sums of {len(self.calls)} fits at once"
+            afford(nbytes(shares) / 8, fits, "search over fewer candidates at a time.")
+        return shares
 
 
 class Sharing:
@@ -179,7 +186,7 @@ class Sharing:
         return total
 
     def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
-        shares = self.data.fold(each_sum, calls, self.n_parts)
+        shares = self.data.fold(Calls.summarize, Calls(calls, self.n_parts))
         self.n_passes += 1
         if not shares.sizes.all():
             sizes = shares.sizes.astype(int)
@@ -203,6 +210,14 @@ class View(Opened):
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         return self.sharing.fold(Call(self.parts, self.steps, f, shared))
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
+        raise TypeError(
+            "A graph has no folds, so GridSearch cannot divide it: compare fits to graphs by hand."
+        )
+
+    def batches(self) -> Iterator[Any]:
+        yield self.gather("fit one candidate at a time")
 
 
 class _Ended(BaseException):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Sequences
+from ..core.blocks import Block, Sequences, cut
 from ..core.partitions import Partitions
+from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_rows
+from ..engines.shards import Shard, Shards, shard_starts
+from ..engines.stores import OnDisk
+from ..engines.threads import in_order, n_threads
 from .checks import Check
 from .sources import Opening, Source, source_of
 from .tables import Table
@@ -75,14 +79,42 @@ def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequence
     return source_of(X).read_sequences(estimator, Check.of(estimator), groups)
 
 
+def in_memory(*blocks: Any) -> Partitions:
+    """Partitions of blocks of this process."""
+    return LocalPartitions(blocks)
+
+
+def in_file(blocks: Iterable[Any]) -> Partitions:
+    """Partitions of blocks in a temporary file of this machine, to which they are written one by one."""
+    store = OnDisk()
+    for number, block in enumerate(blocks):
+        store.put(number, block)
+    return StoredPartitions(store)
+
+
+def in_blocks(block: Block) -> Partitions:
+    """Partitions of the examples of one block of this process."""
+    return LocalPartitions(cut(block))
+
+
 __all__ = [
     "Check",
+    "Shard",
+    "Shards",
     "Source",
     "Table",
+    "in_blocks",
+    "in_file",
+    "in_memory",
+    "in_order",
+    "map_block",
+    "map_rows",
+    "n_threads",
     "open_edges",
     "open_rows",
     "open_sequences",
     "read_rows",
     "read_sequences",
+    "shard_starts",
     "source_of",
 ]

@@ -283,7 +283,7 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
 
 def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
     if groups is None:
-        if opening.reset and getattr(opening.estimator, "_is_clone", False):
+        if opening.reset and getattr(opening.estimator, "_skl_is_clone", False):
             warnings.warn(LOST_GROUPS.format(opening.check.name), UserWarning, stacklevel=2)
         return offsets([n])
     ids = column_or_1d(unmasked(groups, "groups"))

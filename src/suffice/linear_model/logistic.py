@@ -16,13 +16,12 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from ..core.blocks import BLOCK_BYTES, Rows, cut
+from ..core.blocks import BLOCK_BYTES, stack
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
-from ..engines.local import LocalPartitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import (
@@ -43,7 +42,7 @@ from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
-from ..inputs import open_rows, read_rows
+from ..inputs import in_blocks, open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
 
 
@@ -239,15 +238,6 @@ def _every(n: int, block: Any) -> list[Any]:
     start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
     rows = np.arange(start, len(block), n)
     return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
-
-
-def _together(blocks: list[Any]) -> Rows:
-    X = [block.X for block in blocks]
-    return Rows(
-        sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
-        np.concatenate([block.y for block in blocks]),
-        np.concatenate([block.weight for block in blocks]),
-    )
 
 
 def _block_rows(block: Any) -> float | None:
@@ -514,7 +504,7 @@ class LogisticRegression(Classifier, Iterative):
         if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
             return here
         rows = data.fold(_every, n // sample)
-        some = LocalPartitions(cut(_together(rows)))
+        some = in_blocks(stack(rows))
 
         def objective(theta: np.ndarray, curvature: bool = False) -> tuple[Any, ...]:
             at = model.replace(theta=theta.reshape(model.theta.shape), curvature=curvature)

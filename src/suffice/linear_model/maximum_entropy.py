@@ -491,10 +491,8 @@ class MaximumEntropy(Classifier, Iterative):
         if self.features is None:
             layout, size = Products(K, self.fit_intercept), K * (D + self.fit_intercept)
         else:
-            from ..engines.cache import staying
-
             layout, size = Alternatives(K), self._n_listed(classes)
-            data, classes = staying(data.map(listed, self._listed(), classes)), np.arange(K)
+            data, classes = data.map(listed, self._listed(), classes).persisted(), np.arange(K)
         afford(8.0 * size, f"the weights of {size} features, with their history,", "use fewer features.")
         theta = np.zeros(size)
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:

@@ -18,7 +18,6 @@ from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
@@ -26,7 +25,7 @@ from ..estimator.scores import mean_score, total_score
 from ..families import Family, Mixture
 from ..fitting import em
 from ..fitting.seeding import SEEDINGS
-from ..inputs import open_rows, read_rows
+from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Description, describe
 
 

@@ -21,7 +21,6 @@ from ..core.blocks import missing
 from ..core.loop import Watch, one_task
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import (
@@ -49,7 +48,7 @@ from ..families import (
     TiedGaussian,
 )
 from ..fitting import em
-from ..inputs import open_rows, read_rows
+from ..inputs import map_rows, open_rows, read_rows
 from ..inputs.kinds import check_kinds
 from ..mixture.base import Division
 from ..statistics import Distinct, describe, distinct_targets

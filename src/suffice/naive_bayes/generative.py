@@ -9,12 +9,11 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ..core.partitions import Partitions
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass, must_have_rows
 from ..estimator.scores import Classifier
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Family, Labelled, Poisson
-from ..inputs import Check, read_rows
+from ..inputs import Check, map_rows, read_rows
 from ..statistics import distinct, distinct_targets
 
 KINDS: dict[str, Any] = {  # of columns

@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import in_runs
-from ..engines.local import LocalPartitions
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
-from ..inputs import open_edges
+from ..inputs import in_memory, open_edges
 from .links import Graph, Links, read_graph, turned
 from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
 
@@ -29,11 +27,11 @@ class Hubs(Model):
     One side is summed from the other, in turns.
     """
 
+    threads_share_blocks: ClassVar[bool] = True
     hub: Annotated[np.ndarray, "(n,)"]
     authority: Annotated[np.ndarray, "(n,)"]
     of_authorities: bool = True  # which side is next
 
-    @in_runs
     def summarize(self, links: Links, each: Any = map) -> LinkMass:
         return along(links, self.hub if self.of_authorities else self.authority, each)
 
@@ -133,7 +131,7 @@ class HITS(OfLinks):
         n = len(graph)
         if not len(graph.links.source):
             raise ValueError(f"The graph has {n} nodes and no links: there are neither hubs nor authorities.")
-        there, back = (LocalPartitions((links,)) for links in (graph.links, turned(graph.links, n)))
+        there, back = (in_memory(links) for links in (graph.links, turned(graph.links, n)))
         self.nodes_ = graph.nodes
 
         def step(turns: Turns) -> Turns:

@@ -22,7 +22,7 @@ from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.shapes import must_rise
 from ..core.values import Value
-from ..engines.threads import in_order, n_threads
+from ..inputs import in_order, n_threads
 
 # Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
 SORTED_AT_ONCE = 1 << 26

@@ -19,13 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import Partitions, in_runs
+from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
-from ..engines.local import LocalPartitions
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
-from ..inputs import open_edges
+from ..inputs import in_memory, open_edges
 from .links import Graph, Links, number_nodes, read_graph
 from .settles import must_settle
 from .sharded import best_in_shards, is_too_large, rank_in_shards
@@ -84,6 +83,7 @@ class Surfer(Model):
     from `refuge`, stays, or is lost.
     """
 
+    threads_share_blocks: ClassVar[bool] = True
     score: Annotated[np.ndarray, "(n,)"]  # x
     share: Annotated[np.ndarray, "(n,)"]  # one over the weight of the links of a node; zero without links
     damping: float  # d
@@ -101,7 +101,6 @@ class Surfer(Model):
         """What each node sends along a link of weight one."""
         return self.score * self.share
 
-    @in_runs
     def summarize(self, links: Links, each: Any = map) -> LinkMass:
         return along(links, self.sent, each)
 
@@ -172,7 +171,7 @@ class Walks(OfLinks):
 
     def _rank(self, graph: Graph, restart: Any, start: Any = None, algorithm: str = "iterative") -> Self:
         self.nodes_ = graph.nodes
-        watch = Watch(self, self.checkpoint, LocalPartitions((graph.links,)), self.max_iter)
+        watch = Watch(self, self.checkpoint, in_memory(graph.links), self.max_iter)
         return self._end(self._walk(graph, restart, start, algorithm, watch))
 
     def _walk(self, graph: Graph, restart: Any, start: Any, algorithm: str, watch: Watch) -> Walk:
@@ -183,7 +182,7 @@ class Walks(OfLinks):
                     "With damping=1.0 the equations have no unique solution: use algorithm='iterative'."
                 )
             must_settle(graph, model)
-        data = LocalPartitions((graph.links,))
+        data = in_memory(graph.links)
         jump = self._solver(data, graph, model) if algorithm == "algebraic" else None
 
         def step(walk: Walk) -> Walk:

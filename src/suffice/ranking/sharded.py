@@ -13,9 +13,7 @@ from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..engines.local import LocalPartitions, StoredPartitions
-from ..engines.shards import Shard, Shards, shard_starts
-from ..engines.stores import OnDisk
+from ..inputs import Shard, Shards, in_file, shard_starts
 from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
 # What a graph takes in memory before it is cut into shards; None is a quarter of the memory.
@@ -60,15 +58,16 @@ def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tup
     starts = shard_starts(numbering.count, shards)
     known = data.fold_by_key(degrees, numbering, n_keys=numbering.count, shards=shards)
     bounds = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
-    if not isinstance(data, LocalPartitions):
+    if not known.local:
         # A part of each block goes to each region, which gathers its own and no others.
         parts = tuple(data.map(pairs, numbering, extent.weighted, *ends) for ends in bounds)
         return known.map(_gathered, parts, extent.blocks, known).parts, known
-    store = OnDisk()
-    for number, ends in enumerate(bounds):
-        found = data.fold(pairs, numbering, extent.weighted, *ends)
-        store.put(number, _region(found, known, known.parts.block(number)))  # type: ignore[arg-type]
-    return StoredPartitions(store), known
+
+    def region(number: int) -> Region:
+        found = data.fold(pairs, numbering, extent.weighted, *bounds[number])
+        return _region(found, known, known.parts.block(number))
+
+    return in_file(map(region, range(shards))), known
 
 
 def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:

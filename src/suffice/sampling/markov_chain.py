@@ -23,11 +23,10 @@ from ..core.model import Model
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..engines.local import map_block
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_1
-from ..inputs import open_sequences, read_sequences
+from ..inputs import map_block, open_sequences, read_sequences
 from ..inputs.arrays import Shape
 
 UNKNOWN = -1

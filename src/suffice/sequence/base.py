@@ -12,10 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
-from ..engines.local import map_block
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
-from ..inputs import open_sequences, read_sequences
+from ..inputs import map_block, open_sequences, read_sequences
 
 
 class SequenceEstimator(Iterative):

@@ -21,13 +21,12 @@ from ..core.blocks import Sequences
 from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.statistics import Parts
-from ..engines.local import map_block
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Numbers, check_parameters
 from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
-from ..inputs import Table, open_sequences, read_sequences
+from ..inputs import Table, map_block, open_sequences, read_sequences
 from ..inputs.arrays import are_sequences
 from ..inputs.conversions import explained
 from ..inputs.sequences import of_sequences, runs

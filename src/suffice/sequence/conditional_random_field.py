@@ -19,7 +19,7 @@ from ..core.blocks import Sequences, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import Partitions, in_runs
+from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.values import Value
 from ..estimator.answers import row_wise
@@ -53,6 +53,7 @@ class LinearChain(Model):
     The weights of moves are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some columns e.
     """
 
+    threads_share_blocks: ClassVar[bool] = True
     theta: Annotated[np.ndarray, "(D * K + K * K + E * K * K,)"]  # nodes, moves, moves by `edge`
     classes: Annotated[np.ndarray, "labels (K,)"]
     class_weight: Annotated[np.ndarray, "(K,)"]
@@ -95,7 +96,6 @@ class LinearChain(Model):
         rows = power_of_two(RUN_BYTES / (8 * K * (K if len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
-    @in_runs
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
         """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example.
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,12 +27,12 @@ from scipy.special import gammaln
 from ..core.blocks import offsets, one_a_place, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions, whole
+from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.storage import StorageError
 from ..core.values import Value
-from ..engines.local import LocalPartitions, in_order
+from ..inputs import in_memory, in_order
 
 # Words that are worth a visit of a block to a part of the vocabulary.
 VISIT_WORDS = 1 << 16
@@ -163,7 +163,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         raise ValueError("topic_word_prior=0 is no prior, and solver='gibbs' draws with one.")
     V, K = start.word.shape
     tokens, done = _tokens(data, V, K, seed), 0
-    swept = _swept_together if isinstance(tokens, LocalPartitions) else _swept_apart
+    swept = _swept_together if tokens.local else _swept_apart
     s = tokens.fold(Counts.of, alpha, V)
 
     def progress_of(trace: tuple[float, ...]) -> Progress:
@@ -193,7 +193,7 @@ def _swept_together(
     tokens: Any, s: Counts, alpha: np.ndarray, eta: np.ndarray, seed: tuple[int, ...]
 ) -> tuple[Partitions, Counts]:
     """By threads that share the counts of words, which are changed: in a round, no two visit one word."""
-    blocks, total = list(tokens.blocks), s.total
+    blocks, total = list(tokens.batches()), s.total
     n = len(blocks)
     walks: dict[int, Walk] = {}
 
@@ -210,7 +210,7 @@ def _swept_together(
     for turn in range(n):
         total = total + sum(in_order(partial(visit, turn=turn, total=total), tuple(range(n))))
     of_documents = sum((Fraction(block.log_p) for block in blocks), Fraction(0))
-    return LocalPartitions(tuple(blocks)), s.replace(total=total, of_documents=of_documents)
+    return in_memory(*blocks), s.replace(total=total, of_documents=of_documents)
 
 
 def _swept_apart(
@@ -226,6 +226,7 @@ class Counts(Value):
     """Of tokens: documents and words, words by topic, and log p(topics of the documents), which is a fraction
     so that its sum has one value in any order."""
 
+    any_order: ClassVar[bool] = True
     weight: int
     length: int
     of_documents: Fraction
@@ -233,7 +234,6 @@ class Counts(Value):
     word: Annotated[np.ndarray, "int (V, K)"]
 
     @classmethod
-    @whole
     def of(cls, alpha: np.ndarray, V: int, block: Tokens, onto: Counts | None = None) -> Counts:
         from ..loops.topics import count_topics, log_joint_of_rows
 
@@ -319,7 +319,7 @@ def _sizes(block: Any) -> np.ndarray:
 
 def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
     """Blocks of tokens. Those of this machine are cut anew, by how many words there are."""
-    if not isinstance(data, LocalPartitions):
+    if not data.local:
         tokens = data.map(_here, K, seed)
         must_have_words(tokens.fold(len_of))
         return tokens
@@ -336,7 +336,7 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
         tokens = Tokens.of(X[ends[i] : ends[i + 1]], K, None, seed, (i,))
         return tokens.replace(parts=np.searchsorted(tokens.words, firsts))
 
-    return LocalPartitions(tuple(map(block, range(n))))
+    return in_memory(*map(block, range(n)))
 
 
 def _even(costs: np.ndarray, n: int) -> np.ndarray:

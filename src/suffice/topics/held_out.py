@@ -14,8 +14,7 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
-from ..engines.local import map_block
-from ..inputs import read_rows
+from ..inputs import map_block, read_rows
 from .collapsed_gibbs import whole_counts
 
 

@@ -15,10 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 
-from ..core.blocks import Rows, cut
+from ..core.blocks import Rows
 from ..core.statistics import Parts
-from ..engines.local import LocalPartitions
-from ..inputs import Table, open_rows
+from ..inputs import Table, in_blocks, open_rows
 from ..inputs.readers import Texts
 from .retrieval import Reader
 
@@ -246,7 +245,7 @@ def _documents(corpus: Any) -> Any:
     X = np.empty((len(corpus), 1), object)
     for n, text in enumerate(corpus):
         X[n, 0] = text
-    return LocalPartitions(cut(Rows(X)))
+    return in_blocks(Rows(X))
 
 
 class _TextReader(Reader):

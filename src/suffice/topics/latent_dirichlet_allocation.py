@@ -26,9 +26,8 @@ from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
-from ..core.partitions import Partitions, in_runs
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..engines.local import LocalPartitions, in_order, map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import (
@@ -45,7 +44,7 @@ from ..estimator.parameters import (
     check_parameters,
 )
 from ..families.priors import Dirichlet
-from ..inputs import open_rows, read_rows
+from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
 from ..inputs.sound import must_be_sound
 from .collapsed_gibbs import gibbs, log_joint, must_have_words
 
@@ -77,6 +76,7 @@ class Topics(Model):
     An eta of zero is no prior: the probabilities of words are then in proportion to `word`.
     """
 
+    threads_share_blocks: ClassVar[bool] = True
     word: Annotated[np.ndarray, "(V, K)"]
     alpha: Annotated[np.ndarray, "real (K,)"]
     eta: Annotated[np.ndarray, "real (V,)"]
@@ -112,7 +112,6 @@ class Topics(Model):
         bound = sum(in_order(run, tuple(range(0, V, few))), np.zeros(K))
         return B, top, float((bound + gammaln(self.eta.sum()) - gammaln(total)).sum())
 
-    @in_runs
     def summarize(self, block: Any, each: Any = map) -> TopicCounts:
         """The E step: expected words by topic, each document taken from the same start."""
         from ..loops.topics import add_counts
@@ -236,25 +235,14 @@ def online(
 
 def improved(model: Topics, rows: Any, rate: Rate, n: int, total: float) -> tuple[Topics, TopicCounts]:
     """Towards the topics that the documents would call for if all were like these. Hoffman et al. 2010."""
-    s = LocalPartitions((rows,)).fold(Topics.summarize, model)
+    s = in_memory(rows).fold(Topics.summarize, model)
     share = rate(n)
     called = model.estimate(s * (total / s.weight)).word
     return model.replace(word=(1.0 - share) * model.word + share * called), s
 
 
-def _here(data: Any) -> Any:
-    if isinstance(data, LocalPartitions):
-        return data
-    raise TypeError("Online steps take documents of this machine: use solver='variational' on a cluster.")
-
-
-def _batches(data: Any, size: int) -> Iterator[Any]:
-    def read(block: Any) -> Any:
-        for step, shared in data.steps:
-            block = step(*shared, block)
-        return block
-
-    for block in in_order(read, data.blocks):
+def _batches(data: Partitions, size: int) -> Iterator[Any]:
+    for block in data.batches():
         for part in block.parts(size):
             yield block[part]
 
@@ -497,7 +485,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if solver == "variational":
             return self._publish(variational(start, data, self.tol, self.max_iter, watch))
         rate = Rate(self.learning_decay, self.learning_offset)
-        progress = online(start, _here(data), self.batch_size, rate, self.tol, self.max_iter, watch)
+        progress = online(start, data, self.batch_size, rate, self.tol, self.max_iter, watch)
         self.n_batch_iter_ = progress.steps
         return self._publish(progress)
 
@@ -529,7 +517,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             self.n_batch_iter_ = 0
             self.model_ = self._start(check_random_state(self.random_state))
         rate, model = Rate(self.learning_decay, self.learning_offset), self.model_
-        for rows in _batches(_here(data), self.batch_size):
+        for rows in _batches(data, self.batch_size):
             self.n_batch_iter_ += 1
             model, self.statistics_ = improved(model, rows, rate, self.n_batch_iter_, self.total_samples)
         self.model_ = model

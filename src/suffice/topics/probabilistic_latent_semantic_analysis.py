@@ -21,7 +21,6 @@ from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.statistics import Statistics
-from ..engines.local import map_rows
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import (
@@ -34,7 +33,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..fitting import em
-from ..inputs import open_rows, read_rows
+from ..inputs import map_rows, open_rows, read_rows
 
 FORMS = ("generative", "cooccurrence")
 RAREST = 1e-100  # of all words, the share of a word

@@ -20,13 +20,12 @@ from ..core.loop import Watch
 from ..core.model import Model
 from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
-from ..engines.local import map_rows
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
-from ..inputs import open_rows, read_rows
+from ..inputs import map_rows, open_rows, read_rows
 
 # Turns of the coordinates of each word in one estimate, at most.
 SWEEPS = 20
