@@ -27,7 +27,6 @@ from suffice.engines import spilled
 from suffice.engines.local import LocalPartitions
 from suffice.engines.shards import SumsByKey, add_in_runs
 from suffice.inputs import Check, source_of
-from suffice.inputs.dask import open_arrays
 from suffice.inputs.readers import DenseColumns
 from suffice.inputs.tables import Columns
 
@@ -324,15 +323,6 @@ class TestRefusals:
         sums = self.data.fold_by_key(out_degree, n_keys=11, shards=2).map(len)
         with pytest.raises(TypeError, match=r"Shard 1 was mapped to a int.*shard.replace"):
             sums.take([7])
-
-    def test_engines_that_do_not_have_it(self, dask_client):
-        import dask.array
-
-        X = dask.array.from_array(np.arange(12.0).reshape(6, 2), chunks=(3, 2))
-        with dask_client.as_current():
-            data = open_arrays(X, X.shape[1], None, None, None, CHECK)
-            with pytest.raises(NotImplementedError, match=r"DaskPartitions.*ray\.data\.Dataset"):
-                data.fold_by_key(out_degree, n_keys=11, shards=2)
 
 
 class TestSums:

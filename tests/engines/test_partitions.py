@@ -1,0 +1,107 @@
+"""What every engine does with partitions: map, fold, fold_by_key, gather and batches, to the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice
+from suffice.engines.local import LocalPartitions
+from suffice.inputs import Check, source_of
+from suffice.inputs.readers import DenseColumns
+from suffice.inputs.tables import Columns
+from suffice.ranking import PageRank, sharded
+
+from ._common import FEATURES, spark_frame, tables, write
+
+pytestmark = [
+    pytest.mark.timeout(300, method="thread"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
+    pytest.mark.filterwarnings("ignore::UserWarning:ray"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword"),  # of pandas, to Dask
+]
+CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, target=None)
+COLUMNS = Columns(DenseColumns(tuple(FEATURES)), "label", "w")
+BLOCKS = tables()[3:8]
+
+
+def doubled(block):
+    return block.replace(X=2.0 * block.X)
+
+
+def sums(block):
+    return block.weight @ block.X
+
+
+def by_label(factor, block):
+    return block.y.astype(np.int64), factor * block.X
+
+
+def check(data):
+    """The same bits as of blocks of this process."""
+    here = LocalPartitions(tuple(COLUMNS.block(CHECK, n, block) for n, block in enumerate(BLOCKS)))
+    data, here = data.map(doubled), here.map(doubled)
+    assert data.fold(sums).tobytes() == here.fold(sums).tobytes()
+    found, expected = (part.fold_by_key(by_label, 3.0, n_keys=3, shards=2) for part in (data, here))
+    assert found.take([2, 0, 1]).tobytes() == expected.take([2, 0, 1]).tobytes()
+    assert found.map(_halved).take([1]).tobytes() == (expected.take([1]) / 2).tobytes()
+    rows, expected_rows = (part.gather("test less") for part in (data, here))
+    for name in ("X", "y", "weight"):
+        assert getattr(rows, name).tobytes() == getattr(expected_rows, name).tobytes()
+    blocks = list(data.persisted().batches())
+    assert [len(block) for block in blocks] == [block.num_rows for block in BLOCKS]
+    assert np.concatenate([block.X for block in blocks]).tobytes() == expected_rows.X.tobytes()
+
+
+def _halved(shard):
+    return shard.replace(values=shard.values / 2)
+
+
+def test_parquet(tmp_path):
+    check(source_of(suffice.scan_parquet(write(tmp_path, BLOCKS))).partitions(COLUMNS, CHECK))
+
+
+def test_ray(cluster):
+    import ray
+
+    check(source_of(ray.data.from_arrow(BLOCKS)).partitions(COLUMNS, CHECK))
+
+
+def frame_of_dask(blocks):
+    import dask.dataframe as dd
+    from dask import delayed
+
+    return dd.from_delayed([delayed(block.to_pandas()) for block in blocks])
+
+
+def test_dask(dask_client):
+    with dask_client.as_current():
+        check(source_of(frame_of_dask(BLOCKS)).partitions(COLUMNS, CHECK))
+
+
+def test_spark(spark):
+    check(source_of(spark_frame(spark, BLOCKS)).partitions(COLUMNS, CHECK))
+
+
+def links():
+    import pyarrow as pa
+
+    source, target = np.random.default_rng(0).integers(0, 40, (2, 300))
+    whole = pa.table({"source": source, "target": target})
+    return [whole.slice(start, 100) for start in range(0, 300, 100)]
+
+
+def test_a_graph_in_shards_on_dask(dask_client, monkeypatch):
+    monkeypatch.setattr(sharded, "HOME_BYTES", 1)
+    blocks = links()
+    with dask_client.as_current():
+        there = suffice.edges(frame_of_dask(blocks), source="source", target="target")
+        found = PageRank().fit(there)
+    monkeypatch.undo()
+    source, target = (
+        np.concatenate([block[name].to_numpy() for block in blocks]) for name in ("source", "target")
+    )
+    alone = PageRank().fit((source, target))
+    np.testing.assert_allclose(found.scores_.take(alone.nodes_), alone.scores_, rtol=1e-6)
