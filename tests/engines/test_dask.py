@@ -19,8 +19,9 @@ import suffice
 from suffice.decomposition import PCA
 from suffice.engines.local import LocalPartitions
 from suffice.inputs import Check, open_sequences, source_of
+from suffice.inputs.containers import CONTAINERS
 from suffice.inputs.readers import DenseColumns
-from suffice.inputs.sources import CONTAINERS, TableSource
+from suffice.inputs.sources import TableSource
 from suffice.inputs.tables import Columns
 from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.naive_bayes import GaussianNB

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import suffice
+from suffice.estimator.answers import ANSWERS
 
 from .registry import (
     ESTIMATORS,
@@ -83,6 +84,58 @@ def test_topics_do_not_import_each_other_in_circles():
         visit(topic, [])
 
 
+def modules(path: Path) -> set[str]:
+    """The modules of suffice that a file imports, each by its own name; packages left out."""
+    found = set()
+    for name in imported(path) | {f"{name}.{part}" for name, part in _parts(path)}:
+        if (HOME / Path(*name.split("."))).with_suffix(".py").exists():
+            found.add(name)
+    return found
+
+
+def _parts(path: Path) -> set[tuple[str, str]]:
+    package = path.relative_to(HOME).parts[:-1]
+    return {
+        (
+            ".".join([*package[: len(package) - node.level + 1], *(node.module or "").split(".")]).strip("."),
+            a.name,
+        )
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level
+        for a in node.names
+    }
+
+
+def test_modules_do_not_import_each_other_in_circles():
+    """Nor do they in functions."""
+    names = {path: ".".join(path.relative_to(HOME).with_suffix("").parts) for path in FILES}
+    edges = {names[path]: modules(path) for path in FILES}
+    assert {"engines.stores", "engines.local"} <= edges["engines.cache"]  # the reader reads
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, f"a circle: {[*path[path.index(module) :], module]}"
+        if module not in done:
+            for other in edges.get(module, ()):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in edges:
+        visit(module, ())
+
+
+def test_no_topic_names_an_engine():
+    for path in FILES:
+        room = path.relative_to(HOME).parts[0]
+        if room not in (*LAYERS[: LAYERS.index("inputs") + 1],):
+            assert not [name for name in imported(path) if name.startswith("engines")], path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(HOME)))
+def test_no_stack_is_walked(path):
+    assert "_getframe" not in path.read_text()
+
+
 def test_imports_are_found():
     """The reader of imports reads: a file that is known to import what it does."""
     assert {"core.statistics"} <= imported(HOME / "statistics" / "moments.py")
@@ -143,6 +196,16 @@ def test_documented_parameters_are_the_signature(cls):
             assert parameters[name].default in (None, inspect.Parameter.empty), name
         else:
             assert eval(default[1], {"np": __import__("numpy")}) == parameters[name].default, name
+
+
+@each_estimator
+def test_row_wise_methods_are_declared(cls):
+    """Those that answer for each row say so, take `to`, and have the docstring of their file."""
+    for name in ANSWERS:
+        method = inspect.getattr_static(cls, name, None)
+        if method is not None and inspect.isfunction(inspect.unwrap(method) if callable(method) else None):
+            assert inspect.signature(getattr(cls, name)).parameters["to"].default is None, name
+            assert "row_wise" in inspect.getdoc(getattr(cls, name)), name
 
 
 @each_estimator

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..inputs.containers import source_of
 from ..inputs.readers import DenseColumns
 from ..inputs.sequences import runs
-from ..inputs.sources import TableSource, source_of
+from ..inputs.sources import TableSource
 from ..inputs.tables import Columns, Table
 
 # The methods that answer for each row, and what their columns are called.

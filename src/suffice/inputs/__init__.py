@@ -15,7 +15,8 @@ from ..engines.shards import Shard, Shards, shard_starts
 from ..engines.stores import OnDisk
 from ..engines.threads import in_order, n_threads
 from .checks import Check
-from .sources import Opening, Source, source_of
+from .containers import source_of
+from .sources import Opening, Source
 from .tables import Table
 
 

@@ -1,4 +1,4 @@
-"""Arrays, lists, sparse matrices and data frames in memory; and graphs in memory."""
+"""Arrays, lists, sparse matrices, data frames, tables of Arrow and graphs, all in memory."""
 
 from __future__ import annotations
 
@@ -154,8 +154,6 @@ class FrameSource(MemoryTableSource):
         return list(self.container.columns)
 
     def partitions(self, columns: Any, check: Check) -> Partitions:
-        from .arrow import ArrowSource  # which is a table in memory, too
-
         return ArrowSource(as_arrow(self.container, columns.names()), self.table).partitions(columns, check)
 
     def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
@@ -177,7 +175,7 @@ class FrameSource(MemoryTableSource):
         assert self.table is not None
         table = replace(self.table, features=self.transformed_reader(estimator))
         used = list(dict.fromkeys(table.columns(self.names()).names()))
-        return replace(table, source=as_arrow(self.container, used))
+        return ArrowSource(as_arrow(self.container, used), self.table).transformed(estimator)
 
     def column(self, name: str) -> Any:
         return self.container[name]
@@ -208,6 +206,45 @@ class FrameSource(MemoryTableSource):
         y = None if columns.target is None else np.asarray(source[target])
         weight = None if columns.weight is None else np.asarray(source[columns.weight])
         return rows_of_arrays(opening, source[list(columns.reader.columns)], y, weight)
+
+
+@dataclass(frozen=True)
+class ArrowSource(MemoryTableSource):
+    """A table or record batch of Arrow."""
+
+    def names(self) -> list[str]:
+        return list(self.container.schema.names)
+
+    def partitions(self, columns: Any, check: Check) -> Partitions:
+        return Opening(None, check).local(columns.block(check, 0, self.container))
+
+    def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
+        columns = self._described(opening, verb, *given)
+        return opening.local(columns.block(opening.check, 0, self.container))
+
+    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+        columns = self._edge_columns(opening, sample_weight)
+        return edges_in_memory(opening, columns.block(opening.check, 0, self.container))
+
+    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+        columns = replace(self.columns_for(estimator), sequence=None, order=None)
+        if columns.reader.width != estimator.n_features_in_:
+            raise ValueError(
+                f"X has {columns.reader.width} features, but {check.name} is expecting "
+                f"{estimator.n_features_in_}."
+            )
+        block = columns.block(check, 0, self.container)
+        return block.piece(0, len(block), 0).X
+
+    def column(self, name: str) -> Any:
+        return self.container.column(name)
+
+    def take(self, positions: np.ndarray) -> ArrowSource:
+        return ArrowSource(self.container.take(positions), self.table)
+
+    def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
+        opening.set_features(columns.reader.features)
+        return columns.block(opening.check, 0, self.container)  # type: ignore[return-value]
 
 
 def edges_in_memory(opening: Opening, block: Edges) -> tuple[Partitions, np.ndarray | None]:

@@ -1,19 +1,18 @@
 """Sources: one for each kind of container in which data can come.
 
-`source_of` finds the kind, once. A source opens partitions to fit, reads rows in memory to answer for, and
-answers row-wise methods where its rows are.
+`containers.source_of` finds the kind, once. A source opens partitions to fit, reads rows in memory to answer
+for, and answers row-wise methods where its rows are.
 """
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Block, Sequences, cut
@@ -21,37 +20,7 @@ from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions
 from .checks import Check
 from .readers import DenseColumns, Reader, Transformed
-from .tables import Columns, EdgeColumns, EdgeTable, Table, are_delayed
-
-# The type of a container picks its source. Nothing is imported to ask: a container of a type that was never
-# imported cannot have come.
-CONTAINERS = {
-    ("suffice.inputs.parquet", "ParquetScan"): ("suffice.inputs.parquet", "ParquetSource"),
-    ("suffice.inputs.stream", "StreamScan"): ("suffice.inputs.stream", "StreamSource"),
-    ("ray.data", "Dataset"): ("suffice.inputs.ray", "RaySource"),
-    ("dask.dataframe", "DataFrame"): ("suffice.inputs.dask", "DaskSource"),
-    ("dask.array", "Array"): ("suffice.inputs.dask", "DaskArraySource"),
-    ("dask.delayed", "Delayed"): ("suffice.inputs.dask", "delayed_source"),  # or a list of them
-    ("pyspark.sql", "DataFrame"): ("suffice.inputs.spark", "SparkSource"),  # of Connect too
-    ("pyarrow", "Table"): ("suffice.inputs.arrow", "ArrowSource"),
-    ("pyarrow", "RecordBatch"): ("suffice.inputs.arrow", "ArrowSource"),
-    ("suffice.core.partitions", "Opened"): ("suffice.inputs.sources", "OpenedSource"),
-}
-
-
-def source_of(X: Any) -> Source:
-    """The source of what came to `fit`, `score` or `predict`."""
-    if isinstance(X, Source):
-        return X
-    table = X if isinstance(X, Table) else None
-    container = X if table is None else table.source
-    first = container[0] if are_delayed(container) else container
-    for (module, name), (home, source) in CONTAINERS.items():
-        if isinstance(first, getattr(sys.modules.get(module), name, ())):
-            return getattr(import_module(home), source)(container, table)
-    from .arrays import ArraySource, FrameSource
-
-    return ArraySource(container, None) if table is None else FrameSource(container, table)
+from .tables import Columns, EdgeColumns, EdgeTable, Table
 
 
 @dataclass(frozen=True)
@@ -186,7 +155,8 @@ class TableSource(Source):
     def transformed(self, estimator: Any) -> Table | None:
         if self.table is None:
             return None
-        return replace(self.table, features=self.transformed_reader(estimator))
+        changed = {"source": self.container, "features": self.transformed_reader(estimator), "origin": self}
+        return TransformedTable(**{**vars(self.table), **changed})
 
     def transformed_reader(self, estimator: Any) -> Transformed:
         """How rows are read and transformed."""
@@ -197,6 +167,23 @@ class TableSource(Source):
             described = self.table.features if isinstance(self.table.features, tuple) else reader.features
             set_features(estimator, described, reset=False)
         return Transformed(reader, *estimator._row_transformer())
+
+
+@dataclass(frozen=True)
+class TransformedTable(Table):
+    """A table whose rows are transformed when they are read."""
+
+    origin: Any = None  # the source, which reads it
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The features of all rows, read into memory."""
+        table = replace(self, target=None, weight=None, sequence=None, order=None)
+        check = Check("numpy.asarray", sparse=True, nan=True, positive=False, strings=True, target=None)
+        data = self.origin.partitions(table.columns(self.origin.names()), check)
+        X = data.gather("fit or predict from the table as it is.").X
+        if sp.issparse(X):
+            raise TypeError("The rows of this table are sparse: fit or transform it as it is.")
+        return np.asarray(X, dtype)
 
 
 @dataclass(frozen=True)
@@ -266,12 +253,3 @@ def must_not_write(source: Source, to: Any) -> None:
             f"to={to!r} writes the answers for a scan; of a {type(source.container).__name__}, write what "
             "comes back."
         )
-
-
-def features_of(table: Table) -> Any:
-    """The features of all rows of a table, as an array or CSR in memory."""
-    source = source_of(table)
-    assert isinstance(source, TableSource)
-    columns = replace(table, target=None, weight=None, sequence=None, order=None).columns(source.names())
-    check = Check("numpy.asarray", sparse=True, nan=True, positive=False, strings=True, target=None)
-    return source.partitions(columns, check).gather("fit or predict from the table as it is").X

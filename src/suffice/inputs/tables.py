@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.blocks import Block, Edges, Rows, Sequences, missing
 from .conversions import as_numbers, check_names
@@ -29,15 +28,6 @@ class Table:
     weight: str | None = None
     sequence: str | None = None
     order: str | None = None
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """The features of all rows, read into memory."""
-        from .sources import features_of  # which is made of tables
-
-        X = features_of(self)
-        if sp.issparse(X):
-            raise TypeError("The rows of this table are sparse: fit or transform it as it is.")
-        return np.asarray(X, dtype)
 
     def columns(self, names: Sequence[str]) -> Columns:
         """The parts by name, given the names of all columns of the source."""

@@ -17,61 +17,21 @@ from scipy.sparse.linalg import LinearOperator, bicgstab, splu
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.loop import Progress, Watch
+from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
-from ..core.statistics import Statistics
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
 from ..inputs import in_memory, open_edges
+from .flow import FARTHEST, LinkMass, Walk, along
 from .links import Graph, Links, number_nodes, read_graph
 from .settles import must_settle
 from .sharded import best_in_shards, is_too_large, rank_in_shards
 
 # Up to so many nodes the equations are solved directly: the factors of more may fill the memory.
 DIRECT = 2000
-FARTHEST = 2.0  # the distance of two distributions is never more
 ROUNDING = 1e-15  # of the sum of all scores
-
-
-@dataclass(frozen=True, eq=False)
-class LinkMass(Statistics):
-    """What flows along links to a run of nodes; runs that follow each other are joined."""
-
-    start: int  # the first node
-    values: Annotated[np.ndarray, "(N,)"]
-
-    def __add__(self, other: LinkMass) -> LinkMass:
-        if not len(self.values) or not len(other.values):
-            return self if len(self.values) else other
-        low = min(self.start, other.start)
-        total = np.zeros(max(part.start + len(part.values) for part in (self, other)) - low)
-        for part in (self, other):
-            total[part.start - low : part.start - low + len(part.values)] += part.values
-        return LinkMass(low, total)
-
-    def __mul__(self, factor: float) -> LinkMass:
-        return LinkMass(self.start, self.values * factor)
-
-    __rmul__ = __mul__
-
-
-def along(links: Links, sent: np.ndarray, each: Any = map) -> LinkMass:
-    """The sum of weight times sent[source] over the links to each node; `each` as `map`, by threads."""
-    from ..loops.graph import mass, weighted_mass
-
-    out = np.empty(len(links))
-
-    def run(bounds: tuple[int, int]) -> None:
-        if links.weight is None:
-            mass(links.offset, links.source, sent, *bounds, out)
-        else:
-            weighted_mass(links.offset, links.source, links.weight, sent, *bounds, out)
-
-    for _ in each(run, links.runs()):
-        pass
-    return LinkMass(links.start, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +75,6 @@ class Surfer(Model):
         if self.power:
             new /= new.sum()
         return self.replace(score=new)
-
-
-@dataclass(frozen=True, eq=False)
-class Walk(Progress):
-    """The scores so far, and by how much they changed last."""
-
-    change: float = FARTHEST
-    rate: float = 1.0  # by which factor that was less than before
 
 
 DANGLING = ("restart", "uniform", "self", "leak")

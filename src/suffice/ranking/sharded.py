@@ -14,6 +14,7 @@ from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..inputs import Shard, Shards, in_file, shard_starts
+from .flow import Walk, along
 from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
 # What a graph takes in memory before it is cut into shards; None is a quarter of the memory.
@@ -130,8 +131,6 @@ def advance(
     d: float, restart: Spread, refuge: Spread | None, stays: bool, lost: float, x: Shards, region: Region
 ) -> Shard:
     """The scores of a region after a step: as `Surfer.estimate` of what flows to it."""
-    from .page_rank import along
-
     start, n = region.links.start, len(region.links)
     new = d * along(region.links, x.take(region.sources) * region.share).values
     if stays:
@@ -150,8 +149,6 @@ def _changed(x: Shards, known: Shards, shard: Shard) -> np.ndarray:
 
 def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Extent) -> Any:
     """Fit a PageRank whose scores stay in shards."""
-    from .page_rank import Walk
-
     if numbering.ids is not None:
         raise MemoryError(
             f"{numbering.count} nodes and {extent.count} links are too many for this machine. They could "
