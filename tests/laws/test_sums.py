@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.core.blocks import Rows
-from suffice.core.partitions import whole
 from suffice.core.statistics import tree_sum
+from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
 from suffice.families import Labelled, Mixture
 
@@ -236,14 +236,18 @@ def test_sum_law_sees_concatenation():
     assert_close(model.summarize(a) + model.summarize(b), model.summarize(joined(a, b)))
 
 
-@whole
-def _added(block, onto=None):
+class Total(Value):
     """Whole numbers below nine."""
-    if (block.X > 8).any():
-        raise ArithmeticError("nine")
-    total = np.zeros(1, np.int64) if onto is None else onto
-    total += int(block.X.sum())
-    return total
+
+    any_order = True
+
+    @classmethod
+    def of(cls, block, onto=None):
+        if (block.X > 8).any():
+            raise ArithmeticError("nine")
+        total = np.zeros(1, np.int64) if onto is None else onto
+        total += int(block.X.sum())
+        return total
 
 
 def test_whole_numbers_are_added_in_one_place():
@@ -251,8 +255,10 @@ def test_whole_numbers_are_added_in_one_place():
     rows = Rows(np.arange(10.0)[:, None])
     blocks = tuple(rows[slice(n, n + 2)].replace(index=(n // 2,)) for n in range(0, 10, 2))
     assert (
-        LocalPartitions(blocks[:4]).fold(_added) == LocalPartitions((rows[slice(0, 8)],)).fold(_added) == 28
+        LocalPartitions(blocks[:4]).fold(Total.of)
+        == LocalPartitions((rows[slice(0, 8)],)).fold(Total.of)
+        == 28
     )
     with pytest.raises(ArithmeticError) as caught:
-        LocalPartitions(blocks).fold(_added)
-    assert "In block 4 of the data, while computing _added." in caught.value.__notes__
+        LocalPartitions(blocks).fold(Total.of)
+    assert "In block 4 of the data, while computing Total.of." in caught.value.__notes__
