@@ -119,7 +119,7 @@ def representatives():
 
 
 class TestOfFiles:
-    """A scan gives arrays, or is written with the answer beside."""
+    """A scan gives arrays, or a table that is one; or it is written with the answer beside."""
 
     @each_kind()
     def test_every_estimator(self, name, tmp_path):
@@ -129,7 +129,7 @@ class TestOfFiles:
         model = fitted(estimator, described(estimator, whole))
         for method in methods(model):
             here = np.asarray(getattr(model, method)(whole.select(FEATURES)))
-            there = getattr(model, method)(scan)
+            there = np.asarray(getattr(model, method)(scan))
             assert there.dtype == here.dtype
             same(pa.table({str(j): part for j, part in enumerate(np.atleast_2d(there.T))}), here)
         target = get_tags(model).estimator_type

@@ -24,7 +24,7 @@ import suffice
 from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
 from suffice.engines import spilled
-from suffice.engines.local import LocalPartitions
+from suffice.engines.local import LocalPartitions, StoredPartitions
 from suffice.engines.shards import SumsByKey, add_in_runs
 from suffice.inputs import Check, source_of
 from suffice.inputs.readers import DenseColumns
@@ -205,7 +205,7 @@ class TestProof:
         monkeypatch.setattr(spilled, "SPILL_BYTES", 1)
         run, data = ways(way)
         got = run(here(*data), 7)
-        assert isinstance(got.parts, spilled.StoredPartitions)
+        assert isinstance(got.parts, StoredPartitions)
         assert bits(shards_of(got)) == bits(reference(way, 7))
 
     @pytest.mark.parametrize("way", ["topics", "ranks"])

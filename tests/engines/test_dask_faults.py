@@ -18,7 +18,8 @@ import suffice
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
 from suffice.fitting import em
-from suffice.inputs import Check, source_of
+from suffice.inputs import Check
+from suffice.inputs.dask import DaskSource
 from suffice.inputs.readers import DenseColumns
 from suffice.inputs.tables import Columns
 
@@ -59,7 +60,7 @@ def wait_for_two(client):
 
 def opened():
     parts = [dask.delayed(table) for table in tables()]
-    return source_of(parts).partitions(COLUMNS, CHECK)
+    return DaskSource(parts, None).partitions(COLUMNS, CHECK)
 
 
 def mixture():

@@ -107,7 +107,7 @@ def test_same_bits_on_ray(name, run, cluster, sources, references, monkeypatch):
 )
 def test_a_task_takes_a_few_small_blocks_or_one_large(n_blocks, size, cpus, expected, monkeypatch):
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": float(cpus)})
-    assert engine._run_length(n_blocks, size) == expected
+    assert engine.run_length(n_blocks, size) == expected
 
 
 @pytest.mark.parametrize("run", [1, 2, 8])

@@ -399,11 +399,13 @@ class TestRay:
         source = ray.data.read_parquet(str(tmp_path))
         np.testing.assert_allclose(opened(source).fold(products), expected(), rtol=1e-12)
 
-    def test_a_head_that_is_sent_is_no_larger_than_its_rows(self, cluster, engine):
+    def test_a_head_that_is_sent_is_no_larger_than_its_rows(self, cluster):
         import ray
 
+        from suffice.inputs.ray import _head
+
         t = pa.table({"a": np.arange(1e6), "b": np.arange(1e6)})
-        head = ray.get(engine._head.remote(["a"], 10, ray.put(t)))
+        head = ray.get(_head.remote(["a"], 10, ray.put(t)))
         assert head["a"].to_pylist() == list(range(10))
         assert sum(b.size for c in head["a"].chunks for b in c.buffers() if b) < 10_000
 
