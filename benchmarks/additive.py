@@ -36,7 +36,7 @@ def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ours(X: np.ndarray, y: np.ndarray) -> Any:
-    from suffice.linear_model import AdditiveModel
+    from suffice.additive import AdditiveModel
 
     return AdditiveModel(n_knots=FUNCTIONS).fit(X, y)
 
@@ -80,9 +80,9 @@ def out_of_core(n: int) -> tuple[float, float, float, float]:
     import pyarrow.parquet as pq
 
     import suffice
+    from suffice.additive import AdditiveModel
+    from suffice.additive.additive_model import Additive
     from suffice.inputs import open_rows
-    from suffice.linear_model import AdditiveModel
-    from suffice.linear_model.additive import Additive
 
     names = [f"x{d}" for d in range(FEATURES)]
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import additive
 import at_size
 import cost
 import crf
@@ -37,6 +36,7 @@ import soak
 import spark_overhead
 import speed
 
+import additive
 import naive_bayes
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "benchmarks_table.md"

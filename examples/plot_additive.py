@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from suffice.linear_model import AdditiveModel, GeneralizedAdditiveModel, SmoothingSpline
+from suffice.additive import AdditiveModel, GeneralizedAdditiveModel, SmoothingSpline
 from suffice.plot import PartialEffectsDisplay
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)

@@ -3,7 +3,7 @@ Curves by linear models
 =======================
 
 A linear model adds up features. If the features are functions of x, what it adds up is a curve, and it is
-fitted as before: :class:`~suffice.linear_model.BasisFunctions` makes the functions, and any linear model
+fitted as before: :class:`~suffice.preprocessing.BasisFunctions` makes the functions, and any linear model
 follows.
 
 Powers of x reach everywhere, so that each row pulls at the whole curve. Bells, steps and splines are local.
@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from suffice.linear_model import BasisFunctions, BayesianLinearRegression
+from suffice.linear_model import BayesianLinearRegression
+from suffice.preprocessing import BasisFunctions
 
 rng = np.random.default_rng(1)
 x = np.sort(np.concatenate([rng.uniform(0.0, 0.45, 25), rng.uniform(0.7, 1.0, 15)]))[:, None]

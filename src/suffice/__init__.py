@@ -24,6 +24,7 @@ _HOMES = {
     "threads": "suffice.engines.threads",
 }
 _MODULES = (
+    "additive",
     "cluster",
     "core",
     "decision",
@@ -38,10 +39,12 @@ _MODULES = (
     "model_selection",
     "naive_bayes",
     "plot",
+    "preprocessing",
     "ranking",
     "sampling",
     "sequence",
     "statistics",
+    "svm",
     "topics",
 )
 

@@ -19,12 +19,12 @@ from tests.attack.mutants import RANKS, Worker, cases, closed, opened
 from tests.laws.registry import is_rare
 
 import suffice
+from suffice.additive import AdditiveModel
 from suffice.cluster import KMeans
 from suffice.core import loop, storage
 from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import NMF
-from suffice.linear_model import AdditiveModel
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel

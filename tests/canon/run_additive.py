@@ -3,15 +3,14 @@
 import numpy as np
 from scipy.special import expit
 
-from suffice.linear_model import (
+from suffice.additive import (
     AdditiveModel,
     GeneralizedAdditiveModel,
-    LinearRegression,
-    LogisticRegression,
     ProjectionPursuitClassifier,
     ProjectionPursuitRegressor,
     SmoothingSpline,
 )
+from suffice.linear_model import LinearRegression, LogisticRegression
 
 from ._canon import example
 from ._numeric import column, stopped

@@ -7,13 +7,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from suffice.linear_model import (
-    BasisFunctions,
-    LinearRegression,
-    RidgeClassifier,
-    is_linearly_separable,
-    model_probabilities,
-)
+from suffice.linear_model import LinearRegression, RidgeClassifier, model_probabilities
+from suffice.preprocessing import BasisFunctions
+from suffice.svm import is_linearly_separable
 
 from ._canon import example
 from ._numeric import column

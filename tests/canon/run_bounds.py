@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.pipeline import make_pipeline
 
-from suffice.linear_model import BasisFunctions, LinearRegression
+from suffice.linear_model import LinearRegression
 from suffice.model_selection import (
     bias_variance_decomposition,
     finite_class_bound,
@@ -16,6 +16,7 @@ from suffice.model_selection import (
     replicate_predictions,
     vc_confidence,
 )
+from suffice.preprocessing import BasisFunctions
 
 from ._canon import example
 

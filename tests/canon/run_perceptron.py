@@ -7,15 +7,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from suffice.decision import BayesDecision, conditional_risk, excess_risk_bound, expected_risk
-from suffice.linear_model import (
-    Perceptron,
+from suffice.linear_model import Perceptron
+from suffice.statistics import margin_loss
+from suffice.svm import (
     hyperplane_distance,
     hyperplane_projection,
     is_linearly_separable,
     margin,
     novikoff_bound,
 )
-from suffice.statistics import margin_loss
 
 from ._canon import example
 

@@ -13,16 +13,9 @@ import pytest
 import scipy.sparse as sp
 
 import suffice
+from suffice.additive import AdditiveModel, SmoothingSpline
 from suffice.cluster import KMeans
-from suffice.linear_model import (
-    AdditiveModel,
-    Lasso,
-    LinearRegression,
-    LogisticRegression,
-    QuantileRegressor,
-    Ridge,
-    SmoothingSpline,
-)
+from suffice.linear_model import Lasso, LinearRegression, LogisticRegression, QuantileRegressor, Ridge
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB, MultinomialNB
 

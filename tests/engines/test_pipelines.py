@@ -12,7 +12,8 @@ from suffice.core.storage import StorageError
 from suffice.decomposition import PCA
 from suffice.inputs import Table
 from suffice.inputs.readers import DenseColumns, Transformed
-from suffice.linear_model import BasisFunctions, LogisticRegression
+from suffice.linear_model import LogisticRegression
+from suffice.preprocessing import BasisFunctions
 
 from ._common import FEATURES, spark_frame, tables, write
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.callback import FitCallback
 
+from suffice.additive import AdditiveModel
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows
 from suffice.core.hashing import fingerprint, fingerprint_in_order, joined_fingerprint
@@ -16,7 +17,7 @@ from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
 from suffice.estimator.base import OnePass
-from suffice.linear_model import AdditiveModel, LogisticRegression, Perceptron
+from suffice.linear_model import LogisticRegression, Perceptron
 from suffice.mixture import GaussianMixture
 from suffice.sequence import ConditionalRandomField
 from suffice.topics import LatentDirichletAllocation

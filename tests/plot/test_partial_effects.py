@@ -10,7 +10,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from suffice.linear_model import AdditiveModel, LinearRegression  # noqa: E402
+from suffice.additive import AdditiveModel  # noqa: E402
+from suffice.linear_model import LinearRegression  # noqa: E402
 from suffice.plot import PartialEffectsDisplay  # noqa: E402
 
 

@@ -49,7 +49,7 @@ class PartialEffectsDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.linear_model import AdditiveModel
+    >>> from suffice.additive import AdditiveModel
     >>> from suffice.plot import PartialEffectsDisplay
     >>> X = np.random.default_rng(0).uniform(size=(300, 2))
     >>> model = AdditiveModel().fit(X, np.sin(6.0 * X[:, 0]) + X[:, 1])

@@ -29,7 +29,7 @@ from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
 from ..inputs import open_rows, read_rows
 from ..statistics import CategoryCounts, class_codes, count_categories, moments
-from .additive import ROUNDING, Working, level_of
+from .additive_model import ROUNDING, Working, level_of
 
 REACH = 3.0  # projections have mean zero and variance one: beyond, functions are lines
 DIRECTIONS = 16  # drawn at random beside those that the rows suggest
@@ -444,7 +444,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.linear_model import ProjectionPursuitRegressor
+    >>> from suffice.additive import ProjectionPursuitRegressor
     >>> X = np.random.default_rng(0).normal(size=(500, 2))
     >>> y = (0.6 * X[:, 0] + 0.8 * X[:, 1]) ** 2
     >>> np.abs(ProjectionPursuitRegressor(n_terms=1).fit(X, y).directions_).round(2)
@@ -512,7 +512,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.linear_model import ProjectionPursuitClassifier
+    >>> from suffice.additive import ProjectionPursuitClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 2))
     >>> y = 3.0 * (0.6 * X[:, 0] + 0.8 * X[:, 1]) ** 2 + rng.logistic(size=1000) > 2.0

@@ -239,7 +239,7 @@ class SmoothingSpline(Regressor, OnePass):
 
     Examples
     --------
-    >>> from suffice.linear_model import SmoothingSpline
+    >>> from suffice.additive import SmoothingSpline
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 5.0, 4.0]
     >>> spline = SmoothingSpline(alpha=1.0).fit(X, y)
     >>> spline.predict([[1.5], [6.0]]).round(4)
@@ -271,7 +271,7 @@ class SmoothingSpline(Regressor, OnePass):
         if self.n_features_in_ != 1:
             raise ValueError(
                 f"SmoothingSpline is a curve over one feature, and X has {self.n_features_in_}: pass one, "
-                "e.g. X[:, [0]]; for several, suffice.linear_model.AdditiveModel."
+                "e.g. X[:, [0]]; for several, suffice.additive.AdditiveModel."
             )
         if self.alpha is not None and self.df is not None:
             raise ValueError("alpha and df say the same thing twice: pass one of them.")

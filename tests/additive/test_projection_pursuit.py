@@ -8,13 +8,9 @@ from scipy.special import expit
 from sklearn.model_selection import cross_val_score
 
 import suffice
+from suffice.additive import ProjectionPursuitClassifier, ProjectionPursuitRegressor
 from suffice.core.blocks import Rows
-from suffice.linear_model import (
-    LinearRegression,
-    LogisticRegression,
-    ProjectionPursuitClassifier,
-    ProjectionPursuitRegressor,
-)
+from suffice.linear_model import LinearRegression, LogisticRegression
 
 W = np.array([[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.6, -0.8]])
 

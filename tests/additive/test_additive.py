@@ -15,15 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
+from suffice.additive import AdditiveModel, GeneralizedAdditiveModel, SmoothingSpline
 from suffice.engines.local import LocalPartitions
 from suffice.fitting.smoothing import Smoothing
-from suffice.linear_model import (
-    AdditiveModel,
-    GeneralizedAdditiveModel,
-    LinearRegression,
-    LogisticRegression,
-    SmoothingSpline,
-)
+from suffice.linear_model import LinearRegression, LogisticRegression
 
 
 def rows(n=600, seed=0):

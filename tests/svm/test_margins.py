@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from suffice.linear_model import (
-    Perceptron,
+from suffice.linear_model import Perceptron
+from suffice.svm import (
     hyperplane_distance,
     hyperplane_projection,
     is_linearly_separable,

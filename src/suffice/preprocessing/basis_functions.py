@@ -211,7 +211,8 @@ class BasisFunctions(TransformerMixin, Estimator):
     Examples
     --------
     >>> from sklearn.pipeline import make_pipeline
-    >>> from suffice.linear_model import BasisFunctions, LinearRegression
+    >>> from suffice.linear_model import LinearRegression
+    >>> from suffice.preprocessing import BasisFunctions
     >>> curve = make_pipeline(BasisFunctions(degree=2), LinearRegression())
     >>> curve.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 5.0, 10.0]).predict([[4.0]]).round(6)
     array([17.])

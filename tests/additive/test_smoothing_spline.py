@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import suffice
+from suffice.additive import SmoothingSpline
 from suffice.fitting.smoothing import Smoothing
 from suffice.fitting.splines import NaturalSplines
-from suffice.linear_model import SmoothingSpline
 from suffice.loops.splines import design, smooth
 from suffice.statistics.quantiles import KEPT, sample
 

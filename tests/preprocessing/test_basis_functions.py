@@ -13,7 +13,8 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 
 import suffice
 from suffice.inputs.tables import Table
-from suffice.linear_model import BasisFunctions, BayesianLinearRegression, LinearRegression, Ridge
+from suffice.linear_model import BayesianLinearRegression, LinearRegression, Ridge
+from suffice.preprocessing import BasisFunctions
 
 from ..laws.registry import recorded_folds
 

@@ -538,7 +538,7 @@ class AdditiveModel(Regressor, _Additive):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.linear_model import AdditiveModel
+    >>> from suffice.additive import AdditiveModel
     >>> X = np.random.default_rng(0).uniform(size=(500, 2))
     >>> y = np.sin(6.0 * X[:, 0]) + X[:, 1] + 0.1 * np.random.default_rng(1).normal(size=500)
     >>> model = AdditiveModel().fit(X, y)
@@ -652,7 +652,7 @@ class GeneralizedAdditiveModel(_Additive):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.linear_model import GeneralizedAdditiveModel
+    >>> from suffice.additive import GeneralizedAdditiveModel
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-2.0, 2.0, size=(1000, 2))
     >>> y = X[:, 0] ** 2 + X[:, 1] + rng.logistic(size=1000) > 1.0

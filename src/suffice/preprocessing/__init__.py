@@ -1,0 +1,5 @@
+"""Features made of features."""
+
+from .basis_functions import BasisFunctions
+
+__all__ = ["BasisFunctions"]
