@@ -87,9 +87,9 @@ def test_loops_do_as_the_rules_say(form, gap):
     assert state["steps"][0] == len(steps)
     assert state["visits"][0] == len(path)
     np.testing.assert_allclose((W - late / len(path)).ravel(), path.mean(axis=0), atol=1e-12)
-    # The log tells when each step was: what stood after the visits is the sum of the steps so far.
-    stood = np.searchsorted(log[:, 3], np.arange(len(path)), side="right") - 1
-    assert [steps[: s + 1] for s in stood] == [steps[: s + 1] for s in np.maximum(stood, 0)]
+    # The log tells when each step was: at the visits after which the weights are others.
+    moved = np.any(np.diff(path, axis=0, prepend=np.zeros((1, path.shape[1]))) != 0, axis=1)
+    assert log[:, 3].tolist() == np.flatnonzero(moved).tolist()
     if form == "dual":
         np.testing.assert_allclose(F[0], (gram + 1.0) @ w, atol=1e-10)
     right = lambda v: times @ ((_scores(form, v, X, gram) >= 0) == (y > 0))  # noqa: E731
