@@ -316,8 +316,12 @@ def known_class(name: str) -> type:
 
 
 def import_everything() -> None:
-    """Import all modules of suffice, so that all its classes are known."""
+    """Import all modules of suffice that define models, so that all their classes are known.
+
+    Engines and inputs hold rows, never a part of a model; some import Ray, Spark or Dask, which need not be
+    installed.
+    """
     package = import_module("suffice")
     for module in pkgutil.walk_packages(package.__path__, "suffice."):
-        if not module.name.startswith("suffice.engines."):
+        if not module.name.startswith(("suffice.engines.", "suffice.inputs.")):
             import_module(module.name)
