@@ -33,6 +33,17 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
+# Links into other projects need their inventories from the internet; builds without it stay possible.
+if "READTHEDOCS" in os.environ or "SUFFICE_INTERSPHINX" in os.environ:
+    extensions.append("sphinx.ext.intersphinx")
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+    "pyarrow": ("https://arrow.apache.org/docs", None),
+}
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
@@ -55,7 +66,13 @@ html_static_path = ["_static"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "suffice"},
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["version-switcher", "theme-switcher"],
+    # Relative to the root of the site, which redirects to a version.
+    "switcher": {
+        "json_url": "_static/switcher.json",
+        "version_match": os.environ.get("READTHEDOCS_VERSION", "latest"),
+    },
+    "check_switcher": False,
     "show_prev_next": False,
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -184,6 +184,21 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_to_its_end(tmp_path):
             again(total)
 
 
+def test_a_file_that_is_replaced_while_it_is_opened_is_noticed(tmp_path, monkeypatch):
+    path, other, opener = tmp_path / "a.parquet", tmp_path / "other", pa.OSFile
+    pq.write_table(table(), path)
+    scan = suffice.scan_parquet(path)
+
+    def replaced(name):
+        pq.write_table(table(), other)
+        other.replace(path)
+        return opener(name)
+
+    monkeypatch.setattr(pa, "OSFile", replaced)
+    with pytest.raises(ValueError, match=r"a\.parquet changed: another file took its place"):
+        KMeans(2, random_state=0).fit(scan)
+
+
 def test_a_file_that_is_removed_is_named(tmp_path):
     path = tmp_path / "a.parquet"
     write(table(), path, "default")

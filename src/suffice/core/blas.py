@@ -75,7 +75,7 @@ class OneBlasThread(ContextDecorator):
                         lib.set(1)
         self._local.depth = depth + 1
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._local.depth -= 1
         if not self._local.depth:
             with self._lock:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from .values import Value
 
@@ -48,7 +49,7 @@ class Block(Value, ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def __getitem__(self, examples: Any) -> Self: ...
+    def __getitem__(self, examples: slice | np.ndarray) -> Self: ...
 
     @abstractmethod
     def parts(self, size: int) -> Iterator[slice]:
@@ -94,7 +95,7 @@ class Rows(Block):
     def __len__(self) -> int:
         return self.X.shape[0]
 
-    def __getitem__(self, rows: Any) -> Rows:
+    def __getitem__(self, rows: slice | np.ndarray) -> Rows:
         y = None if self.y is None else self.y[rows]
         return Rows(_take(self.X, rows), y, None if self.unweighted else self.weight[rows], self.index)
 
@@ -115,7 +116,7 @@ class Sequences(Block):
     def __len__(self) -> int:
         return len(self.offset) - 1
 
-    def __getitem__(self, sequences: Any) -> Sequences:
+    def __getitem__(self, sequences: slice | np.ndarray) -> Sequences:
         weight = None if self.unweighted else self.weight[sequences]
         if isinstance(sequences, slice):
             start, stop, _ = sequences.indices(len(self))
@@ -177,7 +178,7 @@ class Edges(Block):
     def __len__(self) -> int:
         return len(self.source)
 
-    def __getitem__(self, edges: Any) -> Edges:
+    def __getitem__(self, edges: slice | np.ndarray) -> Edges:
         weight = None if self.unweighted else self.weight[edges]
         return Edges(self.source[edges], self.target[edges], weight, self.ids, self.index)
 
@@ -192,7 +193,7 @@ class Edges(Block):
         return self[start:stop].replace(index=(*self.index, number))
 
 
-def _take(X: Any, rows: Any) -> Any:
+def _take(X: Any, rows: slice | np.ndarray) -> Any:
     """Rows of X; a run of them is a view, of CSR too."""
     if not sp.issparse(X) or not isinstance(rows, slice):
         return X[rows]
@@ -244,7 +245,7 @@ def missing(values: np.ndarray) -> np.ndarray:
     return np.fromiter(of_cell, bool, len(values))
 
 
-def offsets(lengths: Any) -> np.ndarray:
+def offsets(lengths: ArrayLike) -> np.ndarray:
     """Where sequences of these lengths begin, and where the last ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 

@@ -26,15 +26,15 @@ class Partitions(ABC):
     local: ClassVar[bool] = False  # whether the blocks are of this process, whose threads share them
 
     @abstractmethod
-    def map(self, f: Callable[..., Any], *shared: Any) -> Partitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         """Partitions of `f(*shared, block)`; they stay where they are."""
 
     @abstractmethod
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         """The sum of `f(*shared, block)`; it comes home."""
 
     @abstractmethod
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
         """The sums by key of the rows that `f(*shared, block)` gives, for sums too large to come home.
 
         The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose

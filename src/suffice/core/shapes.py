@@ -84,7 +84,7 @@ def _parted(hint: Any) -> tuple[Any, str | None]:
     return get_args(hint)[:2]
 
 
-def _plain(hint: Any) -> str:
+def _plain(hint: object) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
 
 
@@ -195,7 +195,7 @@ def _with(sizes: dict[str, int], pairs: Pairs) -> dict[str, int] | None:
     return sizes
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
     if isinstance(value, tuple):
@@ -225,7 +225,7 @@ def alike(a: Any, b: Any) -> bool:
 # --- what shapes do not say ----------------------------------------------------------------------------
 
 
-def must(holds: Any, text: str) -> None:
+def must(holds: bool | np.bool, text: str) -> None:
     """Refuse a value from a file."""
     if not holds:
         raise ValueError(text)

@@ -44,7 +44,7 @@ class StorageError(ValueError):
 # --- writing -------------------------------------------------------------------------------------------
 
 
-def save_value(value: Any, path: Any) -> None:
+def save_value(value: Any, path: str | os.PathLike[str]) -> None:
     """Write a value so that the file at `path` is at any moment the old one or the new one, whole.
 
     A link stays a link, and a file keeps its mode.
@@ -120,7 +120,7 @@ def this_version() -> str:
 # --- reading -------------------------------------------------------------------------------------------
 
 
-def load_value(path: Any, made: Callable[[Any], Any] = lambda value: value) -> Any:
+def load_value(path: str | os.PathLike[str], made: Callable[[Any], Any] = lambda value: value) -> Any:
     """The value in a file, and what is `made` of it. Whatever is wrong with the file is a StorageError."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # to read a pipe would wait for who writes to it
         raise StorageError(f"{path} is not a regular file.")
@@ -300,7 +300,7 @@ class _Decoder:
         return tuple(shape)
 
 
-def _dtype(name: Any) -> np.dtype:
+def _dtype(name: object) -> np.dtype:
     if not isinstance(name, str) or not _DTYPE.fullmatch(name):
         raise StorageError(f"the file holds numbers of type {str(name)[:100]}.")
     return np.dtype(name)
@@ -316,8 +316,12 @@ def known_class(name: str) -> type:
 
 
 def import_everything() -> None:
-    """Import all modules of suffice, so that all its classes are known."""
+    """Import all modules of suffice that define models, so that all their classes are known.
+
+    Engines and inputs hold rows, never a part of a model; some import Ray, Spark or Dask, which need not be
+    installed.
+    """
     package = import_module("suffice")
     for module in pkgutil.walk_packages(package.__path__, "suffice."):
-        if not module.name.startswith("suffice.engines."):
+        if not module.name.startswith(("suffice.engines.", "suffice.inputs.")):
             import_module(module.name)

@@ -25,7 +25,7 @@ class StreamedPartitions(LocalPartitions):
 
 
 def streamed(
-    batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: Any
+    batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: object
 ) -> StreamedPartitions:
     """Partitions of numbered batches, which threads convert: in each pass, or in the first."""
     if cache is None:

@@ -64,12 +64,12 @@ class DaskPartitions(Partitions):
     runs: tuple[Future, ...]  # of tuples of blocks
     length: int = 1  # blocks in a run
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> DaskPartitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> DaskPartitions:
         call = _sent(self.client, len(self.runs), f, shared)
         runs = self.client.map(_map, [call] * len(self.runs), self.runs, pure=False)
         return DaskPartitions(self.client, tuple(runs), self.length)
 
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         client = self.client
         call = _sent(client, len(self.runs), f, shared)
         tasks = client.map(_fold, [call] * len(self.runs), self.runs, pure=False)
@@ -88,7 +88,7 @@ class DaskPartitions(Partitions):
         # A worker of this process hands out what it holds.
         return deepcopy(total)
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         return on_driver(self, f, shared, n_keys, shards)
 
     def batches(self) -> Iterator[Any]:

@@ -30,13 +30,13 @@ class LocalPartitions(Partitions):
     blocks: Iterable[Any]
     steps: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> LocalPartitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> LocalPartitions:
         if isinstance(self.blocks, tuple):
             return LocalPartitions(tuple(in_order(lambda b: f(*shared, b), self.blocks)))
         return replace(self, steps=(*self.steps, (f, shared)))
 
     @one_blas_thread
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         if isinstance(self.blocks, tuple):
             if in_any_order(f):
                 return fold_blocks(f, shared, self.blocks)
@@ -47,7 +47,7 @@ class LocalPartitions(Partitions):
     def gather(self, instead: str) -> Any:
         return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         def task(block: Any) -> Any:
             return sums_by_key(f, shared, [self._stepped(block)], n_keys)
 
@@ -103,7 +103,7 @@ class StoredPartitions(LocalPartitions):
         """A file of this machine travels as what it holds."""
         return LocalPartitions, (tuple(map(self.block, range(len(self.blocks.store.blocks)))),)  # type: ignore
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> StoredPartitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> StoredPartitions:
         store = OnDisk()
 
         def task(numbered: tuple[int, Callable[[], Any]]) -> None:

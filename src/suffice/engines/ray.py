@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import ray
 from ray.exceptions import RayTaskError
 
@@ -47,11 +48,11 @@ class RayPartitions(Partitions):
     runs: tuple[Any, ...]  # ObjectRefs of tuples of blocks
     length: int = 1  # blocks in a run
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> RayPartitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> RayPartitions:
         call = ray.put((f, shared))
         return RayPartitions(tuple(_map.remote(call, run) for run in self.runs), self.length)
 
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         call = ray.put((f, shared))
         sums = ended_in_order([partial(_fold.remote, call, run) for run in self.runs], self.length)
         with errors_as_raised():
@@ -67,7 +68,7 @@ class RayPartitions(Partitions):
         # What Ray hands out is read-only and lies in its store, which the answer may outlive.
         return deepcopy(total)
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         starts = shard_starts(n_keys, shards)
         call, cuts = ray.put((f, shared)), ray.put(starts)
         summed = _sums_by_key.options(num_returns=1 + shards)
@@ -150,7 +151,7 @@ _add: Any = ray.remote(max_retries=RETRIES)(add)
 
 
 @ray.remote(max_retries=RETRIES)
-def _sums_by_key(call: Any, blocks: tuple[Any, ...], starts: Any) -> tuple[Any, ...]:
+def _sums_by_key(call: Any, blocks: tuple[Any, ...], starts: np.ndarray) -> tuple[Any, ...]:
     f, shared = call
     with one_blas_thread:
         return True, *sums_by_key(f, shared, blocks, int(starts[-1])).cut(starts)
@@ -162,7 +163,7 @@ def _add_all(*parts: SumsByKey) -> SumsByKey:
 
 
 @ray.remote(max_retries=RETRIES, num_returns=2)
-def _shard(number: int, starts: Any, part: SumsByKey) -> tuple[Any, ...]:
+def _shard(number: int, starts: np.ndarray, part: SumsByKey) -> tuple[Any, ...]:
     return True, (part.shard(number, starts),)
 
 

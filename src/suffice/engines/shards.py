@@ -16,6 +16,7 @@ from ..core.statistics import tree_sum
 from ..core.values import Value
 
 T = TypeVar("T")
+Places = slice | np.ndarray
 
 # Rows by key that are sorted together.
 ROWS_BYTES = 1 << 24
@@ -61,13 +62,13 @@ class Shards(Partitions):
     def local(self) -> bool:  # type: ignore[override]
         return self.parts.local
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> Shards:
+    def map(self, f: Callable[..., Any], *shared: object) -> Shards:
         return Shards(self.parts.map(f, *shared), self.starts)
 
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         return self.parts.fold(f, *shared)
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         return self.parts.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
 
     def batches(self) -> Iterator[Any]:
@@ -166,7 +167,7 @@ class SumsByKey(Value):
         place = np.cumsum(new) - 1
         return self._among(keys[new] + low, place[~its], other, place[its])
 
-    def _among(self, keys: Any, mine: Any, other: SumsByKey, its: Any) -> SumsByKey:
+    def _among(self, keys: np.ndarray | range, mine: Places, other: SumsByKey, its: Places) -> SumsByKey:
         total = np.zeros((len(keys), *self.values.shape[1:]))
         total[mine] = self.values
         total[its] += other.values
@@ -290,7 +291,7 @@ def _as_array(keys: np.ndarray | range) -> np.ndarray:
     return np.arange(keys.start, keys.stop) if isinstance(keys, range) else keys
 
 
-def _places(every: range, keys: Any) -> Any:
+def _places(every: range, keys: np.ndarray | range) -> Places:
     """Where the keys stand in a range."""
     if isinstance(keys, range):
         return slice(keys.start - every.start, keys.stop - every.start)

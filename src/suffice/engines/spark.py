@@ -66,10 +66,10 @@ class SparkPartitions(Partitions):
         self.frame.persist()
         weakref.finalize(self, _release, self.frame)
 
-    def map(self, f: Callable[..., Any], *shared: Any) -> SparkPartitions:
+    def map(self, f: Callable[..., Any], *shared: object) -> SparkPartitions:
         return SparkPartitions(run_tasks(self.frame, _map, f, shared), f(*shared, self.empty), [self])
 
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         sums = run_tasks(self.frame, _fold, f, shared)
         if run := self._run_length(nbytes(f(*shared, self.empty.piece(0, 0, 0)))):
             apart = sums.selectExpr("*", f"number div {run[0]} as run").repartition(run[1], "run")
@@ -79,7 +79,7 @@ class SparkPartitions(Partitions):
         # What was read lies in the bytes that came, which cannot be written to.
         return deepcopy(total)
 
-    def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Shards:
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         return on_driver(self, f, shared, n_keys, shards)
 
     def batches(self) -> Iterator[Any]:

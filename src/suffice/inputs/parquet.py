@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -43,9 +43,8 @@ class FileState(NamedTuple):
     changed: int  # the same, of the content or the rights; no program can set it back
 
 
-def state_of(file: Any, rows: int) -> FileState:
+def state_of(file: Any, status: os.stat_result, rows: int) -> FileState:
     """The state of an open Parquet file."""
-    status = os.fstat(file.fileno())
     end = status.st_size - 8  # where the footer ends: its length and four letters come after it
     length = min(end, int.from_bytes(file.read_at(4, end), "little"))
     footer = hash(file.read_at(length, end - length))
@@ -78,10 +77,14 @@ class Batches:
 
         first = path not in self.known  # in which page checksums are verified, if the file has them
         with (
+            open(path, "rb") as opened,  # for its status: OSFile.fileno fails before pyarrow 25
             pa.OSFile(path) as source,
             pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
         ):
-            state = state_of(source, file.metadata.num_rows)
+            status = os.fstat(opened.fileno())
+            if not os.path.samestat(status, os.stat(path)):
+                raise ValueError(f"{path} changed: another file took its place while it was opened. {ONCE}")
+            state = state_of(source, status, file.metadata.num_rows)
             _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
             columns = [name for name in self.columns if name not in self.scan.keys]
             if missing := [name for name in columns if name not in file.schema_arrow.names]:
@@ -90,10 +93,10 @@ class Batches:
                 for group in range(file.num_row_groups):
                     yield from file.iter_batches(self.size, [group], columns)
             except (OSError, pa.ArrowException) as error:
-                _must_be_as_opened(path, state, source)
+                _must_be_as_opened(path, state, opened)
                 error.add_note(f"While reading {path}.")
                 raise
-            _must_be_as_opened(path, state, source)
+            _must_be_as_opened(path, state, opened)
 
 
 def _repeated(value: Any, n: int) -> Any:
@@ -121,7 +124,7 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
     raise ValueError(f"{path} changed: {what}. {ONCE}")
 
 
-def _must_be_as_opened(path: str, state: FileState, file: Any) -> None:
+def _must_be_as_opened(path: str, state: FileState, file: BinaryIO) -> None:
     """Refuse a file that was written to while it was read. Its name may be that of another file now."""
     status = os.fstat(file.fileno())
     now = state._replace(size=status.st_size, modified=status.st_mtime_ns)
