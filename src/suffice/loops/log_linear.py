@@ -1,4 +1,4 @@
-"""Rows of log-linear models: their errors from their scores, and a walk by the gradients of single rows."""
+"""Rows of log-linear models: their errors from their scores, and an epoch of SVRG."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def errors(scores, intercept, codes, weight):
 
 
 @jit
-def walk(data, indices, indptr, order, weight, before, start, drift, shrink, length, every, intercept):
+def svrg_epoch(data, indices, indptr, order, weight, before, start, drift, shrink, length, every, intercept):
     """Where steps lead from `start` (D + 1, K), whose last row is the intercepts, over CSR rows in an order.
 
     Each row adds its weight times the change of its probabilities since `start`, where they are `before` (N,
