@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -47,7 +47,7 @@ class Solver:
         """Minimise a problem, from its own start if there is no other."""
         if np.any(problem.l1):
             if not self.l1:
-                raise ValueError("This solver does not support l1: use 'lbfgs' or 'newton'.")
+                raise ValueError(f"This solver does not support l1: use {_with_l1(SOLVERS)}.")
             options["l1"] = problem.l1
         return self.minimise(problem, start=problem.start if start is None else start, **options)
 
@@ -80,7 +80,11 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def find_solver(name: str, options: Sequence[str], *, l1_ratio: float = 0.0) -> Solver:
+def _with_l1(names: Iterable[str]) -> str:
+    return " or ".join(repr(name) for name in names if SOLVERS[name].l1)
+
+
+def find_solver(name: str, options: Collection[str], *, l1_ratio: float = 0.0) -> Solver:
     """The solver of that name, one of the options of an estimator; refuses what it cannot do.
 
     Examples
@@ -95,8 +99,8 @@ def find_solver(name: str, options: Sequence[str], *, l1_ratio: float = 0.0) -> 
         raise ValueError(f"solver={name!r} is unknown: use one of {sorted(options)}.")
     solver = SOLVERS[name]
     if l1_ratio and not solver.l1:
-        able = " or ".join(repr(other) for other in options if SOLVERS[other].l1)
         raise ValueError(
-            f"solver={name!r} does not support l1_ratio={l1_ratio}: use solver={able}, or l1_ratio=0."
+            f"solver={name!r} does not support l1_ratio={l1_ratio}: use solver={_with_l1(options)}, "
+            "or l1_ratio=0."
         )
     return solver

@@ -71,7 +71,7 @@ class MarginChain(LossModel):
             sizes["D"] = sizes["M"]
 
     @property
-    def theta(self) -> np.ndarray:  # type: ignore[override]
+    def theta(self) -> np.ndarray:
         return np.concatenate([self.coef.ravel(), self.transitions.ravel()])
 
     def at(self, theta: np.ndarray) -> Self:
