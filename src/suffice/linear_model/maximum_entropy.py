@@ -8,7 +8,7 @@ how far the expected counts of the features are from those observed; the penalty
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -292,6 +292,11 @@ def _row(X: Any, n: int) -> np.ndarray:
     return x
 
 
+def _of_points(watch: Watch, problem: Problem) -> Watch:
+    """From a watch of models, that of the points of a problem."""
+    return replace(watch, as_model=lambda theta: watch.as_model(problem.solution(theta)))
+
+
 class MaximumEntropy(Classifier, Iterative):
     """Classification by the model of largest entropy whose features have the means that were seen.
 
@@ -435,15 +440,16 @@ class MaximumEntropy(Classifier, Iterative):
         -------
         self
         """
-        solver = find_solver(self.solver, SOLVERS)
         data = open_rows(self, X, y, sample_weight)
         classes = classes_of(data)
         data, start = self._start(data, classes)
-        minimise = self._by_scaling if solver.scaling else self._by_descent
-        problem, progress = minimise(solver, data, start, classes)
+        watch = Watch(self, self.checkpoint, data, as_model=lambda at: at.replace(classes=classes))
+        problem, progress = self._minimise(data, start, watch)
         at = problem.solution(progress.model).replace(curvature=False)
-        # Without the Hessian, which the sums of the last point have.
-        s = data.fold(FeatureWeights.summarize, at) if solver.hessian else problem.statistics(progress.model)
+        if problem.model.curvature:  # the sums at the last point have the Hessian
+            s = data.fold(FeatureWeights.summarize, at)
+        else:
+            s = problem.statistics(progress.model)
         self.observed_ = data.fold(FeatureWeights.observed, start).parts[1] / s.weight
         self.expected_ = self.observed_ + s.gradient / s.weight
         progress = without_maximum(
@@ -461,11 +467,11 @@ class MaximumEntropy(Classifier, Iterative):
         strength = 1.0 / (self.C * sizes.weight)
         return Standardization.of(sizes, strength, n_constants=int(constants), shift=constants)
 
-    def _watch(self, problem: Problem, classes: np.ndarray) -> Watch:
-        def as_model(theta: np.ndarray) -> FeatureWeights:
-            return problem.solution(theta).replace(classes=classes)
-
-        return Watch(self, self.checkpoint, problem.data, self.max_iter, as_model)
+    def _minimise(self, data: Partitions, start: FeatureWeights, watch: Watch) -> tuple[Problem, Progress]:
+        """The problem and where its solver ended; `watch.as_model` is of models."""
+        solver = find_solver(self.solver, SOLVERS)
+        by = self._by_scaling if solver.scaling else self._by_descent
+        return by(solver, data, start, watch)
 
     def _start(self, data: Partitions, classes: np.ndarray) -> tuple[Partitions, FeatureWeights]:
         """The features of the data, and the model in which all weights are zero."""
@@ -512,22 +518,22 @@ class MaximumEntropy(Classifier, Iterative):
         return shape[1]
 
     def _by_descent(
-        self, solver: Solver, data: Partitions, start: FeatureWeights, classes: np.ndarray
+        self, solver: Solver, data: Partitions, start: FeatureWeights, watch: Watch
     ) -> tuple[Problem, Progress]:
         standard, size = self._standard(data, start), len(start.theta)
         if solver.hessian:
             afford(size**2, f"the Hessian of {size} features", "use solver='lbfgs'.")
         penalty = Ridge(standard.by_parameter(1.0 / (self.C * standard.scale**2), size))
         problem = Problem(data, start.replace(curvature=solver.hessian), penalty, standard=standard)
-        theta, watch = problem.start, self._watch(problem, classes)
+        theta, watch = problem.start, _of_points(watch, problem)
         value, gradient = problem(theta)[:2]
         if np.abs(gradient).max(initial=0.0) <= self.tol:  # nothing to learn, and rounding is not followed
             at_rest = Progress(theta, (value,), None, "tolerance")
-            return problem, watch.loop(lambda _: at_rest, Progress(theta))
+            return problem, watch.limited(self.max_iter).loop(lambda _: at_rest, Progress(theta))
         return problem, solver(problem, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
     def _by_scaling(
-        self, solver: Solver, data: Partitions, start: FeatureWeights, classes: np.ndarray
+        self, solver: Solver, data: Partitions, start: FeatureWeights, watch: Watch
     ) -> tuple[Problem, Progress]:
         standard = self._standard(data, start)
         strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
@@ -558,7 +564,7 @@ class MaximumEntropy(Classifier, Iterative):
             standard=standard.gradient,
             tol=self.tol * weight,
             max_iter=self.max_iter,
-            watch=self._watch(problem, classes),
+            watch=_of_points(watch, problem),
         )
 
     def _levels(self, data: Partitions, start: FeatureWeights, bottom: float, top: float) -> np.ndarray:
