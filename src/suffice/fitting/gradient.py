@@ -36,7 +36,7 @@ def gradient_descent(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
         Where to start.
     step : {'barzilai-borwein', 'line-search'} or float
@@ -145,7 +145,7 @@ def coordinate_descent(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
         Where to start.
     tol : float

@@ -1,6 +1,7 @@
 """Logistic regression, binomial and multinomial: a log-linear score of one node. Li ch. 6.
 
-Each pass sums the loss with its derivatives; the penalty is added at home. All solvers seek one optimum.
+Each pass sums the loss with its derivatives; the penalty is added on the driver. All solvers seek the same
+optimum.
 """
 
 from __future__ import annotations

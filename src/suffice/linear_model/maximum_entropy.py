@@ -3,7 +3,7 @@ of largest entropy. Li ch. 6, Gong and Xu ch. 9.
 
 It is log-linear, and the weights of the features are those of largest likelihood: Berger, Della Pietra and
 Della Pietra, "A maximum entropy approach to natural language processing", 1996. Each pass sums the loss and
-how far the expected counts of the features are from those observed; the penalty is added at home.
+how far the expected counts of the features are from those observed; the penalty is added on the driver.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Conditional random field on a chain of labels. Li ch. 11; Gong and Xu ch. 8 and 9.
 
 Lafferty, McCallum and Pereira, "Conditional random fields: probabilistic models for segmenting and labeling
-sequence data", 2001. Each pass sums the loss with its gradient; the penalty is added at home.
+sequence data", 2001. Each pass sums the loss with its gradient; the penalty is added on the driver.
 """
 
 from __future__ import annotations
