@@ -32,6 +32,7 @@ from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.fitting import SOLVERS
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
 
@@ -289,7 +290,8 @@ class Variant:
             return params["algorithm"] == "dual" or params["variant"] == "voted"
         if name in ("ElasticNetCV", "LassoCV"):  # folds are runs of rows
             return True
-        return params.get("solver") in ("sgd", "bcfw", "smo") or name == "StructuredPerceptron"
+        solver = SOLVERS.get(params.get("solver", ""))
+        return (solver is not None and solver.ordered) or name == "StructuredPerceptron"
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)

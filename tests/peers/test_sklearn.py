@@ -98,7 +98,7 @@ def fitted_pair(name, X, y=None, theirs=None, **params):
         return ours, theirs_cls(**given).fit(X, y)
 
 
-OURS_ALONE = ("newton", "gradient", "bfgs", "dfp", "sgd")
+OURS_ALONE = ("newton", "gradient", "bfgs", "dfp", "svrg")
 
 
 @each_pair

@@ -212,7 +212,7 @@ def test_parameters_are_refused_with_a_reason():
         ({"solver": "newton"}, "'solver' parameter"),
         ({"C": 0.0}, "'C' parameter"),
         ({"l1_ratio": 2.0}, "'l1_ratio' parameter"),
-        ({"l1_ratio": 0.5, "solver": "gradient"}, "Use solver='lbfgs'"),
+        ({"l1_ratio": 0.5, "solver": "gradient"}, "use solver='lbfgs', or l1_ratio=0"),
         ({"edge_features": [D]}, "no column of X"),
         ({"class_weight": "even"}, "'class_weight' parameter"),
     ):
@@ -283,11 +283,11 @@ def test_checkpoint_and_storage(tmp_path):
     class Killed(Exception):
         pass
 
-    def killed(model, data, *each, calls=[0], summarize=LinearChain.summarize):  # noqa: B006
+    def killed(model, data, calls=[0], summarize=LinearChain.summarize, **each):  # noqa: B006
         calls[0] += 1
         if calls[0] > 8:
             raise Killed
-        return summarize(model, data, *each)
+        return summarize(model, data, **each)
 
     again = clone(crf).set_params(checkpoint=tmp_path / "fit")
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):

@@ -5,29 +5,38 @@ from .descent import newton
 from .em import Together, em
 from .gradient import (
     Decreasing,
-    Walk,
+    EpochEnds,
     coordinate_descent,
-    descent_by_walks,
     gradient_descent,
     stochastic_descent,
+    svrg,
 )
 from .planes import cutting_planes
+from .problem import LossModel, Problem, Ridge, Scaled
 from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling, scaling_step
+from .solvers import SOLVERS, Solver, find_solver
 
 __all__ = [
+    "SOLVERS",
     "Decreasing",
+    "EpochEnds",
+    "LossModel",
+    "Problem",
+    "Ridge",
+    "Scaled",
+    "Solver",
     "Together",
-    "Walk",
     "conjugate_gradient",
     "coordinate_descent",
     "cutting_planes",
-    "descent_by_walks",
     "em",
+    "find_solver",
     "gradient_descent",
     "iterative_scaling",
     "newton",
     "quasi_newton",
     "scaling_step",
     "stochastic_descent",
+    "svrg",
 ]

@@ -27,7 +27,7 @@ def conjugate_gradient(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
         Where to start.
     tol : float

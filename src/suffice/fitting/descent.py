@@ -51,7 +51,8 @@ def newton(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value, the gradient and the Hessian: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value, the gradient and the Hessian: a fold. The penalty is added on the
+        driver.
     start : ndarray
         Where to start.
     solve : callable

@@ -36,7 +36,7 @@ def gradient_descent(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
         Where to start.
     step : {'barzilai-borwein', 'line-search'} or float
@@ -145,7 +145,7 @@ def coordinate_descent(
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added at home.
+        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
         Where to start.
     tol : float
@@ -282,41 +282,42 @@ def stochastic_descent(
 
 
 @dataclass(frozen=True, eq=False)
-class Walk(Statistics):
-    """Where walks over the examples of each block ended, by the weights of the blocks."""
+class EpochEnds(Statistics):
+    """Where the epochs over the examples of each block ended, by the weights of the blocks."""
 
     weight: float
     point: Annotated[np.ndarray, "(...)"]  # the sum, each times its weight
 
 
-def descent_by_walks(
+def svrg(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    walk: Callable[[np.ndarray, np.ndarray, int], Walk],
+    epoch: Callable[[np.ndarray, np.ndarray, int], EpochEnds],
     start: np.ndarray,
     *,
     tol: float = 1e-4,
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples that stay in their blocks, by stochastic steps within each.
+    """Minimise a mean over examples that stay in their blocks by SVRG: stochastic variance-reduced gradients.
 
-    An iteration is a walk over each block, from one point and by its examples one after the other, and a
-    search along the line from there to the mean of where the walks ended. The result depends on the blocks
-    and on the order in them, as far as it is from the minimum.
+    An iteration is an epoch over each block, from one point and by the examples of the block one after the
+    other, and a line search from that point towards the mean of the ends of the epochs. The result depends on
+    the blocks and on the order of the examples in them, to within `tol`.
 
     Parameters
     ----------
     fun : callable
         ``fun(x)`` gives the value and the gradient over all examples: a fold.
-    walk : callable
-        ``walk(x, gradient, n)`` gives where the walks of iteration n from x end: a fold. Steps without noise,
-        as those of `stochastic_descent`, come to rest at the minimum.
+    epoch : callable
+        ``epoch(x, gradient, n)`` gives the ends of the epochs of iteration n from x: a fold. A step takes the
+        gradient at x of all examples, plus the change of the gradient of one example since x: its variance
+        vanishes at the minimum.
     start : ndarray
         Where to start.
     tol : float
         Converged when no component of the gradient is larger, or no step can gain more than rounding.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
     """
@@ -325,8 +326,8 @@ def descent_by_walks(
         if here.gradient is None:
             value, gradient = fun(here.model)
             here = here.replace(value=value, gradient=gradient)
-        ended = walk(here.model, here.gradient, here.n_iter)
-        direction = ended.point / ended.weight - here.model
+        ends = epoch(here.model, here.gradient, here.n_iter)
+        direction = ends.point / ends.weight - here.model
         if not here.gradient.dot(direction) < 0:
             direction = -here.gradient
         found = minimum_along(fun, here, direction, accuracy=0.5)

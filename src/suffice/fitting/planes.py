@@ -2,7 +2,7 @@
 
 Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009: one slack for all examples.
 Ben-Ameur and Neto, "Acceleration of cutting-plane and column generation algorithms", 2007: the next point.
-Wolfe, "Finding the nearest point in a polytope", 1976: the problem at home.
+Wolfe, "Finding the nearest point in a polytope", 1976: the problem on the driver.
 """
 
 from __future__ import annotations

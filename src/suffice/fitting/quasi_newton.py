@@ -37,7 +37,7 @@ def quasi_newton(
     ----------
     fun : callable
         ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
-        penalty added at home. The gradient is kept: it must be a new array in each call.
+        penalty added on the driver. The gradient is kept: it must be a new array in each call.
     start : ndarray or Descent
         Where to start; for 'lbfgs', also with the steps of another descent and the changes of the gradient
         over them, or with the inverse of a matrix like the Hessian, or of its diagonal, in whose terms steps

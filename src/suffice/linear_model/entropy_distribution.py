@@ -23,9 +23,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.loop import Progress, Watch
 from ..core.values import Value
-from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
+from ..fitting import find_solver, iterative_scaling
 from ..fitting.linear_algebra import solve_positive
 
+SOLVERS = ("newton", "lbfgs", "bfgs", "gradient", "conjugate-gradient", "gis", "iis", "ipf")
 INFEASIBLE = (
     "No distribution over these outcomes has these means: they contradict each other, or lie outside of what "
     "the features can be. Check means, or leave a constraint out."
@@ -95,17 +96,7 @@ def maximum_entropy_distribution(
     array([[0.1, 0.1],
            [0.4, 0.4]])
     """
-    solvers: dict[str, Any] = {
-        "newton": newton,
-        "lbfgs": quasi_newton,
-        "bfgs": partial(quasi_newton, update="bfgs"),
-        "gradient": gradient_descent,
-        "conjugate-gradient": conjugate_gradient,
-    }
-    if solver not in (*solvers, "gis", "iis", "ipf"):
-        raise ValueError(
-            f"solver={solver!r} is unknown: use one of {sorted([*solvers, 'gis', 'iis', 'ipf'])}."
-        )
+    algorithm = find_solver(solver, SOLVERS)
     shape = None
     if isinstance(features, Mapping):
         if means is not None:
@@ -117,11 +108,11 @@ def maximum_entropy_distribution(
         progress = Progress(b, (float(np.log(len(F))),), None, "tolerance")
     elif solver == "ipf":
         progress = _proportional(F, b, [1] * len(b) if shape is None else _sizes(features), tol, max_iter)
-    elif solver in ("gis", "iis"):
+    elif algorithm.scaling:
         progress = _scaled(F, b, solver, tol, max_iter)
     else:
-        dual = partial(_dual, F, b, solver == "newton")
-        progress = solvers[solver](dual, np.zeros(len(b)), tol=tol, max_iter=max_iter)
+        dual = partial(_dual, F, b, algorithm.hessian)
+        progress = algorithm.minimise(dual, np.zeros(len(b)), tol=tol, max_iter=max_iter)
     p, constant = _log_linear(F, progress.model)
     gap = float(np.abs(p @ F - b).max(initial=0.0))
     if not gap <= max(100 * tol, 1e-8):

@@ -128,8 +128,8 @@ def _fitted(
 ) -> tuple[np.ndarray, float]:
     """The weights of these features, and the penalised mean loss."""
     some = data.map(_columns, np.array(chosen, np.int64))
-    progress = inner._solver()(some, start.replace(theta=weights), Watch())
-    return progress.model, progress.trace[-1]
+    problem, progress = inner._minimise(some, start.replace(theta=weights), Watch())
+    return problem.solution(progress.model).theta, progress.trace[-1]
 
 
 def _at(start: FeatureWeights, chosen: list[int], weights: np.ndarray) -> FeatureWeights:

@@ -7,6 +7,7 @@ Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
-from ..fitting import newton
+from ..fitting import Problem, newton
 from ..inputs import open_rows, read_rows, source_of
 from ..inputs.conversions import as_numbers
 from ..statistics import Objective
@@ -208,26 +209,13 @@ class HuberRegressor(Regressor, Iterative):
         source = source_of(X)
         data = open_rows(self, source, y, sample_weight)
         model = self._start(data)
-        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
-
-        def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            nonlocal last
-            line = model.replace(theta=theta)
-            last = theta, data.fold(HuberLine.summarize, line)
-            return self._penalised(line, last[1])
-
+        problem = Problem(data, model, partial(self._penalised, model))
+        watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
         progress = newton(
-            objective,
-            model.theta,
-            solve=_step,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            watch=Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta)),
+            problem, problem.start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch
         )
-        if not np.array_equal(last[0], progress.model):  # the last step was tried, and not taken
-            objective(progress.model)
-        solution = model.replace(theta=progress.model)
-        self._publish(progress.replace(model=solution, statistics=last[1]))
+        at, s = problem.solution(progress.model), problem.statistics(progress.model)
+        self._publish(progress.replace(model=at, statistics=s))
         if source.in_memory and source.table is None:
             residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
@@ -251,9 +239,11 @@ class HuberRegressor(Regressor, Iterative):
         how = self.fit_intercept, self.fit_intercept and are_apart(s, D)
         return HuberLine(theta, center, *how, self.epsilon, float(least), basis=basis)
 
-    def _penalised(self, model: HuberLine, s: HuberSums) -> tuple[float, np.ndarray, np.ndarray]:
+    def _penalised(
+        self, model: HuberLine, theta: np.ndarray, s: HuberSums
+    ) -> tuple[float, np.ndarray, np.ndarray]:
         """Mean loss plus penalty, with its derivatives."""
-        D, coef = model.n_columns, model.coef
+        D, coef = model.n_columns, model.at(theta).coef
         basis = np.eye(D) if model.basis is None else model.basis
         value = s.loss + self.alpha * float(coef @ coef)
         gradient, hessian = np.array(s.gradient), np.array(s.hessian)

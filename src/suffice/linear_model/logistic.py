@@ -1,12 +1,14 @@
 """Logistic regression, binomial and multinomial: a log-linear score of one node. Li ch. 6.
 
-Each pass sums the loss with its derivatives; the penalty is added at home. All solvers seek one optimum.
+Each pass sums the loss with its derivatives; the penalty is added on the driver. All solvers seek the same
+optimum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +21,6 @@ from sklearn.utils.extmath import row_norms
 from ..core.blocks import BLOCK_BYTES, stack
 from ..core.cost import afford
 from ..core.loop import Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
@@ -37,7 +38,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier
-from ..fitting import Walk, descent_by_walks, gradient_descent, newton, quasi_newton
+from ..fitting import EpochEnds, LossModel, Problem, Solver, find_solver
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.separation import margins, without_maximum
@@ -47,7 +48,7 @@ from ..statistics import Objective, class_codes, class_totals, class_weights
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinear(Model):
+class LogLinear(LossModel):
     """p(c given x) proportional to exp(coef_c x + intercept_c); for two classes, the first is at zero."""
 
     theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]  # one row for two classes; the intercept last
@@ -140,7 +141,7 @@ class LogLinear(Model):
             return None
         return np.tile(1.0 / curvature, len(self.theta))
 
-    def walk(
+    def svrg_epoch(
         self,
         standard: Standardization,
         gradient: np.ndarray,
@@ -148,45 +149,49 @@ class LogLinear(Model):
         seed: int,
         n_iter: int,
         block: Any,
-    ) -> Walk:
-        """Steps by the rows of a block, from parameters and with a gradient of standardised columns. CSR rows
-        keep their zeros: over them it goes by the columns as they came."""
+    ) -> EpochEnds:
+        """SVRG by the rows of a block, from parameters and with a gradient of standardised columns. CSR rows
+        stay sparse: their columns are not standardised."""
         ridge = np.full(len(standard.scale), strength)
         if standard.ordinary:
-            return self._walk(gradient, ridge, seed, n_iter, block)
+            return self._svrg_epoch(gradient, ridge, seed, n_iter, block)
         if not sp.issparse(block.X):
-            return self._walk(gradient, ridge / standard.scale**2, seed, n_iter, standard.rows(block))
+            return self._svrg_epoch(gradient, ridge / standard.scale**2, seed, n_iter, standard.rows(block))
         at = self.replace(theta=standard.from_standard(self.theta))
-        ended = at._walk(standard.gradient_from_standard(gradient), ridge, seed, n_iter, block)
-        return ended.replace(point=standard.to_standard(ended.point))
+        ends = at._svrg_epoch(standard.gradient_from_standard(gradient), ridge, seed, n_iter, block)
+        return ends.replace(point=standard.to_standard(ends.point))
 
-    def _walk(self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any) -> Walk:
-        """Steps by the rows one after the other, each twice: see `walks`. The squared penalty of each column
-        is `ridge` strong.
+    def _svrg_epoch(
+        self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any
+    ) -> EpochEnds:
+        """Steps by the rows one after the other, each twice: see `svrg`. `ridge` is the weight of the squared
+        penalty of each column.
 
-        The curvature of a row is at most a quarter of its square for two classes, half of it for more.
+        The Lipschitz constant of the gradient of a row is at most a quarter of its squared norm for two
+        classes, half of it for more.
         """
-        from ..loops.log_linear import walk
+        from ..loops.log_linear import svrg_epoch
 
         N, D = block.X.shape
         weight = block.weight * self.class_weight[class_codes(self.classes, block.y)]
         total = float(weight.sum())
         if not total:
-            return Walk(0.0, np.zeros(self.theta.size))
+            return EpochEnds(0.0, np.zeros(self.theta.size))
         X, share = sp.csr_array(block.X), weight * (N / total)  # the mean of the steps is that of the loss
         scores = self.scores(X)
         before = expit(scores) if len(self.theta) == 1 else softmax(scores, axis=1)
-        bend = (0.25 if len(self.theta) == 1 else 0.5) * (share * (row_norms(X, squared=True) + 1.0)).max()
+        largest = (share * (row_norms(X, squared=True) + 1.0)).max()
+        lipschitz = (0.25 if len(self.theta) == 1 else 0.5) * largest
         rng = np.random.default_rng([seed, n_iter, *block.index])
         order = np.concatenate([rng.permutation(N), rng.permutation(N)])
         every = max(1, D * N // max(1, X.nnz))  # as much work as a row: most of it is zeros
         start, drift = (np.ascontiguousarray(a.reshape(self.theta.shape).T) for a in (self.theta, gradient))
-        length = 1.0 / (bend + every * ridge.max(initial=0.0))
-        end = walk(
+        length = 1.0 / (lipschitz + every * ridge.max(initial=0.0))
+        end = svrg_epoch(
             *(X.data, X.indices, X.indptr, order, share, before, start, drift),
             *(np.append(ridge, 0.0), length, every, self.fit_intercept),
         )
-        return Walk(total, total * end.T.ravel())
+        return EpochEnds(total, total * end.T.ravel())
 
     def margins(self, block: Any) -> np.ndarray:
         """By how much the score of the class of each row is above the next one, (N,)."""
@@ -251,28 +256,35 @@ ALIKE = 100.0  # curvatures of coefficients, the largest over the least, that ne
 SAMPLE = 32  # rows for each coefficient, of which the optimum is near that of all rows
 LEAST_SAMPLE = 1 << 14  # rows of such a sample, at least
 
-SOLVERS: dict[str, Any] = {
-    "lbfgs": quasi_newton,
-    "bfgs": partial(quasi_newton, update="bfgs-inverse"),
-    "dfp": partial(quasi_newton, update="dfp"),
-    "newton": newton,
-    "newton-cholesky": newton,
-    "newton-cg": newton,
-    "gradient": gradient_descent,
-    "sgd": descent_by_walks,
-    "sag": descent_by_walks,
-    "saga": descent_by_walks,
-}
+SOLVERS = (
+    "lbfgs",
+    "bfgs",
+    "dfp",
+    "newton",
+    "newton-cholesky",
+    "newton-cg",
+    "gradient",
+    "svrg",
+    "sag",
+    "saga",
+)
 
 
-def _penalised(theta: np.ndarray, s: Objective, ridge: np.ndarray) -> tuple[Any, ...]:
-    """Mean loss plus a squared penalty, as strong as `ridge` says of each column, with its derivatives."""
-    coef, gradient = theta[:, :-1], s.gradient / s.weight
-    value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", ridge * coef, coef))
-    gradient.reshape(theta.shape)[:, :-1] += ridge * coef
-    if np.ndim(s.hessian) == 0:
-        return value, gradient
-    return value, gradient, s.hessian / s.weight + np.diag(np.tile(np.append(ridge, 0.0), len(theta)))
+@dataclass(frozen=True)
+class ColumnRidge:
+    """The mean loss plus half the sum of ``strength * coef**2``, with derivatives; intercepts are free."""
+
+    strength: np.ndarray  # (D,)
+    shape: tuple[int, ...]  # of the parameters
+
+    def __call__(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
+        coef, gradient = theta.reshape(self.shape)[:, :-1], s.gradient / s.weight
+        value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * coef, coef))
+        gradient.reshape(self.shape)[:, :-1] += self.strength * coef
+        if np.ndim(s.hessian) == 0:
+            return value, gradient
+        diagonal = np.tile(np.append(self.strength, 0.0), self.shape[0])
+        return value, gradient, s.hessian / s.weight + np.diag(diagonal)
 
 
 class LogisticRegression(Classifier, Iterative):
@@ -300,15 +312,16 @@ class LogisticRegression(Classifier, Iterative):
     class_weight : dict or 'balanced', default=None
         Weights of the classes; 'balanced' gives all the same total.
     random_state : int, default=None
-        Seed of the order in which 'sgd' takes the rows.
-    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'sgd'}, \
+        Seed of the order in which 'svrg' takes the rows.
+    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg'}, \
             default='lbfgs'
         All seek the same optimum. 'lbfgs': limited-memory BFGS, for any number of coefficients; 'bfgs',
         'dfp': the same with a matrix of all coefficients, for few of them. 'newton' (also by the names of
         scikit-learn): Newton's method, that is iteratively reweighted least squares, which takes the fewest
         passes, each with the square of all coefficients. 'gradient': descent by the gradient, for study.
-        'sgd' (also 'sag' and 'saga'): steps by single rows, without their noise, within each block, and the
-        mean over the blocks; its way, and how far from the optimum it stops, depend on the order of the rows.
+        'svrg' (also 'sag' and 'saga'): stochastic variance-reduced gradients within each block, and the mean
+        over the blocks; its iterations, and how far from the optimum it stops, depend on the order of the
+        rows.
     max_iter : int, default=100
         Iterations at most.
     verbose : int, default=0
@@ -426,123 +439,75 @@ class LogisticRegression(Classifier, Iterative):
         self
         """
         ratio = self._ratio()
+        solver = find_solver(self.solver, SOLVERS, l1_ratio=ratio)
         data = open_rows(self, X, y, sample_weight, block_rows=_block_rows)
-        model, sizes, weight = self._start(data)
-        shape, strength = model.theta.shape, self._strength(weight)
+        model, sizes, weight = self._start(data, solver.hessian)
+        strength = self._strength(weight)
         standard = Standardization.of(sizes, strength, n_constants=1, shift=self.fit_intercept)
-        model = model.replace(theta=standard.to_standard(model.theta))
         ridge = (1.0 - ratio) * strength / standard.scale**2
-        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
-
-        def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            nonlocal last
-            at = model.replace(theta=theta.reshape(shape))
-            if last[0] is None or not np.array_equal(last[0], at.theta):
-                last = at.theta.copy(), standard.fold(data, at)  # the point may move in its place
-            return _penalised(at.theta, last[1], ridge)
-
-        def as_model(theta: np.ndarray) -> LogLinear:
-            return model.replace(theta=standard.from_standard(theta.reshape(shape)))
-
-        minimise: Any = SOLVERS[self.solver]
-        start: Any = model.theta.ravel()
-        if minimise is descent_by_walks:
-            minimise = self._walker(data, model, standard, strength)
-        if ratio:
-            l1 = standard.by_parameter(ratio * strength / standard.scale, start.size)
-            minimise = partial(minimise, l1=l1)
+        l1 = standard.by_parameter(ratio * strength / standard.scale, model.theta.size) if ratio else 0.0
+        problem = Problem(data, model, ColumnRidge(ridge, model.theta.shape), standard=standard, l1=l1)
+        start: Any = problem.start
+        options: dict[str, Any] = {"epoch": self._epoch(problem, strength)} if solver.ordered else {}
         if self.solver == "lbfgs":
             columns = sizes.columns
             squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
             start = Descent(start, inverse=model.units(squares, ridge))
-            start = self._begun(data, model, standard, ridge, start, weight, minimise)
-        progress = minimise(
-            objective,
-            start=start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            watch=Watch(
-                self,
-                self.checkpoint,
-                data,
-                as_model=as_model,
-                in_order=self.solver in ("sgd", "sag", "saga"),
-            ),
-        )
-        objective(progress.model)  # unless it was the last: a step may have been tried, and not taken
-        at = as_model(progress.model)
-        s = last[1] if standard.ordinary else data.fold(LogLinear.summarize, at)
+            start = self._begun(problem, solver, start, weight)
+        watch = Watch(self, self.checkpoint, data, as_model=problem.solution, in_order=solver.ordered)
+        progress = solver(problem, start, tol=self.tol, max_iter=self.max_iter, watch=watch, **options)
+        at, s = problem.solution(progress.model), problem.statistics(progress.model)
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
         self._publish(without_maximum(progress, data, strength))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
         return self
 
-    def _walker(self, data: Partitions, model: LogLinear, standard: Standardization, strength: float) -> Any:
-        """The solver by walks, with the fold that it needs beside the objective."""
+    def _epoch(self, problem: Problem, strength: float) -> Callable[..., EpochEnds]:
+        """The fold that SVRG needs beside the objective."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-        def walk(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> Walk:
-            at = model.replace(theta=theta.reshape(model.theta.shape))
-            return data.fold(LogLinear.walk, at, standard, gradient, strength, seed, n_iter)
+        def epoch(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> EpochEnds:
+            shared = problem.standard, gradient, strength, seed, n_iter
+            return problem.data.fold(LogLinear.svrg_epoch, problem.model.at(theta), *shared)
 
-        return partial(descent_by_walks, walk=walk)
+        return epoch
 
-    def _begun(
-        self,
-        data: Partitions,
-        model: LogLinear,
-        standard: Standardization,
-        ridge: np.ndarray,
-        here: Descent,
-        weight: float,
-        minimise: Any,
-    ) -> Descent:
+    def _begun(self, problem: Problem, solver: Solver, here: Descent, weight: float) -> Descent:
         """Where a descent starts. Many rows start at the optimum of some of them, with the curvature that
         they have there, or that was seen on the way."""
-        size = model.theta.size
+        data, model, size = problem.data, problem.model, problem.model.theta.size
         sample = max(LEAST_SAMPLE, SAMPLE * size)
         if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
             return here
-        rows = data.fold(_every, n // sample)
-        some = in_blocks(stack(rows))
-
-        def objective(theta: np.ndarray, curvature: bool = False) -> tuple[Any, ...]:
-            at = model.replace(theta=theta.reshape(model.theta.shape), curvature=curvature)
-            return _penalised(at.theta, standard.fold(some, at), ridge)
-
-        found = minimise(objective, start=here, tol=10.0 * self.tol, max_iter=self.max_iter)
+        rows, standard = in_blocks(stack(data.fold(_every, n // sample))), problem.standard
+        some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
+        found = solver(some, here, tol=10.0 * self.tol, max_iter=self.max_iter)
         # The Hessian of the sample would take longer than some passes over all rows.
-        if minimise is not quasi_newton or size**2 > 2 * n:
+        if np.any(problem.l1) or size**2 > 2 * n:
             return Descent(found.model, steps=found.steps, changes=found.changes, inverse=here.inverse)
-        hessian = objective(found.model, True)[2]
+        curved = Problem(rows, model.replace(curvature=True), problem.penalty, standard=standard)
+        hessian = curved.hessian(found.model)
         return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
-        """The share of absolute values in the penalty; refuses what does not go together."""
+        """The share of absolute values in the penalty."""
         if self.dual:
             raise ValueError("dual=True is not supported: use dual=False.")
         ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
-        if self.penalty is None or np.isinf(self.C):
-            return 0.0
-        if ratio and SOLVERS[self.solver] not in (quasi_newton, newton):
-            raise ValueError(
-                f"solver={self.solver!r} does not go with l1_ratio={ratio}: use 'lbfgs' or 'newton'."
-            )
-        return ratio
+        return 0.0 if self.penalty is None or np.isinf(self.C) else ratio
 
-    def _start(self, data: Partitions) -> tuple[LogLinear, ColumnSizes, float]:
+    def _start(self, data: Partitions, curvature: bool) -> tuple[LogLinear, ColumnSizes, float]:
         """The model to start from, the sizes of columns, and the weight of all rows by their classes."""
         classes, sizes = classes_and_sizes(data)
         K, D = len(classes), self.n_features_in_
         theta = np.zeros((1 if K == 2 else K, D + 1))
-        by_newton = SOLVERS[self.solver] is newton
-        if by_newton:
+        if curvature:
             afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         weights = class_weights(self.class_weight, data, classes)
         weight = sizes.weight if (weights == 1).all() else weights.dot(class_totals(data, classes))
-        return LogLinear(theta, classes, weights, self.fit_intercept, by_newton), sizes, float(weight)
+        return LogLinear(theta, classes, weights, self.fit_intercept, curvature), sizes, float(weight)
 
     def _strength(self, weight: float) -> float:
         """Of the penalty, beside the mean loss."""

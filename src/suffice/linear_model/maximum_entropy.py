@@ -3,14 +3,12 @@ of largest entropy. Li ch. 6, Gong and Xu ch. 9.
 
 It is log-linear, and the weights of the features are those of largest likelihood: Berger, Della Pietra and
 Della Pietra, "A maximum entropy approach to natural language processing", 1996. Each pass sums the loss and
-how far the expected counts of the features are from those observed; the penalty is added at home.
+how far the expected counts of the features are from those observed; the penalty is added on the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +19,6 @@ from sklearn.callback import with_callbacks
 from ..core.blocks import Rows, Sequences, offsets
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Parts
@@ -30,13 +27,24 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier
-from ..fitting import conjugate_gradient, gradient_descent, iterative_scaling, newton, quasi_newton
-from ..fitting.linear_algebra import gram, one_after_the_other, solve_positive, times, transposed_times
+from ..fitting import LossModel, Problem, Ridge, Solver, find_solver
+from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..inputs import open_rows, read_rows
 from ..statistics import Extremes, Objective, class_codes, classes_of
 
+SOLVERS = (
+    "lbfgs",
+    "gis",
+    "iis",
+    "gradient",
+    "bfgs",
+    "dfp",
+    "conjugate-gradient",
+    "newton",
+    "coordinate",
+)
 LEVELS = 64  # of the totals of features, at most, by which expected counts are kept apart
 
 
@@ -141,7 +149,7 @@ def _least(X: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureWeights(Model):
+class FeatureWeights(LossModel):
     """p(c given x) proportional to exp(sum_p theta_p f_p(x, c))."""
 
     theta: Annotated[np.ndarray, "(P,)"]
@@ -284,6 +292,11 @@ def _row(X: Any, n: int) -> np.ndarray:
     return x
 
 
+def _of_points(watch: Watch, problem: Problem) -> Watch:
+    """From a watch of models, that of the points of a problem."""
+    return replace(watch, as_model=lambda theta: watch.as_model(problem.solution(theta)))
+
+
 class MaximumEntropy(Classifier, Iterative):
     """Classification by the model of largest entropy whose features have the means that were seen.
 
@@ -375,21 +388,7 @@ class MaximumEntropy(Classifier, Iterative):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "features": ["array-like", "sparse matrix", None],
         "C": [POSITIVE, INF],
-        "solver": [
-            StrOptions(
-                {
-                    "lbfgs",
-                    "gis",
-                    "iis",
-                    "gradient",
-                    "bfgs",
-                    "dfp",
-                    "conjugate-gradient",
-                    "newton",
-                    "coordinate",
-                }
-            )
-        ],
+        "solver": [StrOptions(set(SOLVERS))],
         "fit_intercept": ["boolean"],
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
@@ -441,15 +440,16 @@ class MaximumEntropy(Classifier, Iterative):
         -------
         self
         """
-        solve = self._solver()
         data = open_rows(self, X, y, sample_weight)
         classes = classes_of(data)
         data, start = self._start(data, classes)
-        model = start.replace(classes=classes)
-        watch = Watch(self, self.checkpoint, data, as_model=lambda theta: model.replace(theta=theta.copy()))
-        progress = solve(data, start, watch)
-        at = start.replace(theta=progress.model)
-        s = data.fold(FeatureWeights.summarize, at)
+        watch = Watch(self, self.checkpoint, data, as_model=lambda at: at.replace(classes=classes))
+        problem, progress = self._minimise(data, start, watch)
+        at = problem.solution(progress.model).replace(curvature=False)
+        if problem.model.curvature:  # the sums at the last point have the Hessian
+            s = data.fold(FeatureWeights.summarize, at)
+        else:
+            s = problem.statistics(progress.model)
         self.observed_ = data.fold(FeatureWeights.observed, start).parts[1] / s.weight
         self.expected_ = self.observed_ + s.gradient / s.weight
         progress = without_maximum(
@@ -467,22 +467,11 @@ class MaximumEntropy(Classifier, Iterative):
         strength = 1.0 / (self.C * sizes.weight)
         return Standardization.of(sizes, strength, n_constants=int(constants), shift=constants)
 
-    def _solver(self) -> Callable[[Partitions, FeatureWeights, Watch], Progress]:
-        by_gradient: dict[str, Callable[..., Any]] = {
-            "lbfgs": quasi_newton,
-            "bfgs": partial(quasi_newton, update="bfgs"),
-            "dfp": partial(quasi_newton, update="dfp"),
-            "gradient": gradient_descent,
-            "conjugate-gradient": conjugate_gradient,
-        }
-        by_curvature: dict[str, Callable[..., Any]] = {
-            "newton": newton,
-            "coordinate": partial(newton, solve=one_after_the_other),
-        }
-        known: dict[str, Any] = {"gis": self._by_scaling, "iis": self._by_scaling}
-        known |= {name: partial(self._by_descent, f, False) for name, f in by_gradient.items()}
-        known |= {name: partial(self._by_descent, f, True) for name, f in by_curvature.items()}
-        return known[self.solver]
+    def _minimise(self, data: Partitions, start: FeatureWeights, watch: Watch) -> tuple[Problem, Progress]:
+        """The problem and where its solver ended; `watch.as_model` is of models."""
+        solver = find_solver(self.solver, SOLVERS)
+        by = self._by_scaling if solver.scaling else self._by_descent
+        return by(solver, data, start, watch)
 
     def _start(self, data: Partitions, classes: np.ndarray) -> tuple[Partitions, FeatureWeights]:
         """The features of the data, and the model in which all weights are zero."""
@@ -529,44 +518,26 @@ class MaximumEntropy(Classifier, Iterative):
         return shape[1]
 
     def _by_descent(
-        self,
-        minimise: Callable[..., Any],
-        curvature: bool,
-        data: Partitions,
-        start: FeatureWeights,
-        watch: Watch,
-    ) -> Progress:
+        self, solver: Solver, data: Partitions, start: FeatureWeights, watch: Watch
+    ) -> tuple[Problem, Progress]:
         standard, size = self._standard(data, start), len(start.theta)
-        strength = standard.by_parameter(1.0 / (self.C * standard.scale**2), size)
-        start = start.replace(theta=standard.to_standard(start.theta))
-        if curvature:
+        if solver.hessian:
             afford(size**2, f"the Hessian of {size} features", "use solver='lbfgs'.")
+        penalty = Ridge(standard.by_parameter(1.0 / (self.C * standard.scale**2), size))
+        problem = Problem(data, start.replace(curvature=solver.hessian), penalty, standard=standard)
+        theta, watch = problem.start, _of_points(watch, problem)
+        value, gradient = problem(theta)[:2]
+        if np.abs(gradient).max(initial=0.0) <= self.tol:  # nothing to learn, and rounding is not followed
+            at_rest = Progress(theta, (value,), None, "tolerance")
+            return problem, watch.limited(self.max_iter).loop(lambda _: at_rest, Progress(theta))
+        return problem, solver(problem, tol=self.tol, max_iter=self.max_iter, watch=watch)
 
-        def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            """Mean loss plus penalty, by the weights of standardised columns, with its derivatives."""
-            s = standard.fold(data, start.replace(theta=theta, curvature=curvature))
-            value = (s.loss + 0.5 * float(strength.dot(theta**2))) / s.weight
-            gradient = (s.gradient + strength * theta) / s.weight
-            if not curvature:
-                return value, gradient
-            return value, gradient, (s.hessian + np.diag(strength)) / s.weight
-
-        of_standard = replace(watch, as_model=lambda theta: watch.as_model(standard.from_standard(theta)))
-        first = objective(start.theta)
-        if np.abs(first[1]).max(initial=0.0) <= self.tol:  # nothing to learn, and rounding is not followed
-            at_rest = Progress(start.theta, (first[0],), None, "tolerance")
-            found = of_standard.limited(self.max_iter).loop(lambda _: at_rest, Progress(start.theta))
-            return found.replace(model=standard.from_standard(found.model))
-
-        def again(theta: np.ndarray) -> tuple[Any, ...]:
-            return first if np.array_equal(theta, start.theta) else objective(theta)
-
-        found = minimise(again, start.theta, tol=self.tol, max_iter=self.max_iter, watch=of_standard)
-        return found.replace(model=standard.from_standard(found.model))
-
-    def _by_scaling(self, data: Partitions, start: FeatureWeights, watch: Watch) -> Progress:
+    def _by_scaling(
+        self, solver: Solver, data: Partitions, start: FeatureWeights, watch: Watch
+    ) -> tuple[Problem, Progress]:
         standard = self._standard(data, start)
         strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
+        problem = Problem(data, start, Ridge(strength))
         found = data.fold(_range, start)
         # Counted from its least value, no feature is negative; what is subtracted is the same for all
         # classes, and changes no probability.
@@ -577,14 +548,14 @@ class MaximumEntropy(Classifier, Iterative):
         observed = observed - low * weight
 
         def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            at, penalty = start.replace(theta=theta), 0.5 * float(strength.dot(theta**2))
             if len(levels) == 1:
-                s = data.fold(FeatureWeights.summarize, at)
-                return (s.loss + penalty) / s.weight, np.maximum(s.gradient + observed, 0.0)[None]
-            loss, expected, mass = data.fold(FeatureWeights.expected, at, levels).parts
+                expected = problem.sums(theta).gradient + observed
+                return problem.value(theta), np.maximum(expected, 0.0)[None]
+            loss, expected, mass = data.fold(FeatureWeights.expected, start.at(theta), levels).parts
+            penalty = 0.5 * float(strength.dot(theta**2))
             return (loss + penalty) / weight, np.maximum(expected - low * mass[:, None], 0.0)
 
-        return iterative_scaling(
+        return problem, solver.minimise(
             counts,
             observed,
             levels - low.sum(),
@@ -593,7 +564,7 @@ class MaximumEntropy(Classifier, Iterative):
             standard=standard.gradient,
             tol=self.tol * weight,
             max_iter=self.max_iter,
-            watch=watch,
+            watch=_of_points(watch, problem),
         )
 
     def _levels(self, data: Partitions, start: FeatureWeights, bottom: float, top: float) -> np.ndarray:

@@ -8,6 +8,7 @@ that would put the thresholds out of order are halved.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +17,6 @@ from sklearn.callback import with_callbacks
 
 from ..core.cost import afford
 from ..core.loop import Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
@@ -30,7 +30,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier
-from ..fitting import newton, quasi_newton
+from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
 from ..fitting.separation import without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
@@ -39,7 +39,7 @@ from ..statistics import Objective, class_codes, class_weights
 
 
 @dataclass(frozen=True, eq=False)
-class CumulativeLogits(Model):
+class CumulativeLogits(LossModel):
     """logit p(y <= k given x) = threshold_k - coef x: with x, the odds of all k change by one factor."""
 
     theta: Annotated[np.ndarray, "(D + K - 1,)"]  # coefficients, then thresholds, which rise
@@ -54,6 +54,11 @@ class CumulativeLogits(Model):
     @property
     def thresholds(self) -> np.ndarray:
         return self.theta[1 - len(self.classes) :]
+
+    @property
+    def rises(self) -> bool:
+        """Whether the thresholds are in order."""
+        return bool((np.diff(self.thresholds) > 0).all())
 
     def cumulative(self, X: Any) -> np.ndarray:
         """p(y <= k given x) of all classes but the last, (N, K - 1)."""
@@ -125,6 +130,9 @@ class CumulativeLogits(Model):
         return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
 
 
+SOLVERS = ("newton", "lbfgs")
+
+
 class ProportionalOdds(Classifier, Iterative):
     """Proportional odds: a logistic regression of classes that have an order.
 
@@ -182,7 +190,7 @@ class ProportionalOdds(Classifier, Iterative):
     model_: Annotated[CumulativeLogits, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE, INF],
-        "solver": [StrOptions({"newton", "lbfgs"})],
+        "solver": [StrOptions(set(SOLVERS))],
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
         "class_weight": CLASS_WEIGHT,
@@ -229,50 +237,34 @@ class ProportionalOdds(Classifier, Iterative):
         -------
         self
         """
-        data = open_rows(self, X, y, sample_weight)
-        model, sizes = self._start(data)
+        data, solver = open_rows(self, X, y, sample_weight), find_solver(self.solver, SOLVERS)
+        model, sizes = self._start(data, solver.hessian)
         standard = Standardization.of(
             sizes, 1.0 / (self.C * sizes.weight), n_constants=len(model.thresholds), sign=-1.0
         )
-        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
-
-        def objective(theta: np.ndarray) -> tuple[Any, ...]:
-            nonlocal last
-            at = model.replace(theta=theta)
-            if (np.diff(at.thresholds) <= 0).any():
-                return np.inf, np.zeros_like(theta), np.eye(len(theta) if model.curvature else 0)
-            last = theta, standard.fold(data, at)
-            return self._penalised(*last, standard)
-
-        def as_model(theta: np.ndarray) -> CumulativeLogits:
-            return model.replace(theta=standard.from_standard(theta))
-
-        how: dict[str, Any] = {
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "watch": Watch(self, self.checkpoint, data, as_model=as_model),
-        }
-        if model.curvature:
-            progress = newton(objective, model.theta, **how)
-        else:
-            progress = quasi_newton(lambda theta: objective(theta)[:2], model.theta, **how)
-        if not np.array_equal(last[0], progress.model):  # the last step was tried, and not taken
-            objective(progress.model)
-        at = as_model(progress.model)
-        s = last[1] if standard.ordinary else data.fold(CumulativeLogits.summarize, at)
+        problem = Problem(
+            data,
+            model,
+            partial(self._penalised, standard),
+            standard=standard,
+            feasible=lambda at: at.rises,
+        )
+        watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
+        progress = solver(problem, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        at, s = problem.solution(progress.model), problem.statistics(progress.model)
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
         return self._publish(without_maximum(progress, data, 1.0 / self.C))
 
-    def _start(self, data: Partitions) -> tuple[CumulativeLogits, ColumnSizes]:
+    def _start(self, data: Partitions, curvature: bool) -> tuple[CumulativeLogits, ColumnSizes]:
         classes, sizes = classes_and_sizes(data)
-        K, D, curvature = len(classes), self.n_features_in_, self.solver == "newton"
+        K, D = len(classes), self.n_features_in_
         if curvature:
             afford((D + K) ** 2, f"the Hessian of {D + K - 1} parameters", "use solver='lbfgs'.")
         theta = np.concatenate([np.zeros(D), logit(np.arange(1, K) / K)])
         weights = class_weights(self.class_weight, data, classes)
         return CumulativeLogits(theta, classes, weights, curvature), sizes
 
-    def _penalised(self, theta: np.ndarray, s: Objective, standard: Standardization) -> tuple[Any, ...]:
+    def _penalised(self, standard: Standardization, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
         """Mean loss plus penalty, by the parameters of standardised columns, with its derivatives."""
         ridge = standard.by_parameter(1.0 / (self.C * s.weight * standard.scale**2), len(theta))
         value = s.loss / s.weight + 0.5 * float(ridge.dot(theta**2))

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import svd
 
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
+from ..fitting import LossModel
 from ..fitting.linear_algebra import gram, solve_positive
 from ..statistics import Factor, Moments, factor
 from .least_squares import LinearModel, columns_of, must_have_one_target
@@ -21,7 +21,7 @@ DEPENDENT = 1e-3  # of the length of a column, what is left of it less its part 
 
 
 @dataclass(frozen=True, eq=False)
-class Line(Model):
+class Line(LossModel):
     """y = (x - center) coef + intercept: far from the origin, only about a centre the two are told apart."""
 
     theta: Annotated[np.ndarray, "(P,)"]  # coefficients, the intercept, what else there is

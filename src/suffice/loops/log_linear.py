@@ -1,4 +1,4 @@
-"""Rows of log-linear models: their errors from their scores, and a walk by the gradients of single rows."""
+"""Rows of log-linear models: their errors from their scores, and an epoch of SVRG."""
 
 from __future__ import annotations
 
@@ -56,13 +56,14 @@ def errors(scores, intercept, codes, weight):
 
 
 @jit
-def walk(data, indices, indptr, order, weight, before, start, drift, shrink, length, every, intercept):
-    """Where steps lead from `start` (D + 1, K), whose last row is the intercepts, over CSR rows in an order.
+def svrg_epoch(data, indices, indptr, order, weight, before, start, drift, shrink, length, every, intercept):
+    """The end of an epoch of SVRG over CSR rows in an order, from `start` (D + 1, K), whose last row is the
+    intercepts.
 
-    Each row adds its weight times the change of its probabilities since `start`, where they are `before` (N,
-    K), times the row; the whole gradient at the start, `drift`, and `shrink` (D + 1,) times the way since are
-    added after each so many rows as `every` says, as often. One column is the log odds of the second of two
-    classes.
+    The step of a row is its weight times the change of its probabilities since `start`, where they are
+    `before` (N, K), times the row. The gradient over all rows at the start, `drift`, and `shrink` (D + 1,)
+    times the move since then are applied after every `every` rows, as many times. One column is the log odds
+    of the second of two classes.
     """
     D, K = start.shape[0] - 1, start.shape[1]
     W, p = start.copy(), np.empty(K)

@@ -1,14 +1,13 @@
 """Conditional random field on a chain of labels. Li ch. 11; Gong and Xu ch. 8 and 9.
 
 Lafferty, McCallum and Pereira, "Conditional random fields: probabilistic models for segmenting and labeling
-sequence data", 2001. Each pass sums the loss with its gradient; the penalty is added at home.
+sequence data", 2001. Each pass sums the loss with its gradient; the penalty is added on the driver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.callback import with_callbacks
 from ..core.blocks import Sequences, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.values import Value
@@ -33,7 +31,7 @@ from ..estimator.parameters import (
     SHARE,
     StrOptions,
 )
-from ..fitting import gradient_descent, iterative_scaling, quasi_newton, stochastic_descent
+from ..fitting import LossModel, Problem, Scaled, Solver, find_solver
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..inputs import open_sequences, read_sequences
@@ -41,13 +39,14 @@ from ..statistics import Distinct, Objective, class_codes, class_weights, classe
 from .base import StepClassifier, seed_of
 from .chain import Chains
 
+SOLVERS = ("lbfgs", "gradient", "sgd", "iis-s", "iis-t")
 RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
 WORTH = 64  # operations on a block for each number that is summed over it,
 LEAST = 1 << 22  # and in all
 
 
 @dataclass(frozen=True, eq=False)
-class LinearChain(Model):
+class LinearChain(LossModel):
     """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the last from n = 2.
 
     The weights of moves are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some columns e.
@@ -286,7 +285,7 @@ class ConditionalRandomField(StepClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE, INF],
         "l1_ratio": [SHARE],
-        "solver": [StrOptions({"lbfgs", "gradient", "sgd", "iis-s", "iis-t"})],
+        "solver": [StrOptions(set(SOLVERS))],
         "max_iter": [AT_LEAST_0],
         "tol": [NON_NEGATIVE],
         "class_weight": CLASS_WEIGHT,
@@ -342,7 +341,7 @@ class ConditionalRandomField(StepClassifier):
         -------
         self
         """
-        minimise = self._minimiser()
+        solver = find_solver(self.solver, SOLVERS, l1_ratio=self.l1_ratio)
         data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
         start = self._start(data)
         watch = Watch(
@@ -350,13 +349,15 @@ class ConditionalRandomField(StepClassifier):
             self.checkpoint,
             data,
             as_model=lambda theta: start.replace(theta=theta.copy()),
-            in_order=self.solver == "sgd",
+            in_order=solver.ordered,
         )
         # Labels are looked up once, not in every pass.
-        coded, codes = data.map(_coded, start.classes), np.arange(len(start.classes))
-        progress = minimise(coded, start.replace(classes=codes), self._scale(data, start), watch)
-        s = coded.fold(LinearChain.summarize, start.replace(classes=codes, theta=progress.model))
-        solution = start.replace(theta=progress.model)
+        coded, model = data.map(_coded, start.classes), start.replace(classes=np.arange(len(start.classes)))
+        l1 = self.l1_ratio / (self.C * float(coded.fold(_step_weight, model))) if self.l1_ratio else 0.0
+        problem = Problem(coded, model, self._penalised, l1=l1, remember=False)
+        minimise = self._by_scaling if solver.scaling else self._by_sgd if solver.gathers else self._descend
+        progress = minimise(solver, problem, self._scale(data, start), watch)
+        solution, s = start.replace(theta=progress.model), problem.statistics(progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
         return self
 
@@ -371,21 +372,6 @@ class ConditionalRandomField(StepClassifier):
             return None
         scale, K = standard.scale, len(start.classes)
         return np.concatenate([np.repeat(scale, K), np.ones(K * K), np.repeat(scale[start.edge], K * K)])
-
-    def _minimiser(self) -> Callable[[Partitions, LinearChain, Any, Watch], Progress]:
-        known = {
-            "lbfgs": self._by_lbfgs,
-            "gradient": self._by_gradient,
-            "sgd": self._by_sgd,
-            "iis-s": self._by_scaling,
-            "iis-t": self._by_scaling,
-        }
-        if self.l1_ratio and self.solver != "lbfgs":
-            raise ValueError(
-                f"l1_ratio={self.l1_ratio} with solver={self.solver!r}: absolute values have no gradient at "
-                "zero. Use solver='lbfgs'."
-            )
-        return known[self.solver]
 
     def _block_rows(self, block: Any) -> float:
         """Rows whose summary takes long beside adding it up: what is summed may be larger than the rows."""
@@ -422,46 +408,30 @@ class ConditionalRandomField(StepClassifier):
                 )
         return np.array(columns, dtype=np.int64)
 
-    def _descend(
-        self, minimise: Callable[..., Any], data: Partitions, start: LinearChain, scale: Any, watch: Watch
-    ) -> Progress:
-        """Minimise over the weights in units of their features."""
-        fun, how = self._smooth(data, start, scale), {"tol": self.tol, "max_iter": self.max_iter}
-        if scale is None:
-            return minimise(fun, start=start.theta, watch=watch, **how)
-        of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
-        found = minimise(fun, start=start.theta * scale, watch=of_scaled, **how)
-        return found.replace(model=found.model / scale)
-
-    def _smooth(
-        self, data: Partitions, start: LinearChain, scale: Any
-    ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[float, np.ndarray]:
         """Mean loss of a step plus the squared part of the penalty, with its gradient."""
         from ..loops.vectors import add_scaled, dot
 
-        def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            theta = theta if scale is None else theta / scale
-            s = data.fold(LinearChain.summarize, start.replace(theta=theta))
-            strength = (1.0 - self.l1_ratio) / self.C
-            gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
-            if strength:
-                add_scaled(gradient, strength, theta)
-            gradient *= 1.0 / s.weight
-            if scale is not None:
-                gradient /= scale
-            return (s.loss + 0.5 * strength * dot(theta, theta)) / s.weight, gradient
+        strength = (1.0 - self.l1_ratio) / self.C
+        gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
+        if strength:
+            add_scaled(gradient, strength, theta)
+        gradient *= 1.0 / s.weight
+        return (s.loss + 0.5 * strength * dot(theta, theta)) / s.weight, gradient
 
-        return objective
+    def _descend(
+        self, solver: Solver, problem: Problem, scale: Any, watch: Watch, **options: Any
+    ) -> Progress:
+        """Minimise over the weights in units of their features."""
+        options |= {"tol": self.tol, "max_iter": self.max_iter}
+        if scale is None:
+            return solver(problem, watch=watch, **options)
+        of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
+        found = solver(Scaled(problem, scale), watch=of_scaled, **options)
+        return found.replace(model=found.model / scale)
 
-    def _by_lbfgs(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
-        l1 = self.l1_ratio / (self.C * float(data.fold(_step_weight, start))) if self.l1_ratio else 0.0
-        l1 = l1 if scale is None or not l1 else l1 / scale
-        return self._descend(partial(quasi_newton, l1=l1), data, start, scale, watch)
-
-    def _by_gradient(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
-        return self._descend(gradient_descent, data, start, scale, watch)
-
-    def _by_sgd(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
+    def _by_sgd(self, solver: Solver, problem: Problem, scale: Any, watch: Watch) -> Progress:
+        data, start = problem.data, problem.model
         block = data.gather("use solver='lbfgs'.")
         examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
@@ -475,17 +445,20 @@ class ConditionalRandomField(StepClassifier):
 
         # About as long as no sequence overshoots: the curvature of one is at most that of its features.
         columns = 1.0 if scale is None else start.replace(theta=scale).node[:, 0]
-        bend = max(0.5 * _squares(example.X, columns) + example.X.shape[0] for example in examples)
-        minimise = partial(
-            stochastic_descent,
+        lipschitz = max(0.5 * _squares(example.X, columns) + example.X.shape[0] for example in examples)
+        return self._descend(
+            solver,
+            problem,
+            scale,
+            watch,
             of_example=of_example,
             n=n,
-            length=0.5 / (strength / np.min(columns) ** 2 + bend * n / steps),
+            length=0.5 / (strength / np.min(columns) ** 2 + lipschitz * n / steps),
             seed=seed_of(self.random_state),
         )
-        return self._descend(minimise, data, start, scale, watch)
 
-    def _by_scaling(self, data: Partitions, start: LinearChain, scale: Any, watch: Watch) -> Progress:
+    def _by_scaling(self, solver: Solver, problem: Problem, scale: Any, watch: Watch) -> Progress:
+        data, start = problem.data, problem.model
         if data.fold(_negative).any():
             raise ValueError(
                 f"solver={self.solver!r} scales counts, and X has negative features: use solver='lbfgs', or "
@@ -504,16 +477,15 @@ class ConditionalRandomField(StepClassifier):
             )
 
         def counts(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            at = start.replace(theta=theta)
-            s = data.fold(LinearChain.summarize, at)
+            s = problem.sums(theta)
             value = (s.loss + 0.5 * strength * float(theta.dot(theta))) / s.weight
             if by_total:
-                return value, data.fold(LinearChain.expected_by_total, at, totals)
+                return value, data.fold(LinearChain.expected_by_total, start.at(theta), totals)
             # The slack feature, what is missing of the largest total, does not depend on the labels: its
             # expected count is always the one observed, and its weight stays zero.
             return value, (s.gradient + observed)[None]
 
-        return iterative_scaling(
+        return solver.minimise(
             counts,
             observed,
             totals if by_total else totals[-1:],

@@ -26,11 +26,10 @@ from sklearn.callback import with_callbacks
 from ..core.blocks import Sequences
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
-from ..fitting import cutting_planes
+from ..fitting import LossModel, Problem, find_solver
 from ..fitting.kernel import Kernel
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..inputs import open_sequences
@@ -38,6 +37,7 @@ from ..statistics import class_codes, classes_of
 from .base import StepClassifier, seed_of
 from .chain import Chains, by_sequence
 
+SOLVERS = ("cutting-plane", "bcfw", "smo")
 TRIES = 10  # pairs of paths of a sequence in one visit of SMO
 
 
@@ -57,7 +57,7 @@ class Hinge(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class MarginChain(Model):
+class MarginChain(LossModel):
     """A path of labels scores the sum of coef_y x over its steps and of transitions over its moves."""
 
     coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the rows of the kernel
@@ -225,7 +225,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE],
         "loss": [StrOptions({"hamming"}), Numbers(0)],
-        "solver": [StrOptions({"cutting-plane", "bcfw", "smo"})],
+        "solver": [StrOptions(set(SOLVERS))],
         "kernel": [str, callable],
         "gamma": [NON_NEGATIVE, None],
         "tol": [NON_NEGATIVE],
@@ -315,25 +315,18 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         return Watch(self, self.checkpoint, data, **how).limited(self.max_iter)
 
     def _cutting_planes(self, model: MarginChain, data: Partitions) -> Any:
-        last: tuple[Any, Any] = (None, None)  # a point, and the sums there
-
-        def plane(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            nonlocal last
-            s = data.fold(MarginChain.summarize, model.at(theta))
-            last = theta, s
-            height = s.cost if np.isfinite(s.loss) else np.nan
-            return self.C / s.weight * height, self.C / s.weight * s.gradient
-
-        progress = cutting_planes(
-            plane,
-            model.theta,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            watch=self._watch(data, as_model=model.at),
+        problem, solver = Problem(data, model, self._plane), find_solver(self.solver, SOLVERS)
+        watch = self._watch(data, as_model=problem.solution)
+        progress = solver(problem, tol=self.tol, max_iter=self.max_iter, watch=watch)
+        return progress.replace(
+            model=problem.solution(progress.model), statistics=problem.statistics(progress.model)
         )
-        if last[0] is not progress.model:  # another point was looked at later
-            plane(progress.model)
-        return progress.replace(model=model.at(progress.model), statistics=last[1])
+
+    def _plane(self, theta: np.ndarray, s: Hinge) -> tuple[float, np.ndarray]:
+        """The plane that touches C times the mean loss at a point: its height at zero, and its slope. Half
+        the squared norm is added by the solver."""
+        height = s.cost if np.isfinite(s.loss) else np.nan
+        return self.C / s.weight * height, self.C / s.weight * s.gradient
 
     def _frank_wolfe(self, model: MarginChain, data: Partitions) -> Dual:
         from ..loops.margin import frank_wolfe

@@ -1,4 +1,4 @@
-"""Objective: a loss with its derivatives, summed over the examples; penalties are added at home."""
+"""Objective: a loss with its derivatives, summed over the examples; penalties are added on the driver."""
 
 from __future__ import annotations
 

@@ -1,0 +1,106 @@
+"""The solvers of a `Problem` by name, and what each of them can do. One name is one algorithm everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .conjugate import conjugate_gradient
+from .descent import Descent, newton
+from .gradient import gradient_descent, stochastic_descent, svrg
+from .linear_algebra import one_after_the_other
+from .planes import cutting_planes
+from .problem import Problem, Scaled
+from .quasi_newton import quasi_newton
+from .scaling import iterative_scaling
+
+
+def _in_its_estimator(*args: Any, **options: Any) -> Any:
+    raise TypeError("This solver is a part of the one estimator that has it: fit that.")
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An algorithm, what it needs and what it can do.
+
+    Examples
+    --------
+    >>> from suffice.fitting import SOLVERS
+    >>> [name for name, solver in SOLVERS.items() if solver.l1]
+    ['lbfgs', 'newton', 'newton-cholesky', 'newton-cg']
+    """
+
+    minimise: Callable[..., Any]  # of an objective and a start
+    l1: bool = False  # minimises with absolute values of the parameters
+    hessian: bool = False  # needs the Hessian
+    ordered: bool = False  # takes the examples one after the other: the result depends on their order
+    gathers: bool = False  # needs the examples in the memory of this process
+    scaling: bool = False  # needs the expected counts of features, none of which is negative
+
+    def __call__(
+        self, problem: Problem | Scaled, start: np.ndarray | Descent | None = None, **options: Any
+    ) -> Any:
+        """Minimise a problem, from its own start if there is no other."""
+        if np.any(problem.l1):
+            if not self.l1:
+                raise ValueError(f"This solver does not support l1: use {_with_l1(SOLVERS)}.")
+            options["l1"] = problem.l1
+        return self.minimise(problem, start=problem.start if start is None else start, **options)
+
+
+_NEWTON = Solver(newton, l1=True, hessian=True)
+_SVRG = Solver(svrg, ordered=True)
+
+SOLVERS: dict[str, Solver] = {
+    "lbfgs": Solver(quasi_newton, l1=True),  # with absolute values it is OWL-QN
+    "bfgs": Solver(partial(quasi_newton, update="bfgs-inverse")),
+    "dfp": Solver(partial(quasi_newton, update="dfp")),
+    "newton": _NEWTON,
+    "newton-cholesky": _NEWTON,  # scikit-learn's names: the Hessian is summed and factored in each case
+    "newton-cg": _NEWTON,
+    "coordinate": Solver(partial(newton, solve=one_after_the_other), hessian=True),
+    "gradient": Solver(gradient_descent),
+    "conjugate-gradient": Solver(conjugate_gradient),
+    "svrg": _SVRG,
+    "sag": _SVRG,  # scikit-learn's names: of the methods with reduced variance, this one keeps no table
+    "saga": _SVRG,
+    "sgd": Solver(stochastic_descent, ordered=True, gathers=True),
+    "gis": Solver(iterative_scaling, scaling=True),
+    "iis": Solver(iterative_scaling, scaling=True),
+    "iis-s": Solver(iterative_scaling, scaling=True),
+    "iis-t": Solver(iterative_scaling, scaling=True),
+    "ipf": Solver(_in_its_estimator),
+    "cutting-plane": Solver(cutting_planes),
+    "bcfw": Solver(_in_its_estimator, ordered=True, gathers=True),
+    "smo": Solver(_in_its_estimator, ordered=True, gathers=True),
+}
+
+
+def _with_l1(names: Iterable[str]) -> str:
+    return " or ".join(repr(name) for name in names if SOLVERS[name].l1)
+
+
+def find_solver(name: str, options: Collection[str], *, l1_ratio: float = 0.0) -> Solver:
+    """The solver of that name, one of the options of an estimator; refuses what it cannot do.
+
+    Examples
+    --------
+    >>> from suffice.fitting import find_solver
+    >>> find_solver("bfgs", ["lbfgs", "bfgs", "newton"], l1_ratio=0.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: solver='bfgs' does not support l1_ratio=0.5: use solver='lbfgs' or 'newton', or l1_ratio=0.
+    """
+    if name not in options:
+        raise ValueError(f"solver={name!r} is unknown: use one of {sorted(options)}.")
+    solver = SOLVERS[name]
+    if l1_ratio and not solver.l1:
+        raise ValueError(
+            f"solver={name!r} does not support l1_ratio={l1_ratio}: use solver={_with_l1(options)}, "
+            "or l1_ratio=0."
+        )
+    return solver
