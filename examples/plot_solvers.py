@@ -17,7 +17,7 @@ from suffice.linear_model import LogisticRegression
 
 X, y = load_breast_cancer(return_X_y=True)
 X = scale(X)
-solvers = {"newton": "o", "lbfgs": "s", "bfgs": "^", "dfp": "v", "gradient": "D", "sgd": "P"}
+solvers = {"newton": "o", "lbfgs": "s", "bfgs": "^", "dfp": "v", "gradient": "D", "svrg": "P"}
 fits = {
     solver: LogisticRegression(solver=solver, tol=1e-7, max_iter=2000, random_state=0).fit(X, y)
     for solver in solvers
