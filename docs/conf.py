@@ -66,6 +66,7 @@ html_static_path = ["_static"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "suffice"},
+    "header_links_before_dropdown": 5,  # the others are "More"
     "navbar_end": ["version-switcher", "theme-switcher"],
     # Relative to the root of the site, which redirects to a version.
     "switcher": {

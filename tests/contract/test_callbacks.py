@@ -17,10 +17,19 @@ from sklearn.preprocessing import StandardScaler
 from suffice.linear_model import LogisticRegression
 from suffice.statistics import Moments
 
-from ..laws.registry import VARIANTS, answers, bits, fit, fitted, has_options, is_iterative, parametrized
+from ..laws.registry import (
+    VARIANTS,
+    answers,
+    bits,
+    fit,
+    has_options,
+    has_trace,
+    is_iterative,
+    parametrized,
+)
 
 ITERATIVE = [v for v in VARIANTS if is_iterative(v)]
-ONE_PASS = [v for v in VARIANTS if not hasattr(fitted(v), "trace_")]
+ONE_PASS = [v for v in VARIANTS if not has_trace(v)]
 each_iterative = parametrized(ITERATIVE)
 each_variant = parametrized(VARIANTS, slow=has_options)
 
@@ -155,8 +164,8 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
     model_class = type(begun.model_)
     plain, calls = model_class.summarize, []
 
-    def poisoned(self, block):
-        s = plain(self, block)
+    def poisoned(self, block, **how):
+        s = plain(self, block, **how)
         if len(block):
             calls.append(1)
         summed = ("log_likelihood", "loss", "inertia", "bound", "square")

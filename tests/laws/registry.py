@@ -1,7 +1,7 @@
 """Everything there is, found by itself: statistics, models, families, engines and estimators.
 
 A new class is here as soon as it is written. What data it needs it says of itself: a family by its
-`support`, an estimator by its tags, and the options worth trying are those its docstring lists.
+`support`, an estimator by its tags, and the options worth trying are those its constraints declare.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from suffice.core.statistics import Statistics
 from suffice.core.storage import import_everything
 from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
-from suffice.estimator.base import Estimator
+from suffice.estimator.base import Estimator, Iterative
+from suffice.estimator.parameters import StrOptions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
 from suffice.fitting import SOLVERS
 from suffice.sequence import HiddenMarkovModel
@@ -121,14 +122,65 @@ def section(cls: Any, name: str) -> dict[str, str]:
     return dict(re.findall(r"^([A-Za-z_]\w*) : (.*)$", match[1], re.M))
 
 
-def options(cls: type) -> dict[str, list[Any]]:
-    """Parameters whose docstring lists the values they can take, {'a', 'b', None}."""
+def options(cls: Any) -> dict[str, list[Any]]:
+    """Parameters that take strings, and which, as their constraints declare; and None where it is allowed."""
     found = {}
-    for name, kind in section(cls, "Parameters").items():
-        if listed := re.match(r"\{(.*?)\}", kind):
-            texts = [text.strip() for text in listed[1].split(",")]
-            found[name] = [None if text == "None" else text.strip("'\"") for text in texts]
+    for name, constraints in cls._parameter_constraints.items():
+        strings = {text for part in constraints if isinstance(part, StrOptions) for text in part.options}
+        if strings:
+            found[name] = [*sorted(strings), *([None] if None in constraints else [])]
     return found
+
+
+def documented(cls: type) -> dict[str, str]:
+    """The entry of each parameter in the docstring."""
+    doc = inspect.cleandoc(cls.__doc__ or "")
+    match = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", doc, re.M | re.S)
+    return dict(re.findall(r"^(\w+) : (.*?)(?=^\w+ : |\Z)", match[1] if match else "", re.M | re.S))
+
+
+# Options that need others, or data, beside them: the parameters and the support with which they are tried.
+WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
+    **{("NMF", "beta_loss", loss): ({"solver": "mu"}, None) for loss in ("kullback-leibler",)},
+    ("PCA", "n_components", "mle"): ({"svd_solver": "full"}, None),
+    ("LinearDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
+    ("QuadraticDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
+    ("ElasticNet", "selection", "random"): ({"random_state": 0}, None),
+    ("MixedNB", "kinds", "categorical"): ({}, "category"),
+    ("MixedNB", "kinds", "bernoulli"): ({}, "binary"),
+    ("MixedNB", "kinds", "poisson"): ({}, "count"),
+    ("ClassConditional", "family", "categorical"): ({}, "category"),
+    ("ClassConditional", "family", "bernoulli"): ({}, "binary"),
+    ("ClassConditional", "family", "poisson"): ({}, "count"),
+    ("ClassConditional", "family", "multinomial"): ({}, "count"),
+    ("HiddenMarkovModel", "emission", "bernoulli"): ({}, "binary"),
+}
+# Options that are accepted as in scikit-learn and change nothing: a test fits with each of them.
+IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
+    **{
+        (name, "solver"): ("cholesky", "lbfgs", "lsqr", "sag", "saga", "sparse_cg", "svd")
+        for name in ("Ridge", "RidgeClassifier")
+    },
+    ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm", "interior-point", "revised simplex"),
+    ("PCA", "power_iteration_normalizer"): ("LU", "QR", "none"),
+    ("PCA", "iterated_power"): (),
+}
+# Options that the laws do not try, and why.
+ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
+    ("BilinearNMF", "init"): (("custom",), "takes W and V in fit: tests/decomposition/test_nmf.py"),
+    ("NMF", "init"): (("custom",), "takes W and H in fit: tests/decomposition/test_nmf.py"),
+    ("NMF", "beta_loss"): (
+        ("itakura-saito",),
+        "is refused, with what to use: tests/decomposition/test_nmf.py",
+    ),
+    ("CountVectorizer", "input"): (("file", "filename"), "takes files: tests/topics/test_documents.py"),
+    ("GeneralizedAdditiveModel", "family"): (
+        ("binomial", "gaussian", "poisson"),
+        "takes other targets: tests/additive/test_additive.py",
+    ),
+    ("Perceptron", "penalty"): (("elasticnet", "l1", "l2"), "is refused, with what to use"),
+    ("LogisticRegression", "penalty"): (("deprecated", "elasticnet"), "needs l1_ratio: tests/linear_model"),
+}
 
 
 # --- data ----------------------------------------------------------------------------------------------
@@ -224,6 +276,7 @@ class Variant:
     name: str
     estimator: Any
     support: str
+    rare: bool = False  # one option of many, which is tried in the slow suite
 
     def make(self, **params: Any) -> Any:
         """A fresh one; parameters that it does not have are left out."""
@@ -349,14 +402,26 @@ def _variants() -> list[Variant]:
         if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K
         base = {k: v for k, v in small.items() if k in known}
-        cases: list[tuple[dict[str, Any], str | None]] = [({}, None)]
+        cases: list[tuple[dict[str, Any], str | None, bool]] = [({}, None, False)]
+        cases += [(params, support, False) for params, support in MORE.get(cls.__name__, ())]
+        listed = {name for name, kind in section(cls, "Parameters").items() if kind.startswith("{")}
         for name, values in options(cls).items():
-            cases += [({name: value}, None) for value in values if value != known[name]]
-        for params, support in [*cases, *MORE.get(cls.__name__, ())]:
+            apart = {
+                *ELSEWHERE.get((cls.__name__, name), ((), ""))[0],
+                *IGNORED.get((cls.__name__, name), ()),
+            }
+            for value in values:
+                if value not in (known[name], *apart):
+                    more, needed = WITH.get((cls.__name__, name, value), ({}, None))
+                    cases.append(({**more, name: value}, needed, name not in listed))
+        names = set()
+        for params, support, rare in cases:
             estimator = cls(**base | params)
             brief = (f"{k}={v if isinstance(v, str | int | float) else '...'}" for k, v in params.items())
             name = f"{cls.__name__}({','.join(brief)})" if params else cls.__name__
-            found.append(Variant(name, estimator, support or support_of(estimator)))
+            if name not in names:
+                names.add(name)
+                found.append(Variant(name, estimator, support or support_of(estimator), rare))
     return found
 
 
@@ -374,7 +439,7 @@ RARE = re.compile(
 
 
 def is_rare(variant: Variant) -> bool:
-    return RARE.search(variant.name) is not None
+    return variant.rare or RARE.search(variant.name) is not None
 
 
 def has_options(variant: Variant) -> bool:
@@ -399,8 +464,15 @@ def each_variant(
     return parametrized(chosen, slow)
 
 
+def has_trace(variant: Variant) -> bool:
+    """Whether its fit is a loop. Some estimators need none with some of their options."""
+    direct = re.match(r"AdditiveModel(?!.*backfitting)", variant.name)
+    needs_none = direct or "n_components=1)" in variant.name
+    return issubclass(type(variant.estimator), Iterative) and not needs_none
+
+
 def is_iterative(variant: Variant) -> bool:
-    return variant.has("max_iter") and hasattr(fitted(variant), "trace_")
+    return variant.has("max_iter") and has_trace(variant)
 
 
 def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

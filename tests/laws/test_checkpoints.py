@@ -31,7 +31,7 @@ from .registry import (
     bits,
     each_variant,
     fit,
-    fitted,
+    has_trace,
     parametrized,
     support_of,
     table,
@@ -74,7 +74,7 @@ def interrupted(variant, path, at, X, y, weight=None, **params):
     assert path.exists()
 
 
-can_stop = each_variant(lambda v: v.has("checkpoint") and hasattr(fitted(v), "trace_"))
+can_stop = each_variant(lambda v: v.has("checkpoint") and has_trace(v))
 # A file is written in every iteration: where options make no difference, one variant of each estimator.
 one_each = each_variant(lambda v: v.has("checkpoint") and ("(" not in v.name or "newton)" in v.name))
 
@@ -203,7 +203,7 @@ IN_ORDER = [
     *(v for v in VARIANTS if v.has("checkpoint") and (v.by_order or v.takes == "kernel")),
 ]
 ANY_ORDER = [v for v in VARIANTS if v.has("checkpoint") and v.takes in ("rows", "sequences")]
-ANY_ORDER = [v for v in ANY_ORDER if not v.by_order and hasattr(fitted(v), "trace_")]
+ANY_ORDER = [v for v in ANY_ORDER if not v.by_order and has_trace(v)]
 
 
 @parametrized(IN_ORDER, slow=lambda v: False)

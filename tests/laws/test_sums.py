@@ -71,7 +71,7 @@ def summed(variant):
         (f"{fold.name}, {kind}", fold, rtol)
         for kind, X, y, weight, rtol in kinds_of_data(variant)
         for fold in folds(variant, X, y, weight)
-        if not fold.name.endswith(".walk")  # steps one after the other, which say so
+        if not fold.name.endswith(".svrg_epoch")  # steps one after the other, which say so
     ]
 
 

@@ -96,7 +96,7 @@ def test_probabilities():
         ({"subsets": [[0, 7]]}, "from 0 to 3"),
         ({"subsets": [[0, 0]]}, "different"),
         ({"subsets": []}, "subsets"),
-        ({"subset_prior": [1.0]}, "one for each"),
+        ({"subset_prior": [1.0]}, "one number for each"),
         ({"prior_precision": [1.0, 2.0, 3.0, 4.0]}, "'prior_precision' parameter"),
         ({"noise_precision": -1.0}, "'noise_precision' parameter"),
     ],

@@ -331,7 +331,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         cuts off what is negative.
     beta_loss : str or int, default='frobenius'
         'frobenius' or 2, half the squared distance of X and W H; or 'kullback-leibler' or 1, the divergence
-        of X from W H, for the solver 'mu' alone.
+        of X from W H, for the solver 'mu' alone. 'itakura-saito' is refused.
     tol : float, default=1e-4
         Converged when the slopes of the loss, where entries may move, add up to less than this part of what
         they did in the first iteration; or, by 'mu', when over ten iterations the root of the loss falls by

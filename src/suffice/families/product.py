@@ -83,7 +83,10 @@ def _numbers(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
     try:
         return x.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
+        texts = ((n, d) for n, row in enumerate(x) for d, cell in enumerate(row) if isinstance(cell, str))
+        row, d = next(texts, (None, None))
+        where = "" if d is None else f" {x[row, d]!r} in row {row}, column {int(columns[d])},"
         raise ValueError(
-            f"The columns {columns.tolist()} are not categorical, and one of them holds a value that is no "
-            f"number: pass numbers, or fit them as categories. ({error})"
+            f"X has{where} no number where it is not categorical: pass numbers, or fit the column as "
+            f"categories. ({error})"
         ) from None

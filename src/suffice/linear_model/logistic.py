@@ -292,8 +292,9 @@ class LogisticRegression(Classifier, Iterative):
 
     Parameters
     ----------
-    penalty : {'l2', 'l1', None}, default='deprecated'
-        As in scikit-learn, deprecated: 'l1' is ``l1_ratio=1``, None is ``C=np.inf``.
+    penalty : {'l2', 'l1', 'elasticnet', None}, default='deprecated'
+        As in scikit-learn, deprecated: 'l1' is ``l1_ratio=1``, 'elasticnet' is as `l1_ratio` says, None is
+        ``C=np.inf``.
     C : float, default=1.0
         Inverse strength of the penalty; ``np.inf`` is none.
     l1_ratio : float, default=0.0

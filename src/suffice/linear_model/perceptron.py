@@ -157,7 +157,8 @@ class Perceptron(Classifier, Iterative):
     Parameters
     ----------
     penalty : None, default=None
-        Only None: for a penalty see scikit-learn's ``SGDClassifier(loss="perceptron")``.
+        Only None. 'l2', 'l1' and 'elasticnet' are refused: for a penalty see scikit-learn's
+        ``SGDClassifier(loss="perceptron")``.
     alpha : float, default=0.0001
         Ignored: there is no penalty.
     l1_ratio : float, default=0.15

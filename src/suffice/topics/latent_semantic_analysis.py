@@ -32,7 +32,7 @@ class LatentSemanticAnalysis(TruncatedSVD):
     n_oversamples : int, default=10
         Columns of 'randomized' beyond the topics.
     power_iteration_normalizer : str, default='auto'
-        What keeps the columns of 'randomized' apart.
+        What keeps the columns of 'randomized' apart: 'auto', 'QR', 'LU' or 'none'.
     random_state : int, RandomState or None, default=None
         Seed of the columns.
     tol : float, default=0.0
