@@ -1,7 +1,7 @@
 """The constants of the cost of a fit, measured, and the times that they predict for sizes past this machine.
 
 Measured are the compute of six methods by row, reading from Parquet, and for each engine what a fold costs
-that computes nothing: so much a fold, so much a task, so much a byte that comes home and a byte that is sent.
+that computes nothing: so much a fold, so much a task, so much a byte that comes to the driver and a byte that is sent.
 These four are fitted to folds over few and many tasks with small and large sums. Writes the two tables of
 docs/concepts/scale.md, whose numbers are never typed.
 
@@ -54,7 +54,7 @@ SHARE = 0.3  # of it for blocks: what Ray gives its object store
 NODE = 8  # workers of a node, which share its disc
 BLOCK = 128e6  # bytes of a block, as Ray and Spark read files
 TASKS = 4  # tasks to a worker, at least
-HOME = 1 << 28  # bytes of sums that come home to be added; more are added where they are
+HOME = 1 << 28  # bytes of sums that come to the driver to be added; more are added where they are
 ROWS = [10**8, 10**9, 10**10, 10**11, 10**12]
 WORKERS = [1, 10, 100, 1000]
 
@@ -194,7 +194,7 @@ def read_through(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Engine:
-    """Seconds a fold, a task, a byte that comes home with a task, and a byte that is sent."""
+    """Seconds a fold, a task, a byte that comes to the driver with a task, and a byte that is sent."""
 
     fold: float
     task: float
@@ -380,7 +380,7 @@ def constants_page(c: Constants) -> list[str]:
         "Reading Parquet that the system holds in memory, and making blocks of it: "
         f"{amount(c.read)} a second a core. The disc alone: {amount(c.disc)} a second.",
         "",
-        "| engine | a fold, ms | a task, ms | sums that come home, a second | what is sent, a second |",
+        "| engine | a fold, ms | a task, ms | sums that come to the driver, a second | what is sent, a second |",
         "|---|---|---|---|---|",
     ]
     for name, e in c.engines.items():

@@ -56,7 +56,7 @@ exclude_patterns = [
 templates_path = ["_templates"]
 default_role = "py:obj"
 add_module_names = False
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 html_theme = "pydata_sphinx_theme"

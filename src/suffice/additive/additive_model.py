@@ -319,7 +319,7 @@ class _Additive(Iterative):
         return self
 
     def _backfit(self, start: Additive, data: Partitions) -> Self:
-        """Gaussian targets: the data is read once, and the cycles are at home."""
+        """Gaussian targets: the data is read once, and the cycles are on the driver."""
         s = data.fold(Additive.summarize, start)
         must_have_rows(s.weight)
         first = start.estimate(s)

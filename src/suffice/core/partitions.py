@@ -31,11 +31,11 @@ class Partitions(ABC):
 
     @abstractmethod
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        """The sum of `f(*shared, block)`; it comes home."""
+        """The sum of `f(*shared, block)`; it comes to the driver."""
 
     @abstractmethod
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        """The sums by key of the rows that `f(*shared, block)` gives, for sums too large to come home.
+        """The sums by key of the rows that `f(*shared, block)` gives, for sums too large for the driver.
 
         The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose
         first axis is as long. The sums stay in partitions of so many :class:`~suffice.engines.shards.Shard`

@@ -42,7 +42,7 @@ TASKS_A_THREAD = 4
 # A call goes with each task if all together are no larger; if they are, it is a task of its own, and moves
 # from worker to worker.
 CALL_BYTES = 1 << 20
-# Sums up to this size, all together, come home to be added; larger ones are added where they are.
+# Sums up to this size, all together, come to the driver to be added; larger ones are added where they are.
 HOME_BYTES = 1 << 28
 
 LOOK = (

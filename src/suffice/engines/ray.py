@@ -26,7 +26,7 @@ from .shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
 RUN_BYTES = 1 << 26
 TASKS_A_CPU = 4
-# Sums up to this size, all together, come home to be added; larger ones are added where they are.
+# Sums up to this size, all together, come to the driver to be added; larger ones are added where they are.
 HOME_BYTES = 1 << 28
 # Sums by key are added by tasks of so many parts of a shard, a power of two. The bits are the same for any.
 PARTS = 8

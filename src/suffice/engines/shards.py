@@ -1,4 +1,4 @@
-"""Sums by key: totals too large to come home stay in shards, each the sums of a run of keys."""
+"""Sums by key: totals too large for the driver stay in shards, each the sums of a run of keys."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _sequences_in(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _table(batches: Iterable[Any], empty: Any) -> Any:
-    """The rows of a partition, with the names that its columns have at home."""
+    """The rows of a partition, with the names that its columns have on the driver."""
     found = list(batches)
     return pa.Table.from_batches(found).rename_columns(empty.column_names) if found else empty
 
