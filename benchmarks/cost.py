@@ -1,7 +1,8 @@
 """The constants of the cost of a fit, measured, and the times that they predict for sizes past this machine.
 
 Measured are the compute of six methods by row, reading from Parquet, and for each engine what a fold costs
-that computes nothing: so much a fold, so much a task, so much a byte that comes to the driver and a byte that is sent.
+that computes nothing: so much a fold, so much a task, so much a byte that comes to
+the driver and a byte that is sent.
 These four are fitted to folds over few and many tasks with small and large sums. Writes the two tables of
 docs/concepts/scale.md, whose numbers are never typed.
 
@@ -380,7 +381,7 @@ def constants_page(c: Constants) -> list[str]:
         "Reading Parquet that the system holds in memory, and making blocks of it: "
         f"{amount(c.read)} a second a core. The disc alone: {amount(c.disc)} a second.",
         "",
-        "| engine | a fold, ms | a task, ms | sums that come to the driver, a second | what is sent, a second |",
+        "| engine | a fold, ms | a task, ms | sums to the driver, a second | what is sent, a second |",
         "|---|---|---|---|---|",
     ]
     for name, e in c.engines.items():

@@ -46,7 +46,8 @@ CELL_BYTES = 1 << 24
 ALIGNMENT = 64
 # Arrays that are smaller are pickled with what holds them.
 SMALL_BYTES = 1 << 16
-# Sums up to this size, all together, come to the driver to be added; of larger ones, runs are added where they are.
+# Sums up to this size, all together, come to the driver to be added; of larger ones, runs are added where
+# they are.
 HOME_BYTES = 1 << 28
 
 
