@@ -44,7 +44,7 @@ import scipy.sparse as sp
 
 import suffice
 
-from ..laws.registry import VARIANTS, Variant, answers, flat, has_options, in_sequences, leaves, steps
+from ..laws.registry import COMMON, Variant, answers, flat, has_options, in_sequences, leaves, steps
 
 N_ROWS, N_SEQUENCES = 40, 16
 CPU_SECONDS, SECONDS = 20.0, 600.0  # that one case may take, on a machine that may be busy
@@ -727,7 +727,7 @@ class Case:
 
 @cache
 def variants() -> dict[str, Variant]:
-    return {variant.name: variant for variant in VARIANTS}
+    return {variant.name: variant for variant in COMMON}
 
 
 def cases() -> list[Case]:
@@ -736,7 +736,7 @@ def cases() -> list[Case]:
     Which they are goes round with the number of the variant, so that every input meets many estimators.
     """
     found = []
-    for number, variant in enumerate(VARIANTS):
+    for number, variant in enumerate(COMMON):
         names = [*HOSTILE.get(variant.takes, HOSTILE["rows"]), "unfitted"]
         if has_options(variant):
             names = names[number % 12 :: 12]

@@ -363,9 +363,9 @@ class Worker:
 
 def cases(wanted: Any = lambda v: True) -> Any:
     """Of each variant of an estimator: its name, a file, and what to ask."""
-    from tests.laws.registry import VARIANTS, fitted
+    from tests.laws.registry import COMMON, fitted
 
-    for variant in VARIANTS:
+    for variant in COMMON:
         if not wanted(variant):
             continue
         X, y = variant.data()

@@ -20,7 +20,7 @@ from suffice.linear_model import LogisticRegression, Ridge
 from suffice.model_selection import GridSearch
 from suffice.naive_bayes import GaussianNB
 
-from ..laws.registry import ESTIMATORS, VARIANTS
+from ..laws.registry import COMMON, ESTIMATORS
 
 # What scikit-learn takes and we do not: the message of the fit says what to use instead.
 NOT_OURS = {
@@ -45,7 +45,7 @@ def test_so_do_estimators_of_estimators(search):
 
 
 def test_documented_options_are_accepted():
-    for variant in VARIANTS:
+    for variant in COMMON:
         check_parameters(variant.estimator)
 
 

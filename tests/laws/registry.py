@@ -426,6 +426,7 @@ def _variants() -> list[Variant]:
 
 
 VARIANTS = _variants()
+COMMON = [v for v in VARIANTS if not v.rare]
 
 
 # Variants that start elsewhere, or do the same sums by another name: they are tried in the slow suite.

@@ -17,8 +17,8 @@ import suffice
 from suffice.estimator.answers import ANSWERS
 
 from .registry import (
+    COMMON,
     ESTIMATORS,
-    VARIANTS,
     fitted,
     leaves,
     public_names,
@@ -211,7 +211,7 @@ def test_row_wise_methods_are_declared(cls):
 @each_estimator
 def test_documented_attributes_exist(cls):
     """Each is there after fit, in some variant at least: what needs an option says so."""
-    models = [fitted(v) for v in VARIANTS if type(v.estimator) is cls]
+    models = [fitted(v) for v in COMMON if type(v.estimator) is cls]
     for name in section(cls, "Attributes"):
         assert any(hasattr(model, name) for model in models), name
 
@@ -220,7 +220,7 @@ def test_documented_attributes_exist(cls):
 def test_public_attributes_are_documented(cls):
     told = set(section(cls, "Attributes")) | set(re.findall(r"`(\w+_)`", cls.__doc__))
     told |= {"n_features_in_", "feature_names_in_"}
-    for model in (fitted(v) for v in VARIANTS if type(v.estimator) is cls):
+    for model in (fitted(v) for v in COMMON if type(v.estimator) is cls):
         public = {k for k in vars(model) if k.endswith("_") and not k.startswith("_")}
         assert public <= told, public - told
 
@@ -256,7 +256,7 @@ def test_public_methods_are_documented(cls):
 @each_estimator
 def test_documented_names_of_results_are_there(cls):
     """What every fit publishes: the model and what was summed."""
-    for model in (fitted(v) for v in VARIANTS if type(v.estimator) is cls):
+    for model in (fitted(v) for v in COMMON if type(v.estimator) is cls):
         assert model.model_ is not None
         assert model.statistics_ is not None
         assert leaves(model.statistics_)

@@ -19,7 +19,7 @@ from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils import get_tags
 
-from ..laws.registry import ESTIMATORS, VARIANTS, fit
+from ..laws.registry import COMMON, ESTIMATORS, fit
 
 RTOL = 1e-8
 
@@ -103,7 +103,7 @@ OURS_ALONE = ("newton", "gradient", "bfgs", "dfp", "svrg")
 
 @each_pair
 def test_attributes_are_a_superset(name):
-    for variant in [v for v in VARIANTS if type(v.estimator).__name__ == name]:
+    for variant in [v for v in COMMON if type(v.estimator).__name__ == name]:
         params = {
             k: v
             for k, v in variant.estimator.get_params().items()
