@@ -20,6 +20,7 @@ from overhead import CHECK, COLUMNS, added, bare_moments, in_turns, page
 
 from suffice.core.blocks import Rows
 from suffice.engines import dask as engine
+from suffice.inputs.dask import open_arrays
 from suffice.statistics import Moments
 
 BLOCKS, RUN = 64, 8
@@ -48,7 +49,7 @@ def table(sizes: tuple[int, ...] = (65536, 256), repeat: int = 31) -> list[str]:
 def line(client: Client, rows: int, repeat: int) -> str:
     engine.RUN = RUN
     chunks = [da.from_delayed(delayed(made)(rows, n), (rows, COLUMNS), float) for n in range(BLOCKS)]
-    ours: Any = engine.open_arrays(da.concatenate(chunks), None, None, None, CHECK)
+    ours: Any = open_arrays(da.concatenate(chunks), COLUMNS, None, None, None, CHECK)
     where = client.who_has(ours.runs)  # so that the bare tasks find their blocks in the same places
     runs = [client.submit(arrays_of, run, workers=list(where[run.key]), pure=False) for run in ours.runs]
     return in_turns(ours, partial(bare_fold, client, runs), repeat)

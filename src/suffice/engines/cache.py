@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.blocks import Block
 from ..core.partitions import in_block
-from .local import LocalPartitions
+from .local import CALLED, LocalPartitions, after_steps
 from .stores import STORES, OnDisk
 
 log = logging.getLogger("suffice")
@@ -21,7 +21,7 @@ class StreamedPartitions(LocalPartitions):
     def persisted(self) -> LocalPartitions:
         """Blocks are made once, and kept in a temporary file."""
         made = Kept(_Numbered(self.blocks), partial(_made, self.steps), OnDisk)
-        return StreamedPartitions(made, ((_call, ()),))
+        return StreamedPartitions(made, CALLED)
 
 
 def streamed(
@@ -31,7 +31,7 @@ def streamed(
     if cache is None:
         log.info("cache=None: each pass reads the data again.")
         return StreamedPartitions(batches, ((convert, shared),))
-    return StreamedPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), ((_call, ()),))
+    return StreamedPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), CALLED)
 
 
 class _Numbered:
@@ -45,10 +45,7 @@ class _Numbered:
 
 
 def _made(steps: Any, numbered: tuple[int, Any]) -> Block:
-    block = numbered[1]
-    for step, shared in steps:
-        block = step(*shared, block)
-    return block
+    return after_steps(steps, numbered[1])
 
 
 def check_cache(cache: str | None) -> None:
@@ -82,7 +79,7 @@ class Kept:
         for batch in self.batches:
             yield partial(self._convert, store, batch)
             count += 1
-        # If a thread fails from here on, a block is missing, and the next pass begins anew.
+        # If a thread fails from here on, a block is missing, and the next pass starts over.
         self.store, self.count = store, count
 
     def _convert(self, store: Any, numbered: tuple[int, Any]) -> Block:
@@ -90,7 +87,3 @@ class Kept:
         with in_block(numbered[0], "keeping it"):
             store.put(numbered[0], block)
         return block
-
-
-def _call(give: Callable[[], Block]) -> Block:
-    return give()

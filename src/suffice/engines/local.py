@@ -23,7 +23,7 @@ from .threads import in_order
 class LocalPartitions(Partitions):
     """Blocks of this process: a tuple of them, or anything that can be iterated again and again.
 
-    What is read anew in each pass is mapped anew in each pass: `steps` are the maps still to do.
+    Blocks that each pass reads again are mapped again in each pass: `steps` are these maps.
     """
 
     local: ClassVar[bool] = True
@@ -51,17 +51,13 @@ class LocalPartitions(Partitions):
         def task(block: Any) -> Any:
             return sums_by_key(f, shared, [self._stepped(block)], n_keys)
 
-        starts = shard_starts(n_keys, shards)
-        total = add_by_key(in_order(task, self.blocks), starts)
-        return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
+        return _shards(in_order(task, self.blocks), n_keys, shards)
 
     def batches(self) -> Iterator[Any]:
         return in_order(self._stepped, self.blocks)
 
     def _stepped(self, block: Any) -> Any:
-        for step, shared in self.steps:
-            block = step(*shared, block)
-        return block
+        return after_steps(self.steps, block)
 
     def block(self, number: int) -> Any:
         return self.blocks[number]  # type: ignore[index]
@@ -71,13 +67,24 @@ def on_driver(
     data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, shards: int
 ) -> Shards:
     """`fold_by_key` of a cluster whose tasks cannot read blocks of others: the sums come here, and stay."""
-    starts = shard_starts(n_keys, shards)
-    total = add_by_key(data.map(_sums_of_block, f, shared, n_keys).batches(), starts)
-    return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
+    return _shards(data.map(_sums_of_block, f, shared, n_keys).batches(), n_keys, shards)
 
 
 def _sums_of_block(f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, block: Any) -> SumsByKey:
     return sums_by_key(f, shared, [block], n_keys)
+
+
+def _shards(terms: Iterable[SumsByKey], n_keys: int, shards: int) -> Shards:
+    starts = shard_starts(n_keys, shards)
+    total = add_by_key(terms, starts)
+    return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
+
+
+def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], block: Any) -> Any:
+    """The block after these maps, one after the other."""
+    for step, shared in steps:
+        block = step(*shared, block)
+    return block
 
 
 class Stored:
@@ -97,7 +104,7 @@ class StoredPartitions(LocalPartitions):
     """Blocks in a temporary file; what a map gives is written to another."""
 
     def __init__(self, store: OnDisk) -> None:
-        super().__init__(Stored(store), ((_call, ()),))
+        super().__init__(Stored(store), CALLED)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A file of this machine travels as what it holds."""
@@ -117,6 +124,9 @@ class StoredPartitions(LocalPartitions):
 
 def _call(read: Callable[[], Any]) -> Any:
     return read()
+
+
+CALLED: tuple[Any, ...] = ((_call, ()),)  # the step after which calls that read blocks are blocks
 
 
 def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:

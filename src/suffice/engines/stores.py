@@ -83,7 +83,7 @@ class OnDisk:
                 if error.errno == errno.ENOSPC:
                     error.add_note(
                         f"cache='disk' writes to {tempfile.gettempdir()}, after {1e-9 * self.size:.3g} GB: "
-                        "set TMPDIR to a folder with more room, or pass cache=None to read the data anew."
+                        "set TMPDIR to a folder with more room, or pass cache=None to read the data again."
                     )
                 raise
             self.size = start + end

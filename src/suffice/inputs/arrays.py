@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..core.blocks import Edges, Rows, Sequences, missing, offsets
 from ..core.partitions import Partitions
-from .checks import Check, is_object, number_weights, objects_of, weights_of
+from .checks import Check, checked_weights, is_object, objects_of, weights_of
 from .conversions import as_numbers, check_labels, explained
 from .links import MIXED_IDS, ids_of, named_edges, sorted_nodes
 from .readers import DenseColumns
@@ -134,16 +135,17 @@ class MemoryTableSource(TableSource):
             opening, replace(columns, order=None), offset
         ), positions
 
+    @abstractmethod
     def column(self, name: str) -> Any:
-        raise NotImplementedError
+        """One column of the table."""
 
-    def take(self, positions: np.ndarray) -> Any:
+    @abstractmethod
+    def take(self, positions: np.ndarray) -> MemoryTableSource:
         """The same table with these rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
-        """The sequences, whose rows stand in order."""
-        raise NotImplementedError
+        """The sequences, whose rows are in order."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ class FrameSource(MemoryTableSource):
 
     def transformed(self, estimator: Any) -> Table | None:
         assert self.table is not None
-        table = replace(self.table, features=self.transformed_reader(estimator))
+        table = replace(self.table, features=self.reader_for(estimator))
         used = list(dict.fromkeys(table.columns(self.names()).names()))
         return ArrowSource(as_arrow(self.container, used), self.table).transformed(estimator)
 
@@ -314,7 +316,7 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
         y = column_or_1d(unmasked(y, "y"))
         check_consistent_length(block.X, y)
         block = block.replace(y=y)
-    weight = of_sequences(number_weights(check.name, sample_weight, len(offset) - 1), offset)
+    weight = of_sequences(checked_weights(check.name, sample_weight, len(offset) - 1), offset)
     return Sequences(block.X, offset, block.y, weight)
 
 
@@ -362,11 +364,11 @@ def _labels_of(y: Any, lengths: np.ndarray) -> Any:
 
 @dataclass(frozen=True)
 class Shape:
-    """How sequences came: answers return in that shape, and what is given with them is read from it."""
+    """The shape in which sequences were passed. Answers have the same shape."""
 
     offset: np.ndarray  # (S + 1,)
-    listed: bool = False  # as a list of sequences
-    positions: np.ndarray | None = None  # (N,), of the rows in the table, if they came as one
+    listed: bool = False  # whether they were passed as a list of sequences
+    positions: np.ndarray | None = None  # (N,), of the rows in the table, if they were passed as one
 
     def __call__(self, answer: np.ndarray) -> Any:
         if self.positions is not None:

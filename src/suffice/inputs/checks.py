@@ -190,13 +190,14 @@ def objects_of(table: Any) -> np.ndarray:
 
 def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
     """Checked weights of n rows, if there are any; a number is the weight of each."""
-    weight = number_weights(taker, sample_weight, n)
+    weight = checked_weights(taker, sample_weight, n)
     if weight is not None and weight.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one a row of X.")
     return weight
 
 
-def number_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+    """Weights as an array of numbers, not negative and not all zero; a number is repeated n times."""
     if sample_weight is None:
         return None
     weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)

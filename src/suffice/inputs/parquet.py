@@ -315,9 +315,9 @@ class ScanSource(TableSource):
         return scan_parquet(write(whole(self.batches(self.names()), request.columns), request, to))
 
     def transformed(self, estimator: Any) -> Table | None:
-        return super().transformed(estimator) or replace(self, table=Table(self.container)).transformed(
-            estimator
-        )
+        if self.table is None:
+            return replace(self, table=Table(self.container)).transformed(estimator)
+        return super().transformed(estimator)
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,7 @@ class Source(ABC):
 
     def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
         """Partitions of checked links; and the ids of all nodes if the data lists them, else None."""
-        raise TypeError(
-            f"{opening.check.name} takes links, and got {type(self.container).__name__}: pass "
-            "fit((source, target)), two arrays of ids; a sparse matrix, e.g. scipy.sparse.csr_array(A); a "
-            'graph of networkx; or suffice.edges(table, source="...", target="...").'
-        )
+        raise self.no_links(opening)
 
     def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
         """Checked rows in memory, to answer for."""
@@ -72,6 +68,13 @@ class Source(ABC):
     def weighted(self) -> bool:
         """Whether a column of the table has weights."""
         return self.table is not None and self.table.weight is not None
+
+    def no_links(self, opening: Opening) -> TypeError:
+        return TypeError(
+            f"{opening.check.name} takes links, and got {type(self.container).__name__}: pass "
+            "fit((source, target)), two arrays of ids; a sparse matrix, e.g. scipy.sparse.csr_array(A); a "
+            'graph of networkx; or suffice.edges(table, source="...", target="...").'
+        )
 
     def elsewhere(self, estimator: Any) -> TypeError:
         return TypeError(
@@ -131,10 +134,9 @@ class TableSource(Source):
 
     def _edge_columns(self, opening: Opening, sample_weight: Any) -> EdgeColumns:
         if not isinstance(self.table, EdgeTable):
-            super().open_edges(opening, sample_weight)
+            raise self.no_links(opening)
         if sample_weight is not None:
             raise ValueError('The weights of a table are a column: call suffice.edges(table, weight="...").')
-        assert isinstance(self.table, EdgeTable)
         return self.table.columns(self.names())
 
     def reader_for(self, estimator: Any) -> Reader:

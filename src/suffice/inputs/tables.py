@@ -249,7 +249,7 @@ def edges(table: Any, *, source: str, target: str, weight: str | None = None) ->
     target : str
         Column of the nodes to which they go.
     weight : str, optional
-        Column of the weights of the links: two is the link twice, zero is its absence.
+        Column of the weights of the links. A weight of 2 is equivalent to repeating the link; 0 drops it.
 
     Examples
     --------
