@@ -19,6 +19,7 @@ import reference_pages  # noqa: E402
 import suffice  # noqa: E402
 
 reference_pages.write(HERE / "reference" / "generated")
+(HERE / "concepts" / "guarantees_table.md").write_text(reference_pages.guarantees(), encoding="utf-8")
 
 project = "suffice"
 author = "The suffice developers"
@@ -50,6 +51,7 @@ exclude_patterns = [
     "guides/benchmarks_table.md",
     "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
+    "concepts/guarantees_table.md",  # generated, and included in guarantees.md
     "gallery/*.py.md5",
     "sg_execution_times.rst",
 ]

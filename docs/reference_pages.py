@@ -9,6 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import suffice
+from suffice.estimator import Estimator
+from suffice.estimator.guarantees import EXACT, Guarantee
+from suffice.estimator.parameters import StrOptions
 
 
 def public_names() -> dict[str, list[str]]:
@@ -57,6 +60,33 @@ def page(module: str, names: list[str]) -> str:
     for name in others:
         text += [f".. data:: {name}", "", f"   {', '.join(things[name])}", ""]
     return "\n".join(text)
+
+
+def guarantees() -> str:
+    """The table of guarantees: a row for each estimator, and for the options with which it gives others."""
+    text = ["| estimator | options | result | draws | rows of a scan or cluster |", "|---|---|---|---|---|"]
+    public = {(module, name) for module, names in public_names().items() for name in names}
+    for module, name in sorted(public, key=lambda pair: pair[1]):
+        cls = getattr(import_module(module), name)
+        if module.startswith("suffice.estimator") or not (
+            inspect.isclass(cls) and issubclass(cls, Estimator)
+        ):
+            continue
+        usual = cls()._guarantee()
+        others: dict[Guarantee, list[str]] = {usual: []}
+        for option, constraints in cls._parameter_constraints.items():
+            for value in sorted({v for c in constraints if isinstance(c, StrOptions) for v in c.options}):
+                guarantee = cls(**{option: value})._guarantee()
+                if guarantee != usual:
+                    others.setdefault(guarantee, []).append(f'`{option}="{value}"`')
+        for guarantee, options in others.items():
+            text.append(
+                f"| {{class}}`~{module}.{name}` | {', '.join(options)} | {guarantee.exact} "
+                f"| {'seeded' if 'random_state' in cls().get_params() else ''} "
+                f"| {'gathered' if guarantee.gathers else ''} |"
+            )
+    levels = [f"`{level}`\n: {meaning}\n" for level, meaning in EXACT.items()]
+    return "\n".join([*levels, *text, ""])
 
 
 def write(folder: Path) -> None:

@@ -33,7 +33,6 @@ from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator, Iterative
 from suffice.estimator.parameters import StrOptions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
-from suffice.fitting import SOLVERS
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
 
@@ -337,14 +336,13 @@ class Variant:
 
     @property
     def by_order(self) -> bool:
-        """Whether it takes examples one after the other, so that their order is part of what it learns."""
-        params, name = self.estimator.get_params(), type(self.estimator).__name__
-        if name == "Perceptron":  # whose order is made of the rows; but some keep the places of rows
-            return params["algorithm"] == "dual" or params["variant"] == "voted"
-        if name in ("ElasticNetCV", "LassoCV"):  # folds are runs of rows
-            return True
-        solver = SOLVERS.get(params.get("solver", ""))
-        return (solver is not None and solver.ordered) or name == "StructuredPerceptron"
+        """Whether another order of the examples changes more than rounding."""
+        return self.exact not in ("bit", "rounding")
+
+    @property
+    def exact(self) -> str:
+        """What other blocks and another order leave as it is, as the estimator declares."""
+        return self.estimator._guarantee().exact
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)

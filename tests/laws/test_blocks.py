@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import numpy as np
@@ -72,9 +71,7 @@ def test_fit_twice_gives_the_same_bits(variant):
     assert bits(fit(some(variant), X, y)) == bits(fit(some(variant), X, y))
 
 
-@each_variant(
-    lambda v: not re.search(r"LogisticRegression.solver=(svrg|sag|saga)", v.name)
-)  # epochs by block
+@each_variant(lambda v: v.exact != "approximate")
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
     whole = fit(some(variant), X, y)
@@ -104,6 +101,29 @@ def test_order_of_rows_changes_only_rounding(variant):
     assert_close(numbers(variant, shuffled, X), numbers(variant, whole, X), PATH)
     if hasattr(whole, "labels_"):
         assert (shuffled.labels_ == whole.labels_[order]).all()
+
+
+@each_variant(lambda v: v.exact == "bit", takes=("rows", "sequences", "documents"))
+def test_what_is_exact_to_the_bit_has_the_same_bits_from_other_blocks_and_orders(variant):
+    X, y = variant.data()
+    weight = np.random.default_rng(8).integers(0, 3, size=len(X))
+    order = np.random.default_rng(9).permutation(len(X))
+    whole = fit(variant.make(), X, y, weight)
+    with cut_at(*BLOCKS):
+        other = fit(variant.make(), X[order], None if y is None else y[order], weight[order])
+    assert bits(other) == bits(whole)
+
+
+@each_variant(lambda v: v.exact in ("order", "approximate"))
+def test_what_depends_on_the_order_is_declared_so_for_a_reason(variant):
+    """So that no exact method is declared to be less."""
+    X, y = variant.data()
+    order = np.random.default_rng(9).permutation(N)
+    whole = fit(some(variant), X, y)
+    with cut_at(*BLOCKS):
+        other = fit(some(variant), X[order], None if y is None else y[order])
+    with pytest.raises(AssertionError):
+        assert_close(other, whole, PATH)
 
 
 @each_variant(

@@ -23,6 +23,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
@@ -201,6 +202,9 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.max_iter = max_iter
         self.random_state = random_state
         self.checkpoint = checkpoint
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee(gathers=True)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None) -> Self:

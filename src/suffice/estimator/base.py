@@ -21,8 +21,10 @@ from ..core.partitions import Partitions
 from ..core.shapes import fitting_sizes
 from ..core.storage import StorageError, import_everything, load_value, save_value, this_version
 from ..core.values import Value
+from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
 from .answers import ANSWERS, nameless
+from .guarantees import Guarantee
 from .parameters import check_parameters
 
 FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
@@ -62,6 +64,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         if not X.shape[0]:  # a row tells what an answer is like
             return self.transform(np.ones((1, X.shape[1])))[:0]
         return self.transform(X)
+
+    def _guarantee(self) -> Guarantee:
+        """What a fit with these parameters guarantees: what its solver declares, or a subclass."""
+        solver = SOLVERS.get(getattr(self, "solver", ""))
+        if solver is None:
+            return Guarantee()
+        exact = "approximate" if solver.approximate else "order" if solver.ordered else "rounding"
+        return Guarantee(exact, solver.gathers)
 
     def save(self, path: Any) -> None:
         """Write the estimator, its parameters and what it learnt, to one file.

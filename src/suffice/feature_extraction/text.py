@@ -25,6 +25,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
 from ..inputs import Check, Table, in_blocks, open_rows, source_of
 from ..inputs.checks import weights_of
@@ -307,6 +308,9 @@ class CountVectorizer(TransformerMixin, OnePass):
         self.vocabulary = vocabulary
         self.binary = binary
         self.dtype = dtype
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

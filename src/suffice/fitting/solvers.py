@@ -38,6 +38,7 @@ class Solver:
     l1: bool = False  # minimises with absolute values of the parameters
     hessian: bool = False  # needs the Hessian
     ordered: bool = False  # takes the examples one after the other: the result depends on their order
+    approximate: bool = False  # blocks take steps of their own: the result depends on them, within tol
     gathers: bool = False  # needs the examples in the memory of this process
     scaling: bool = False  # needs the expected counts of features, none of which is negative
 
@@ -53,7 +54,7 @@ class Solver:
 
 
 _NEWTON = Solver(newton, l1=True, hessian=True)
-_SVRG = Solver(svrg, ordered=True)
+_SVRG = Solver(svrg, ordered=True, approximate=True)
 
 SOLVERS: dict[str, Solver] = {
     "lbfgs": Solver(quasi_newton, l1=True),  # with absolute values it is OWL-QN

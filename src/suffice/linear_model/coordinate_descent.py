@@ -23,6 +23,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..fitting.folds import Folds
 from ..fitting.linear_algebra import solve_positive
@@ -556,6 +557,9 @@ class ElasticNetCV(_Penalised):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("order")  # folds are runs of rows
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -27,6 +27,7 @@ from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
     CHECKPOINT,
@@ -347,6 +348,11 @@ class Perceptron(Classifier, Iterative):
         self.degree = degree
         self.coef0 = coef0
         self.checkpoint = checkpoint
+
+    def _guarantee(self) -> Guarantee:
+        """The values of the rows make the order of an epoch. The dual and voted forms keep row numbers."""
+        places = self.algorithm == "dual" or self.variant == "voted"
+        return Guarantee("order" if places else "rounding", gathers=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

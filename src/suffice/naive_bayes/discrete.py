@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.blocks import rows_beside
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..families import Labelled
 from ..statistics import distinct
@@ -31,6 +32,9 @@ class DiscreteNB(GenerativeClassifier):
         "fit_prior": ["boolean"],
         "class_prior": [Numbers(0), None],
     }
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

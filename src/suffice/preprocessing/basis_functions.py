@@ -21,6 +21,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
 from ..inputs import open_rows, read_rows
 from ..statistics import Extremes, extremes
@@ -245,6 +246,9 @@ class BasisFunctions(TransformerMixin, Estimator):
         self.knots = knots
         self.width = width
         self.include_bias = include_bias
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -25,6 +25,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1
 from ..inputs import map_block, open_sequences, read_sequences
 from ..inputs.arrays import Shape
@@ -235,6 +236,9 @@ class MarkovChain(DensityMixin, Estimator):
 
     def __init__(self, order: int = 1) -> None:
         self.order = order
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

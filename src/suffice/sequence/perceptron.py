@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 
 from ..core.loop import Progress, Watch
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT
 from ..inputs import open_sequences
 from ..statistics import class_codes
@@ -104,6 +105,9 @@ class StructuredPerceptron(ChainClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.checkpoint = checkpoint
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("order", gathers=True)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:

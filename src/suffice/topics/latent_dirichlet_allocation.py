@@ -30,6 +30,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
@@ -450,6 +451,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         model = self._start(np.random.RandomState(0)).replace(word=word, eta=np.zeros(len(word)))
         self.__dict__.update(self._fitted(model), model_=model)
         return self
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("rounding" if self._solver() == "variational" else "approximate")
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

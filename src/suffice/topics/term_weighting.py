@@ -20,6 +20,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import StrOptions
 from ..inputs import read_rows
 
@@ -157,6 +158,9 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         self.local = local
         self.collection = collection
         self.norm = norm
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
