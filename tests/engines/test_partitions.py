@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,9 @@ def test_dask(dask_client):
 
 
 def test_spark(spark):
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # which workers cannot import
     check(source_of(spark_frame(spark, BLOCKS)).partitions(COLUMNS, CHECK))
 
 
