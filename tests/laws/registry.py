@@ -14,7 +14,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
@@ -346,6 +346,13 @@ class Variant:
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)
+
+
+def sum_of(variant: Variant) -> type:
+    """The statistics that the model of an estimator sums, as its annotations say."""
+    model = get_type_hints(type(variant.estimator)).get("model_", object)
+    found = get_type_hints(model.summarize).get("return") if hasattr(model, "summarize") else object
+    return found if isinstance(found, type) else object
 
 
 # Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
