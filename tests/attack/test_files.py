@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.attack.mutants import RANKS, Worker, cases, closed, opened
-from tests.laws.registry import is_rare
 
 import suffice
 from suffice.additive import AdditiveModel
@@ -359,6 +358,6 @@ def test_mutants_crash_nothing():
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_mutants_of_every_estimator_crash_nothing():
-    counts, bad = attacked(40, lambda v: not is_rare(v))
+    counts, bad = attacked(40, lambda v: True)
     assert not bad, "\n".join(bad)
     assert counts["unclear"] < 0.02 * counts.total()

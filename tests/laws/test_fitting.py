@@ -34,7 +34,6 @@ from .registry import (
     each_variant,
     fit,
     folds,
-    has_options,
     is_iterative,
     options,
     recorded_folds,
@@ -85,7 +84,7 @@ def has_likelihood(variant):
     return "lower_bound_" in section(cls, "Attributes") or issubclass(cls, HiddenMarkovModel)
 
 
-@each_variant(lambda v: v.has("max_iter") and has_likelihood(v) and v.kind != "classifier", slow=has_options)
+@each_variant(lambda v: v.has("max_iter") and has_likelihood(v) and v.kind != "classifier")
 def test_trace_is_what_score_says(variant):
     """Without a prior: the mean log-likelihood, so at rest it is the score."""
     model = fit(variant.make(tol=1e-9, max_iter=2000), *variant.data())
@@ -134,7 +133,7 @@ def test_statistics_are_those_of_the_solution_whatever_was_tried_last():
             assert_close((model.statistics_.loss, model.statistics_.gradient), (at.loss, at.gradient), 1e-9)
 
 
-@each_variant(is_iterative, slow=has_options)
+@each_variant(is_iterative)
 def test_more_starts_are_never_worse(variant):
     if not variant.has("n_init"):
         pytest.skip("starts from one place")

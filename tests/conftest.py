@@ -1,0 +1,21 @@
+"""The quick tier: what a contributor runs before each commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+# Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
+QUICK = (
+    *("additive", "core", "decision", "decomposition", "fitting", "linear_model", "naive_bayes", "plot"),
+    *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
+    *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
+)
+
+
+def pytest_collection_modifyitems(items):
+    folders = [TESTS.parent / "src", *(TESTS / part for part in QUICK)]
+    for item in items:
+        ours = any(item.path.is_relative_to(folder) for folder in folders)
+        if ours and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
