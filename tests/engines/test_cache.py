@@ -162,7 +162,7 @@ def test_a_block_in_memory_does_not_hold_its_batch():
 @pytest.mark.parametrize("cache", KEPT)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_pass_that_failed_is_not_a_cache(cache, threads, real):
-    """Wherever it fails: the next pass begins anew, and has all blocks."""
+    """Wherever it fails: the next pass starts again, and has all blocks."""
     with suffice.threads(threads):
         expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
         for failing in (0, 3, 10):

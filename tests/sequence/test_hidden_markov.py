@@ -43,7 +43,7 @@ LENGTHS = (3, 1, 0, 5)
 N = sum(LENGTHS)
 
 
-# Emissions: a family, rows of it with holes, and its log density written anew --------------------
+# Emissions: a family, rows of it with holes, and its log density written again -------------------
 
 
 @dataclass

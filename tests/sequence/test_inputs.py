@@ -1,4 +1,4 @@
-"""Sequences at the door: the same answer whatever holds them; and what is wrong is said in words."""
+"""Input of sequences: every container gives the same blocks, and errors say what is wrong."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ TABLES = {
 
 
 def opened(X, *given, estimator=None, **more):
-    """The one block that the door makes of so few steps."""
+    """The only block that `open_sequences` makes of this few steps."""
     (block,) = open_sequences(estimator or SequenceEstimator(), X, *given, **more).blocks
     return block
 

@@ -291,11 +291,11 @@ class _Additive(Iterative):
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -618,9 +618,9 @@ class GeneralizedAdditiveModel(_Additive):
     tol : float, default=1e-7
         Converged when the mean penalised deviance changes by less.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -641,13 +641,13 @@ class GeneralizedAdditiveModel(_Additive):
     trace_ : ndarray
         Mean penalised deviance by iteration. While the penalties are still chosen it may rise.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Additive
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -718,7 +718,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -728,7 +728,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -754,7 +754,7 @@ class GeneralizedAdditiveModel(_Additive):
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
             Their targets, if they are not a column of the table.
         sample_weight : array, optional

@@ -234,11 +234,11 @@ class _ProjectionPursuit(Iterative):
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -414,11 +414,11 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     tol : float, default=1e-6
         A step that makes the objective smaller by a smaller share is the last.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, default=None
         Draws some of the directions that are tried for a new term.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -433,13 +433,13 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     trace_ : ndarray
         Mean penalised squares by iteration; it may rise where penalties are chosen.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : ProjectionPursuit
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -480,11 +480,11 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     tol : float, default=1e-6
         A step that makes the objective smaller by a smaller share is the last.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, default=None
         Draws some of the directions that are tried for a new term.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -501,13 +501,13 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     trace_ : ndarray
         Mean penalised deviance by iteration; it may rise where penalties are chosen.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : ProjectionPursuit
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -537,7 +537,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -546,7 +546,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -127,20 +127,20 @@ default='k-means++'
         Number of starts, of which the best is kept; they share each pass. 'auto' is ten for
         'random' or a callable, and one otherwise.
     max_iter : int, default=300
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Converged when centres move by less than this, squared and summed, relative to the mean variance
         of the features.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     copy_x : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     algorithm : {'lloyd', 'elkan'}, default='lloyd'
         Ignored: both give the same result.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ default='k-means++'
     converged_ : bool
         Whether centres settled.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Centers
         The fitted model.
     statistics_ : ClusterSums
@@ -217,11 +217,11 @@ default='k-means++'
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their weight.
+            The rows. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------

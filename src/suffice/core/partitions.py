@@ -63,7 +63,7 @@ class Partitions(ABC):
 
 
 class Opened(Partitions):
-    """Partitions that came through the door before: `fit` and `score` take them in the place of data."""
+    """Partitions whose input was already checked: `fit` and `score` accept them in place of data."""
 
     features: tuple[str, ...] | int  # the names of the features, or how many there are
     check: Any  # that the blocks have passed

@@ -240,7 +240,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array, table, scan, distributed data set; or sequences
             What the classifier takes.
         y : array, optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the examples.
         **how : dict
@@ -328,9 +328,9 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """
@@ -343,9 +343,9 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """

@@ -126,11 +126,11 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     tol : float, default=1e-5
         Converged when the loss falls by less than this part of what it was at first.
     max_iter : int, default=500
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     converged_ : bool
         Whether the loss settled.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Concepts
         W and V, before concepts were made of length one.
     statistics_ : ConceptSums

@@ -337,7 +337,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         they did in the first iteration; or, by 'mu', when over ten iterations the root of the loss falls by
         less than this part of what it was at first.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the start, and of the order of the coordinates.
     alpha_W : float, default=0.0
@@ -351,7 +351,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     shuffle : bool, default=False
         Whether 'cd' takes the coordinates in a random order.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -368,7 +368,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     converged_ : bool
         Whether the fit settled.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : SquaredFactors or DivergenceFactors
         The fitted model: W and H.
     statistics_ : FactorSums or DivergenceSums
@@ -442,7 +442,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         Parameters
         ----------
         X : array, CSR, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their weight.
+            The rows. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         W : array of shape (n_samples, n_components), optional
@@ -450,7 +450,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         H : array of shape (n_components, n_features), optional
             Where H starts, if ``init='custom'``.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------

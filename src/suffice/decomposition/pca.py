@@ -97,7 +97,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     n_components : int, float or 'mle', default=None
         Components to keep: a number, the share of variance to explain, Minka's choice, or all.
     copy : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     whiten : bool, default=False
         Whether to divide scores by their standard deviation.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default='auto'
@@ -105,7 +105,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         more. 'auto' takes the first unless there are more features than a thousand. 'arpack' and
         'randomized' are approximations for data in memory: here they are exact, as 'auto'.
     tol : float, default=0.0
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     iterated_power : int or 'auto', default='auto'
         Ignored.
     n_oversamples : int, default=10
@@ -113,7 +113,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     power_iteration_normalizer : str, default='auto'
         Ignored.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         return int(asked)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them."""
+        """Update the model with more rows. The result equals one `fit` to all rows."""
         return self._add(X, y, sample_weight)
 
     @row_wise

@@ -54,9 +54,9 @@ class Discriminant(GenerativeClassifier):
         self._publish(start, s)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         if self.shrinkage == "auto":
             raise ValueError("shrinkage='auto' reads the data twice, so partial_fit cannot use it.")
@@ -157,7 +157,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     shrinkage : float or 'auto', default=None
         Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     n_components : int, default=None
         Dimensions of `transform`; as many as there can be if not given.
     store_covariance : bool, default=False
@@ -190,7 +190,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     shrinkage : float or 'auto', default=None
         Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     reg_param : float, default=0.0
         With 'svd', weight of the identity in each covariance.
     store_covariance : bool, default=False
@@ -54,7 +54,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------

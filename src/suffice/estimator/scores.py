@@ -47,9 +47,9 @@ class Classifier(ClassifierMixin):
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """
@@ -73,7 +73,7 @@ class Regressor(RegressorMixin):
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
             Their targets, if they are not columns of the table.
         sample_weight : array, optional

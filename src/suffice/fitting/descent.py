@@ -60,9 +60,10 @@ def newton(
     l1 : float or ndarray
         Strength of the absolute values, of all parameters or of each.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 

@@ -50,7 +50,7 @@ def em(
     tol : float
         A run has converged when the objective changes by less.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     settled : callable, optional
         ``settled(old, new, trace)`` decides instead of `tol`.
     mended : callable, optional

@@ -45,9 +45,10 @@ def gradient_descent(
         textbooks; there the next gradient is at right angles, and the way to the minimum of a narrow valley
         is long. A number multiplies the gradient, and nothing is tried: too large a number diverges.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -149,9 +150,10 @@ def coordinate_descent(
     start : ndarray
         Where to start.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -315,7 +317,8 @@ def svrg(
     start : ndarray
         Where to start.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
         Maximum number of iterations.
     watch : Watch, optional

@@ -65,7 +65,7 @@ def cutting_planes(
     tol : float
         Converged when the gap is no larger than this share of the objective.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 

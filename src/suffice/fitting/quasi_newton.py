@@ -57,7 +57,7 @@ def quasi_newton(
         Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or no step
         can gain more than rounding.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 

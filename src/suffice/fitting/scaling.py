@@ -52,7 +52,7 @@ def iterative_scaling(
     tol : float
         Converged when no count is further from what is observed, the penalty included, than this.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 

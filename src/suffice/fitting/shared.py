@@ -135,7 +135,7 @@ class Sharing:
     seed : int
         Of the division.
     features, check, flat_target
-        What the door says of the data: see `Opened`.
+        Names and checks of the data: see `Opened`.
     """
 
     def __init__(

@@ -235,21 +235,21 @@ class ElasticNet(_Penalised):
     l1_ratio : float, default=0.5
         Share of the absolute penalty, by which coefficients become zero.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool, default=False
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
         Whether to start from the coefficients of the last fit.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -262,11 +262,11 @@ class ElasticNet(_Penalised):
     n_iter_ : int or list of int
         Sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     References
     ----------
@@ -339,21 +339,21 @@ class Lasso(ElasticNet):
     alpha : float, default=1.0
         Strength of the penalty; the intercept is not penalised.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool, default=False
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
         Whether to start from the coefficients of the last fit.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -366,11 +366,11 @@ class Lasso(ElasticNet):
     n_iter_ : int or list of int
         Sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     References
     ----------
@@ -441,28 +441,28 @@ class ElasticNetCV(_Penalised):
     alphas : int or array, default=100
         How many alphas to try, or which.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     cv : int, splitter or iterable, default=None
         Number of folds, five if None, or a splitter of scikit-learn or pairs of arrays in which each row is
         left out once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into
         runs of rows in the order in which they are stored, and rows of weight zero are counted. Rows that are
         sorted are shuffled by ``cv=KFold(5, shuffle=True, random_state=0)``.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     verbose : bool, default=0
         Ignored: see scikit-learn's callbacks.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -483,7 +483,7 @@ class ElasticNetCV(_Penalised):
     n_iter_ : int
         Sweeps over the coefficients.
     dual_gap_ : float
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -564,9 +564,9 @@ class ElasticNetCV(_Penalised):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows, in fits and in errors; folds count rows, whatever they weigh.
 
@@ -621,15 +621,15 @@ class LassoCV(ElasticNetCV):
     alphas : int or array, default=100
         How many alphas to try, or which.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     cv : int, splitter or iterable, default=None
         Number of folds, five if None, or a splitter of scikit-learn: as in `ElasticNetCV`.
     verbose : bool, default=False
@@ -637,9 +637,9 @@ class LassoCV(ElasticNetCV):
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
         'cyclic' or 'random'. Ignored: coefficients are taken in turn.
 
@@ -660,7 +660,7 @@ class LassoCV(ElasticNetCV):
     n_iter_ : int
         Sweeps over the coefficients.
     dual_gap_ : float
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -736,7 +736,7 @@ def enet_path(
     X : array, CSR matrix, table, Parquet scan or distributed data set
         The rows.
     y : array of shape (n_samples,), optional
-        Targets, if they are not a column of the table.
+        Targets. Leave out if a column of the table holds them.
     sample_weight : array, optional
         Weights of the rows.
     l1_ratio : float, default=0.5
@@ -746,7 +746,7 @@ def enet_path(
     alphas : int or array, default=100
         How many alphas, or which.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     tol : float, default=1e-4
         As that of `ElasticNet`.
     max_iter : int, default=1000

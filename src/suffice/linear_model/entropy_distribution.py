@@ -67,7 +67,7 @@ def maximum_entropy_distribution(
     tol : float
         Converged when each mean is as near to what it should be.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
 
     Returns
     -------

@@ -80,7 +80,7 @@ class HuberLine(Line):
         return HuberSums(total, loss, gradient, hessian, Z.squares(2.0 / s * far))
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         return self.replace(theta=self.theta + newton_step(s.hessian, s.gradient))
 
 
@@ -103,17 +103,17 @@ class HuberRegressor(Regressor, Iterative):
         How many scales a residual may have to count by its square; 1 at least. At 1.35 and with normal
         errors, the variance of the coefficients is a twentieth more than that of least squares.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     alpha : float, default=0.0001
         Strength of the squared penalty.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     tol : float, default=1e-5
         Converged when no component of the gradient of the mean loss is larger, or the loss falls no more.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -130,9 +130,9 @@ class HuberRegressor(Regressor, Iterative):
     trace_ : ndarray
         Penalised mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : HuberLine
         The fitted model.
     statistics_ : HuberSums
@@ -196,11 +196,11 @@ class HuberRegressor(Regressor, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------

@@ -156,11 +156,11 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return super().fit(source, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
         It follows from sums alone, since the rows seen before cannot be read again: where features nearly
         depend on each other or are far from the origin, `fit` has more digits.
@@ -212,15 +212,15 @@ class LinearRegression(Refined, LeastSquares):
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     tol : float, default=1e-6
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class LinearRegression(Refined, LeastSquares):
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     Examples
     --------
@@ -291,19 +291,19 @@ class Ridge(Refined, LeastSquares):
     alpha : float or array of shape (n_targets,), default=1.0
         Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=None
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     tol : float, default=1e-4
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     solver : str, default='auto'
         Ignored: the solution is exact.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
@@ -318,7 +318,7 @@ class Ridge(Refined, LeastSquares):
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     Examples
     --------

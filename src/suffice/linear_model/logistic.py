@@ -201,7 +201,7 @@ class LogLinear(LossModel):
         return margins(scores, codes)
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         step = solve_positive(s.hessian, s.gradient)
@@ -307,11 +307,11 @@ class LogisticRegression(Classifier, Iterative):
         of their deviation, is larger. Columns whose deviation is between 1/16 and 16, and whose mean is
         within 16 deviations of zero, are taken as they are.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     intercept_scaling : float, default=1
         Ignored: the intercept is not penalised.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     random_state : int, default=None
         Seed of the order in which 'svrg' takes the rows.
     solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg'}, \
@@ -324,15 +324,15 @@ class LogisticRegression(Classifier, Iterative):
         over the blocks; its iterations, and how far from the optimum it stops, depend on the order of the
         rows.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -347,9 +347,9 @@ class LogisticRegression(Classifier, Iterative):
     trace_ : ndarray
         Penalised mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : LogLinear
         The fitted model; its `summarize` gives the loss and the gradient of a block.
     statistics_ : Objective
@@ -429,11 +429,11 @@ class LogisticRegression(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -523,7 +523,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -533,7 +533,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -544,7 +544,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

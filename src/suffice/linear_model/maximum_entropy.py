@@ -219,7 +219,7 @@ class FeatureWeights(LossModel):
         return margins(self.features.scores(block, self.theta), codes)
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
@@ -332,11 +332,11 @@ class MaximumEntropy(Classifier, Iterative):
         Converged when the mean that is expected of each feature is as near to what it should be, in units of
         the deviation of the feature: as in `LogisticRegression`.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -356,9 +356,9 @@ class MaximumEntropy(Classifier, Iterative):
         Penalised mean loss by iteration. Without penalty it is the dual function, and at the end the
         conditional entropy of the model.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : FeatureWeights
         The fitted model; its `summarize` gives the loss and the gradient of a block of features.
     statistics_ : Objective
@@ -430,11 +430,11 @@ class MaximumEntropy(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -623,7 +623,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -632,7 +632,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -640,7 +640,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

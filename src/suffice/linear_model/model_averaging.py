@@ -171,7 +171,7 @@ class BayesianModelAveraging(LeastSquares):
     model_ : AveragedLine
         The fitted model, with the lines.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     See Also
     --------

@@ -124,7 +124,7 @@ class CumulativeLogits(LossModel):
         return np.minimum(ends[c + 1] - score, score - ends[c])
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
@@ -150,11 +150,11 @@ class ProportionalOdds(Classifier, Iterative):
         Converged when no component of the gradient of the mean loss, by the coefficients of columns in units
         of their deviation, is larger: as in `LogisticRegression`.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -169,9 +169,9 @@ class ProportionalOdds(Classifier, Iterative):
     trace_ : ndarray
         Penalised mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : CumulativeLogits
         The fitted model; its `summarize` gives the loss and the gradient of a block.
     statistics_ : Objective
@@ -227,11 +227,11 @@ class ProportionalOdds(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class ProportionalOdds(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -291,7 +291,7 @@ class ProportionalOdds(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

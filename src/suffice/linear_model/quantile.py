@@ -89,7 +89,7 @@ class QuantileLine(Line):
         return QuantileSums(float(w.sum()), *sums)
 
     def estimate(self, s: QuantileSums) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         return self.replace(theta=self.theta + newton_step(s.curvature, s.gradient))
 
     def signs(self, r: np.ndarray) -> np.ndarray:
@@ -281,7 +281,7 @@ class QuantileRegressor(Regressor, Iterative):
     alpha : float, default=1.0
         Strength of the absolute penalty; the intercept is not penalised.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     solver : str, default='highs'
         Ignored: linear programs have few rows, whatever the number of rows, and HiGHS solves them.
     solver_options : dict, default=None
@@ -289,9 +289,9 @@ class QuantileRegressor(Regressor, Iterative):
     tol : float, default=1e-7
         Converged when the objective is at most so much, relative to itself, above the least there is.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -307,9 +307,9 @@ class QuantileRegressor(Regressor, Iterative):
     trace_ : ndarray
         The objective by iteration, smoothed until a linear program is solved.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : QuantileLine
         The fitted model.
     statistics_ : QuantileSums
@@ -375,11 +375,11 @@ class QuantileRegressor(Regressor, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------

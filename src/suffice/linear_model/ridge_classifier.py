@@ -51,21 +51,21 @@ class RidgeClassifier(Classifier, Refined):
     alpha : float, default=1.0
         Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=None
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     tol : float, default=1e-4
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     solver : str, default='auto'
         Ignored: the solution is exact.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class RidgeClassifier(Classifier, Refined):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

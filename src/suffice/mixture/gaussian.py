@@ -25,13 +25,13 @@ class GaussianMixture(BaseMixture):
         Whether each component has its own covariance, all share one, features are independent, or
         components are round.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     reg_covar : float, default=1e-6
         Added to the diagonal of covariances.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
         The first division of the rows: by k-means, by the nearest of rows drawn apart or evenly, or at
         random.
@@ -42,7 +42,7 @@ class GaussianMixture(BaseMixture):
     precisions_init : array, default=None
         Inverse covariances to start from, in the shape of `covariances_`.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     warm_start : bool, default=False
         Whether `fit` goes on from the last fit.
     verbose : int, default=0
@@ -56,7 +56,7 @@ class GaussianMixture(BaseMixture):
     fixed : {'covariance', None}, default=None
         What is not estimated but stays as `precisions_init` says.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class GaussianMixture(BaseMixture):
     n_iter_ : int
         Number of iterations of the best start.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     trace_ : ndarray of shape (n_iter_,)
         Objective by iteration.
     model_ : Mixture

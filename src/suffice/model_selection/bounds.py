@@ -78,7 +78,7 @@ def finite_class_bound(
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     empirical_risk : float or array, default=0.0
         Mean loss on the examples, where losses lie between 0 and 1.
     two_sided : bool, default=False
@@ -112,7 +112,7 @@ def finite_class_sample_size(
     deviation : float
         Risk less mean loss on the examples, at most.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     two_sided : bool, default=False
         Whether risks may be off in either direction.
 
@@ -137,7 +137,7 @@ def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> An
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def vc_bound(
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     constant : float, default=1.0
         Times the confidence, for texts that state it up to a constant.
 
@@ -206,7 +206,7 @@ def margin_bound(
     radius : float, default=1.0
         No row is longer.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
 
     Returns
     -------

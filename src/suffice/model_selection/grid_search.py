@@ -147,11 +147,12 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         X : array, table, scan, distributed data set; or sequences
             What the estimator takes.
         y : array, optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         groups : array, optional
             Ids of the sequences of an array of steps, for estimators of sequences.
         sample_weight : array, optional
-            Weights of the examples, in fits and in scores: two is the example twice, zero is its absence.
+            Per-sample weights, used in fits and in scores. A weight of 2 is equivalent to repeating the
+            sample; 0 drops it.
 
         Returns
         -------

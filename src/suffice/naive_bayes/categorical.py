@@ -26,11 +26,11 @@ class CategoricalNB(DiscreteNB):
         Smoothing: each category was seen this often before, in every class. Zero is maximum likelihood
         (Li, algorithm 4.1), one is Laplace's rule.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class probabilities are estimated; if not, they are equal.
+        Whether to estimate the prior probabilities of the classes. If False, a uniform prior is used.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities, if they are known.
+        Prior probabilities of the classes. If given, they are not estimated.
     min_categories : int or array of shape (n_features,), default=None
         How many categories columns have, if there may be more than the largest number says.
 
@@ -51,7 +51,7 @@ class CategoricalNB(DiscreteNB):
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

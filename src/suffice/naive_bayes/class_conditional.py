@@ -146,19 +146,19 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     reg_covar : float, default=1e-6
         Added to the variances of Gaussians.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     unlabelled : int, float or str, default=None
         A label that means none, as None and NaN do: -1 in `sklearn.semi_supervised`.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
         Starts of the components, of which the best is kept; they share each pass over the data.
     random_state : int, RandomState or None, default=None
         Seed of the start of the components.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -286,11 +286,11 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
             Labels, None or NaN where there is none; if they are not a column of the table.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add labelled rows to those already seen; the result is that of one `fit` to all of them.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         check_parameters(self)
         if hasattr(self, "trace_"):

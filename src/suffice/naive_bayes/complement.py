@@ -25,7 +25,7 @@ class ComplementNB(CountsNB):
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing: each feature was counted this often before, in every class.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
         Used only where there is one class.
     class_prior : array of shape (n_classes,), default=None
@@ -50,7 +50,7 @@ class ComplementNB(CountsNB):
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

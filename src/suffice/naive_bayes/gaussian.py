@@ -16,7 +16,7 @@ class GaussianNB(GenerativeClassifier):
     Parameters
     ----------
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     var_smoothing : float, default=1e-9
         Share of the largest variance of a feature that is added to all variances.
 
@@ -37,7 +37,7 @@ class GaussianNB(GenerativeClassifier):
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------

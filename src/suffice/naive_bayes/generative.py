@@ -58,11 +58,11 @@ class GenerativeClassifier(Classifier, OnePass):
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -71,9 +71,9 @@ class GenerativeClassifier(Classifier, OnePass):
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         return self._add(X, y, sample_weight, classes)
 
@@ -98,7 +98,7 @@ class GenerativeClassifier(Classifier, OnePass):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -106,7 +106,7 @@ class GenerativeClassifier(Classifier, OnePass):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -28,7 +28,7 @@ class MixedNB(GenerativeClassifier):
         Smoothing of categories, flags and counts: each category, each value of a flag, and one event in
         one row of counts were seen this often before.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     var_smoothing : float, default=1e-9
         Share of the largest variance of a Gaussian column that is added to all their variances.
 
@@ -49,7 +49,7 @@ class MixedNB(GenerativeClassifier):
     model_ : Labelled
         The fitted model, over a product of families.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

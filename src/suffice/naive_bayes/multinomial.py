@@ -37,11 +37,11 @@ class MultinomialNB(CountsNB):
     alpha : float or array of shape (n_features,), default=1.0
         Smoothing: each feature was counted this often before, in every class. Zero is maximum likelihood.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class probabilities are estimated; if not, they are equal.
+        Whether to estimate the prior probabilities of the classes. If False, a uniform prior is used.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities, if they are known.
+        Prior probabilities of the classes. If given, they are not estimated.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class MultinomialNB(CountsNB):
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

@@ -33,9 +33,9 @@ class CoefficientPathDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     lines_ : list of matplotlib Line2D
         The path of each coefficient.
     chosen_ : matplotlib Line2D
@@ -68,7 +68,7 @@ class CoefficientPathDisplay(Display):
             How many strengths, or which; those that `LassoCV` or `ElasticNetCV` have tried are taken from
             them.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         names : sequence of str, default=None
             Of the features; those of the fit or numbers, if not given.
 
@@ -110,7 +110,7 @@ class CoefficientPathDisplay(Display):
         chosen : float, default=None
             The strength to mark.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         names : sequence of str, default=None
             Of the features; numbers, if not given.
 
@@ -129,7 +129,7 @@ class CoefficientPathDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

@@ -19,16 +19,16 @@ class ConvergenceDisplay(Display):
     converged : bool, default=None
         Whether the fit converged; not known, if not given.
     stopped_because : str, default=None
-        Why the iterations ended.
+        Reason why the iterations stopped.
     name : str, default=None
         Of what it is the trace.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     line_ : matplotlib Line2D
         The trace.
     end_ : matplotlib Line2D
@@ -60,7 +60,7 @@ class ConvergenceDisplay(Display):
         estimator : iterative estimator
             Fitted, so that it has `trace_`.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Several fits may share one.
+            Axes to draw on. If None, a new figure is created. Several fits may share one.
         name : str, default=None
             For the legend; the name of the class, if not given.
 
@@ -84,7 +84,7 @@ class ConvergenceDisplay(Display):
         trace : array of shape (n_iter,)
             The objective by iteration.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
             For the legend.
 
@@ -100,7 +100,7 @@ class ConvergenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

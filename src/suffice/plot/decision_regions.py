@@ -37,9 +37,9 @@ class DecisionRegionsDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     surface_ : matplotlib QuadMesh
         The regions.
     points_ : list of matplotlib PathCollection
@@ -97,7 +97,7 @@ class DecisionRegionsDisplay(Display):
         grid : int, default=200
             Number of points in either direction.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class DecisionRegionsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

@@ -24,9 +24,9 @@ class RankDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     line_ : matplotlib Line2D
         The trace.
     tolerance_ : matplotlib Line2D
@@ -54,7 +54,7 @@ class RankDisplay(Display):
         estimator : PageRank, HITS, TrustRank or BrowseRank
             Fitted.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Several fits may share one.
+            Axes to draw on. If None, a new figure is created. Several fits may share one.
         name : str, default=None
             For the legend; the name of the class, if not given.
 
@@ -79,7 +79,7 @@ class RankDisplay(Display):
         tol : float, default=None
             Where the iterations were to stop.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
             For the legend.
 
@@ -95,7 +95,7 @@ class RankDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

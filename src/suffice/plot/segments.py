@@ -21,16 +21,16 @@ class SegmentsDisplay(Display):
     states : ndarray of shape (n_steps,)
         The label of each step.
     true : ndarray of shape (n_steps,), default=None
-        The labels that are right, for a second strip.
+        True labels, drawn as a second strip.
     labels : list, default=None
         All labels, in the order of their colours; those in `states` and `true`, if not given.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     lines_ : list of matplotlib Line2D
         The signal, a line for each feature.
     strips_ : list of matplotlib PolyCollection
@@ -60,9 +60,9 @@ class SegmentsDisplay(Display):
         X : array of shape (n_steps, n_features)
             One sequence.
         y : array of shape (n_steps,), default=None
-            The labels that are right, for a second strip.
+            True labels, drawn as a second strip.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -86,11 +86,11 @@ class SegmentsDisplay(Display):
         states : array of shape (n_steps,)
             The label of each step.
         true : array of shape (n_steps,), default=None
-            The labels that are right, for a second strip.
+            True labels, drawn as a second strip.
         labels : list, default=None
             All labels, in the order of their colours; those in `states` and `true`, if not given.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class SegmentsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

@@ -42,9 +42,9 @@ class TopicsDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     axes_ : list of matplotlib Axes
         One for each topic.
     bars_ : list of matplotlib BarContainer
@@ -87,7 +87,7 @@ class TopicsDisplay(Display):
         topics : sequence of int, default=None
             Which topics, in their order; the heaviest of at most fifteen, if not given.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class TopicsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Given axes are divided among the topics.
+            Axes to draw on. If None, a new figure is created. Given axes are divided among the topics.
         n_words : int, default=8
             Words of each topic.
         topics : sequence of int, default=None
@@ -168,9 +168,9 @@ class TopicMapDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     circles_ : matplotlib PathCollection
         The topics.
 
@@ -201,7 +201,7 @@ class TopicMapDisplay(Display):
         n_words : int, default=3
             Words beside each topic; 0 for none.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class TopicMapDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

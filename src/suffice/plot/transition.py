@@ -23,9 +23,9 @@ class TransitionDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     image_ : matplotlib AxesImage
         The shades.
 
@@ -51,9 +51,9 @@ class TransitionDisplay(Display):
         estimator : estimator with `transmat_` or `transitions_`
             Probabilities of a hidden Markov model, or weights of a conditional random field and its kin.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------
@@ -80,11 +80,11 @@ class TransitionDisplay(Display):
         y : list of arrays, or array
             Labels of sequences; or of the steps of one, or of several by `groups`.
         groups : array, default=None
-            The sequence of each step; the steps of a sequence stand together.
+            Sequence id of each step. The steps of a sequence must be contiguous.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------
@@ -107,9 +107,9 @@ class TransitionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------

@@ -26,9 +26,9 @@ class TrellisDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     image_ : matplotlib AxesImage
         The shades.
     line_ : matplotlib Line2D
@@ -59,7 +59,7 @@ class TrellisDisplay(Display):
         X : array of shape (n_steps, n_features)
             One sequence.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class TrellisDisplay(Display):
         labels : array of shape (n_states,), default=None
             The labels of the states; their numbers, if not given.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class TrellisDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

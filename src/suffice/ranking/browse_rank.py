@@ -35,7 +35,7 @@ class BrowseRank(Walks):
     tol : float, default=1e-8
         The sum of the absolute errors of how often pages are visited is at most this.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
         File that keeps the progress of the fit.
 
@@ -58,11 +58,11 @@ class BrowseRank(Walks):
     converged_ : bool
         Whether the bound came below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model of the visits.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Examples
     --------

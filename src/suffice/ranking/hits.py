@@ -56,7 +56,7 @@ class HITS(OfLinks):
     tol : float, default=1e-8
         The sum of the absolute errors of all hub scores is about this at most.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
         File that keeps the progress of the fit: if it was stopped, the next fit goes on from there.
 
@@ -77,7 +77,7 @@ class HITS(OfLinks):
     converged_ : bool
         Whether that came below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Hubs
         The fitted model.
     statistics_ : LinkMass
@@ -119,7 +119,8 @@ class HITS(OfLinks):
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------

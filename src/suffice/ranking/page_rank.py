@@ -233,7 +233,7 @@ class PageRank(Walks):
     tol : float, default=1e-8
         The sum of the absolute errors of all scores is at most this, whatever the number of nodes.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
         File that keeps the progress of the fit: if it was stopped, the next fit goes on from there.
 
@@ -254,11 +254,11 @@ class PageRank(Walks):
     converged_ : bool
         Whether the bound came below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Notes
     -----
@@ -324,7 +324,8 @@ class PageRank(Walks):
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------

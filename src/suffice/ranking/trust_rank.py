@@ -36,7 +36,7 @@ class TrustRank(Walks):
     tol : float, default=1e-8
         The sum of the absolute errors of all scores is at most this.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
         File that keeps the progress of the fit.
 
@@ -59,11 +59,11 @@ class TrustRank(Walks):
     converged_ : bool
         Whether the bound came below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Examples
     --------
@@ -110,7 +110,8 @@ class TrustRank(Walks):
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------

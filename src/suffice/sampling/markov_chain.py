@@ -297,7 +297,7 @@ class MarkovChain(DensityMixin, Estimator):
         groups : array of shape (n_steps,), optional
             Ids of the sequences of an array of steps.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------

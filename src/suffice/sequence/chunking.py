@@ -40,7 +40,7 @@ def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: boo
     labels : list of arrays, or array of str
         Labels of sequences; or of the steps of one, or of several by `groups`.
     groups : array, default=None
-        The sequence of each step; the steps of a sequence stand together.
+        Sequence id of each step. The steps of a sequence must be contiguous.
     scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
         Which labels there are. In 'iob2' all chunks begin with `B` and go on with `I`. In 'iob1' they begin
         with `B` only right after another of their type. In 'iobes' the last step of a chunk has `E`, and the
@@ -120,7 +120,7 @@ def chunk_scores(
     y_true, y_pred : list of arrays, or array of str
         The labels that are right, and those that were predicted, as in `chunks`.
     groups : array, default=None
-        The sequence of each step; the steps of a sequence stand together.
+        Sequence id of each step. The steps of a sequence must be contiguous.
     scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
         Which labels there are; see `chunks`.
     strict : bool, default=False

@@ -81,7 +81,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     estimator : HiddenMarkovModel, default=None
         The model of each class, `HiddenMarkovModel(2)` if not given; its parameters say how all are trained.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     threshold : float, default=None
         A sequence whose best class has a log-likelihood of less than this, by step, belongs to none.
     outlier_label : label, default=None
@@ -151,7 +151,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         groups : array of shape (n_rows,), optional
             The sequence of each row; the rows of a sequence stand together.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------

@@ -226,7 +226,7 @@ class ConditionalRandomField(StepClassifier):
         - 'sgd': one sequence at a time, in an order drawn by `random_state`. The result depends on the order
           as far as `tol` lets it, and the data must be in memory.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Converged when no component of the gradient of the mean loss of a step is larger.
     class_weight : dict or 'balanced', default=None
@@ -237,9 +237,9 @@ class ConditionalRandomField(StepClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the order of sequences, for 'sgd'.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -256,9 +256,9 @@ class ConditionalRandomField(StepClassifier):
     trace_ : ndarray
         Penalised mean loss of a step by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : LinearChain
         The fitted model; its `summarize` gives the loss and the gradient of a block.
     statistics_ : Objective
@@ -331,11 +331,11 @@ class ConditionalRandomField(StepClassifier):
         y : array of shape (n_steps,) or list of arrays, optional
             A label for each step, if they are not a column of the table.
         groups : array of shape (n_steps,), optional
-            The sequence of each step; the steps of a sequence stand together. Without it, one 2-D array is
+            Sequence id of each step. The steps of a sequence must be contiguous. Without it, one 2-D array is
             one sequence.
         sample_weight : array, optional
-            Weights, one a sequence or the same for all its steps: two is the sequence twice, zero is its
-            absence.
+            Per-sequence weights: one per sequence, or one per step that is constant within each sequence. A
+            weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------

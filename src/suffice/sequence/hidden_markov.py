@@ -223,11 +223,11 @@ default='gaussian'
     n_mix : int, default=1
         Densities a state: with more than one, a state emits a mixture.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Converged when the mean log-likelihood of a step changes by less.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or HiddenMarkov, default='kmeans'
         The first division of the steps among the states; or the model to start from.
     reg_covar : float, default=1e-6
@@ -249,9 +249,9 @@ default='gaussian'
     algorithm : {'viterbi', 'posterior'}, default='viterbi'
         What `predict` finds: the best path, or the best state of each step.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -370,7 +370,7 @@ default='gaussian'
         groups : array of shape (n_rows,), optional
             The sequence of each row; the rows of a sequence stand together.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------

@@ -184,7 +184,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     random_state : int, RandomState instance or None, default=None
         Of the order in which 'bcfw' and 'smo' visit the sequences.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     trace_ : ndarray
         The negative of the dual objective by pass: it falls.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
         Why the passes ended.
     model_ : MarginChain
@@ -270,7 +270,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         groups : array of shape (n_steps,), optional
             Ids of the sequences of an array of steps; all are of one if not given.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------

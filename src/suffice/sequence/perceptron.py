@@ -49,7 +49,7 @@ class StructuredPerceptron(ChainClassifier):
     random_state : int, RandomState instance or None, default=None
         Of the orders.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------

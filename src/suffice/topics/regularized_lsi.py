@@ -101,11 +101,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     tol : float, default=1e-4
         Converged when the objective falls by less than this part of it.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the columns by which the singular axes are found, where topics start.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     converged_ : bool
         Whether the objective settled.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : SparseTopics
         The fitted model.
     statistics_ : DocumentSums
@@ -175,7 +175,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents: two is the document twice, zero is its absence.
+            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
 
         Returns
         -------
