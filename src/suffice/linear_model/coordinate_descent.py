@@ -1,4 +1,4 @@
-"""Lasso and elastic net from the moments of rows and targets: the data is read once, whatever the path.
+"""Lasso and elastic net by coordinate descent on moments: the data is read once for a whole path.
 
 Tibshirani, "Regression shrinkage and selection via the lasso", 1996; Zou and Hastie, "Regularization and
 variable selection via the elastic net", 2005; Friedman, Hastie and Tibshirani, "Regularization paths for
@@ -40,11 +40,11 @@ class ElasticNetModel(LinearModel):
     l1_ratio: float = 0.5
     tol: float = 1e-4
     max_iter: int = 1000
-    gap: Annotated[Any, "(T,) or None"] = None  # of the objective to its least value, at most
+    gap: Annotated[Any, "(T,) or None"] = None  # duality gap
     n_iter: Annotated[Any, "int (T,) or None"] = None
 
     def estimate(self, s: Moments) -> Self:
-        """By coordinate descent from the coefficients that there are, if there is an absolute penalty."""
+        """Coordinate descent from the current coefficients, if there is an l1 penalty."""
         D = self.coef.shape[1]
         square, n = self.square(s), float(s.weight)
         l1, l2 = n * self.alpha * self.l1_ratio, n * self.alpha * (1.0 - self.l1_ratio)
@@ -71,7 +71,7 @@ class ElasticNetModel(LinearModel):
         return coef, gap, n_iter
 
     def _solved(self, square: np.ndarray, l2: float) -> tuple[np.ndarray, ...]:
-        """The same without an absolute penalty: the objective is a quadratic, whose least value is known."""
+        """The same without an l1 penalty: the minimum of a quadratic, in closed form."""
         D = self.coef.shape[1]
         A, B = square[:D, :D] + l2 * np.eye(D), square[:D, D:]
         coef = (solve_non_negative if self.positive else solve_positive)(A, B)
@@ -88,9 +88,11 @@ class ElasticNetModel(LinearModel):
         return float(direction @ s.scatter @ direction / s.weight + bias**2)
 
     def largest_alpha(self, s: Moments) -> float:
-        """The least alpha with which all coefficients are zero, for the first target."""
+        """The smallest alpha at which all coefficients are zero, for the first target."""
         if self.l1_ratio == 0:
-            raise ValueError("l1_ratio=0 has no largest alpha to begin with: pass alphas as an array.")
+            raise ValueError(
+                "l1_ratio=0 has no largest alpha to start the path from: pass alphas as an array."
+            )
         D = self.coef.shape[1]
         slope = self.square(s)[:D, D]
         most = (slope if self.positive else np.abs(slope)).max(initial=0.0)
@@ -106,7 +108,7 @@ class ElasticNetModel(LinearModel):
 
 
 def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndarray:
-    """The alphas that were asked for, from the largest down: so many of them, or those given."""
+    """The alphas of a path, in decreasing order: a grid of `alphas` values, or `alphas` itself."""
     if np.ndim(alphas):
         return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
     largest = max(model.largest_alpha(s), np.finfo(np.float64).resolution)
@@ -143,9 +145,9 @@ class FoldMoments(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Paths(Model):
-    """Elastic nets along paths of penalties, a path for each fold that is left out: the best is kept.
+    """Elastic nets along regularization paths, with a path for each left-out fold. The best is kept.
 
-    The moments of the folds are the whole statistic, since those of all other folds are their sum.
+    The moments of the folds are sufficient: the training moments are the sum over the other folds.
     """
 
     net: Annotated[ElasticNetModel, "D"]
@@ -157,7 +159,7 @@ class Paths(Model):
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
     def summarize(self, block: Any) -> FoldMoments:
-        """The moments of each fold; which one a row is in says the last column of y."""
+        """The moments of each fold. The last column of y holds the fold of each row."""
         fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
         if len(fold) and (fold == fold[0]).all():
             return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, self.n_folds)
@@ -169,7 +171,8 @@ class Paths(Model):
         folds = s.present
         if len(folds) < 2:
             raise ValueError(
-                f"All rows whose weight is not zero are in one fold of {self.n_folds}: ask for other folds."
+                f"All rows of non-zero weight are in one fold of {self.n_folds}: pass a cv whose folds "
+                f"divide them."
             )
         total = tree_sum(folds)
         must_have_one_target(self.net, total)
@@ -188,7 +191,7 @@ class Paths(Model):
 
 
 class _Penalised(LeastSquares):
-    """What the elastic nets share."""
+    """Base class of the elastic nets."""
 
     tol: float
     max_iter: int
@@ -224,16 +227,16 @@ class _Penalised(LeastSquares):
 
 
 class ElasticNet(_Penalised):
-    """Least squares with absolute and squared penalties, from moments: the data is read once, wherever it is.
+    """Linear regression with combined l1 and l2 penalties (elastic net). The data is read once.
 
     Minimises ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalties; the intercept is not penalised.
+        Strength of the penalties. The intercept is not penalised.
     l1_ratio : float, default=0.5
-        Share of the absolute penalty, by which coefficients become zero.
+        Share of the l1 penalty, between 0 and 1. The l1 penalty sets coefficients to zero.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     precompute : bool, default=False
@@ -245,13 +248,13 @@ class ElasticNet(_Penalised):
     tol : float, default=1e-4
         Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
-        Whether to start from the coefficients of the last fit.
+        Whether to start from the coefficients of the previous fit.
     positive : bool, default=False
         Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
         Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -260,7 +263,7 @@ class ElasticNet(_Penalised):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     n_iter_ : int or list of int
-        Sweeps over the coefficients, by target.
+        Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
@@ -330,14 +333,14 @@ class ElasticNet(_Penalised):
 
 
 class Lasso(ElasticNet):
-    """Least squares with an absolute penalty, from moments: the data is read once, wherever it is.
+    """Linear regression with an l1 penalty (the lasso). The data is read once.
 
     Minimises ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty; the intercept is not penalised.
+        Strength of the penalty. The intercept is not penalised.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     precompute : bool, default=False
@@ -349,13 +352,13 @@ class Lasso(ElasticNet):
     tol : float, default=1e-4
         Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
-        Whether to start from the coefficients of the last fit.
+        Whether to start from the coefficients of the previous fit.
     positive : bool, default=False
         Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
         Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -364,7 +367,7 @@ class Lasso(ElasticNet):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     n_iter_ : int or list of int
-        Sweeps over the coefficients, by target.
+        Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
@@ -421,25 +424,27 @@ class Lasso(ElasticNet):
 
 def _knows_its_folds(estimator: Any) -> bool:
     raise AttributeError(
-        f"{type(estimator).__name__} has no partial_fit: its folds are runs of rows, which are known when "
-        "all rows are. Call fit with all of them, e.g. with suffice.scan_parquet(folder)."
+        f"{type(estimator).__name__} has no partial_fit: its folds depend on the number of rows. Call "
+        f"fit with all rows, e.g. with suffice.scan_parquet(folder)."
     )
 
 
 class ElasticNetCV(_Penalised):
-    """The elastic net whose penalties predict best: all paths and folds from one sum over the data.
+    """Elastic net with penalties chosen by cross-validation. One sum over the data serves all paths and
+    folds.
 
-    Folds go by the place of a row among all rows. So rows that are not in memory are read twice: they are
-    counted before they are summed.
+    The fold of a row depends on its position among all rows. So rows that are not in memory are read twice:
+    once to count them, once to sum.
 
     Parameters
     ----------
     l1_ratio : float or sequence of float, default=0.5
-        Share of the absolute penalty; of several the best is taken.
+        Share of the l1 penalty, between 0 and 1. Of several values, cross-validation chooses the best.
     eps : float, default=1e-3
-        The last alpha of a path over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas to try, or which.
+        Number of alphas along the path, or an array of alphas.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
@@ -449,10 +454,10 @@ class ElasticNetCV(_Penalised):
     tol : float, default=1e-4
         Tolerance of the duality gap, relative to the sum of squared targets.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None, or a splitter of scikit-learn or pairs of arrays in which each row is
-        left out once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into
-        runs of rows in the order in which they are stored, and rows of weight zero are counted. Rows that are
-        sorted are shuffled by ``cv=KFold(5, shuffle=True, random_state=0)``.
+        Number of folds (None: 5), a scikit-learn splitter, or pairs of index arrays that leave out each row
+        once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into contiguous
+        runs of rows, and rows of weight zero are counted. If the rows are sorted, shuffle them by
+        ``cv=KFold(5, shuffle=True, random_state=0)``.
     copy_X : bool, default=True
         Ignored: `X` is never modified.
     verbose : bool, default=0
@@ -464,7 +469,7 @@ class ElasticNetCV(_Penalised):
     random_state : int, default=None
         Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -477,11 +482,11 @@ class ElasticNetCV(_Penalised):
     intercept_ : float
         Intercept.
     mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
-        Mean squared error on each fold of the model that was fitted to the others.
+        Mean squared error on each left-out fold.
     alphas_ : ndarray of shape (n_l1_ratio, n_alphas) or (n_alphas,)
-        The alphas that were tried, from the largest down.
+        The alphas along the path, in decreasing order.
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
@@ -559,7 +564,8 @@ class ElasticNetCV(_Penalised):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass over the data, and one before it that counts rows elsewhere.
+        """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
+        it.
 
         Parameters
         ----------
@@ -568,7 +574,7 @@ class ElasticNetCV(_Penalised):
         y : array of shape (n_samples,), optional
             Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows, in fits and in errors; folds count rows, whatever they weigh.
+            Per-sample weights, used in fits and in errors. Folds count rows regardless of their weights.
 
         Returns
         -------
@@ -587,7 +593,7 @@ class ElasticNetCV(_Penalised):
 
     @available_if(_knows_its_folds)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Not there: folds are runs of all rows."""
+        """Not available: the folds depend on the number of rows."""
         raise NotImplementedError
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
@@ -612,14 +618,15 @@ class ElasticNetCV(_Penalised):
 
 
 class LassoCV(ElasticNetCV):
-    """The lasso whose penalty predicts best: the whole path and all folds from one sum over the data.
+    """Lasso with a penalty chosen by cross-validation. One sum over the data serves the path and all folds.
 
     Parameters
     ----------
     eps : float, default=1e-3
-        The last alpha of the path over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas to try, or which.
+        Number of alphas along the path, or an array of alphas.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
@@ -631,7 +638,7 @@ class LassoCV(ElasticNetCV):
     copy_X : bool, default=True
         Ignored: `X` is never modified.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None, or a splitter of scikit-learn: as in `ElasticNetCV`.
+        Number of folds (None: 5) or a scikit-learn splitter, as in `ElasticNetCV`.
     verbose : bool, default=False
         Ignored: see scikit-learn's callbacks.
     n_jobs : int, default=None
@@ -641,24 +648,24 @@ class LassoCV(ElasticNetCV):
     random_state : int, default=None
         Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
     alpha_ : float
         The best alpha.
     l1_ratio_ : float
-        Always 1: there is no other penalty.
+        Always 1.
     coef_ : ndarray of shape (n_features,)
-        Coefficients, fitted to all rows with it.
+        Coefficients, fitted to all rows with the best alpha.
     intercept_ : float
         Intercept.
     mse_path_ : ndarray of shape (n_alphas, n_folds)
-        Mean squared error on each fold of the model that was fitted to the others.
+        Mean squared error on each left-out fold.
     alphas_ : ndarray of shape (n_alphas,)
-        The alphas that were tried, from the largest down.
+        The alphas along the path, in decreasing order.
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
@@ -729,7 +736,7 @@ def enet_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Elastic nets without an intercept, along a path of penalties; the data is read once.
+    """Compute the elastic net path by coordinate descent, without an intercept. The data is read once.
 
     Parameters
     ----------
@@ -740,26 +747,27 @@ def enet_path(
     sample_weight : array, optional
         Weights of the rows.
     l1_ratio : float, default=0.5
-        Share of the absolute penalty.
+        Share of the l1 penalty, between 0 and 1.
     eps : float, default=1e-3
-        The last alpha over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas, or which.
+        Number of alphas along the path, or an array of alphas.
     positive : bool, default=False
         Whether to constrain the coefficients to be non-negative.
     tol : float, default=1e-4
-        As that of `ElasticNet`.
+        As in `ElasticNet`.
     max_iter : int, default=1000
-        As that of `ElasticNet`.
+        As in `ElasticNet`.
 
     Returns
     -------
     alphas : ndarray of shape (n_alphas,)
-        From the largest down.
+        The alphas along the path, in decreasing order.
     coefs : ndarray of shape (n_features, n_alphas)
         Coefficients.
     dual_gaps : ndarray of shape (n_alphas,)
-        The objectives are at most so much above their least values.
+        Duality gaps: upper bounds on the distance of the objective from its minimum.
 
     Examples
     --------

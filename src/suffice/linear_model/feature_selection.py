@@ -1,4 +1,4 @@
-"""Features chosen one by one, each the one that raises the likelihood of a maximum entropy model most.
+"""Forward selection of features of a maximum entropy model, by the gain in likelihood.
 
 Della Pietra, Della Pietra and Lafferty, "Inducing features of random fields", 1997; Gong and Xu section 9.5.
 """
@@ -26,7 +26,7 @@ FARTHEST = 5.0  # that the score of any class may move in one step of the search
 
 @dataclass(frozen=True, eq=False)
 class FeatureSelection:
-    """What `select_features` found."""
+    """Result of `select_features`."""
 
     chosen: np.ndarray  # (S,): numbers of the features, in the order in which they were chosen
     gains: np.ndarray  # (S,): by how much the mean log-likelihood, less the penalty, was to rise with each
@@ -45,22 +45,22 @@ def select_features(
     gain: str = "approximate",
     min_gain: float = 0.0,
 ) -> FeatureSelection:
-    """Choose features of a maximum entropy model, each time the one with the largest gain of likelihood.
+    """Forward selection of features of a maximum entropy model, by the largest gain in likelihood.
 
     Parameters
     ----------
     estimator : MaximumEntropy
-        Its `features` are the candidates; without, the products of columns and classes are.
+        Its `features` are the candidates. If None, the candidates are the products of columns and classes.
     X, y, sample_weight
-        The data, as `fit` takes them.
+        The data, as in `fit`.
     n_features : int
-        How many are chosen at most.
+        Maximum number of features to select.
     gain : {'approximate', 'exact'}
-        What a feature is judged by. 'exact': the model is fitted with each candidate. 'approximate': only the
-        weight of the candidate moves while all others stay, which gives a little less; a few passes over the
-        data serve all candidates.
+        How the gain of a candidate is computed. 'exact' fits the model with each candidate. 'approximate'
+        optimises the weight of the candidate alone and fixes all others. This gives a slightly smaller gain,
+        in a few passes over the data for all candidates.
     min_gain : float
-        It ends before a feature whose gain, a mean over the examples, is not larger.
+        Minimum gain in mean log-likelihood. Selection stops when no candidate has a larger one.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def select_features(
     if gain not in ("approximate", "exact"):
         raise ValueError(f"gain={gain!r} is unknown: use 'approximate' or 'exact'.")
     if n_features < 1:
-        raise ValueError(f"n_features={n_features} must be at least 1.")
+        raise ValueError(f"n_features must be at least 1; got {n_features}.")
     inner = clone(estimator)
     data = open_rows(inner, X, y, sample_weight)
     classes = classes_of(data)
@@ -119,7 +119,7 @@ def _part(features: Any, chosen: list[int]) -> list[Any]:
 
 
 def _columns(chosen: np.ndarray, block: Sequences) -> Sequences:
-    """The same examples with some of the features."""
+    """The same examples with a subset of the features."""
     return block.replace(X=sp.csr_array(sp.csc_array(block.X)[:, chosen]))
 
 
@@ -141,7 +141,7 @@ def _at(start: FeatureWeights, chosen: list[int], weights: np.ndarray) -> Featur
 def _exact(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The gain of each feature, and its weight: each in a fit of its own."""
+    """The gain of each feature and its weight, by a separate fit for each."""
     s = data.fold(FeatureWeights.summarize, _at(start, chosen, weights))
     now = (s.loss + 0.5 / inner.C * float(weights @ weights)) / s.weight
     gains, alone = np.full(len(start.theta), np.nan), np.full(len(start.theta), np.nan)
@@ -154,12 +154,12 @@ def _exact(
 def _approximate(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The gain of each feature, and its weight: of all at once, while the weights of those chosen stay."""
+    """The gain of each feature and its weight, with the weights of the selected features fixed."""
     at, strength = _at(start, chosen, weights), 1.0 / inner.C
     alpha = np.zeros(len(start.theta))
 
     def look(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G(alpha) of each feature, its slope and how it bends."""
+        """G(alpha) of each feature, with its first and second derivatives."""
         weight, value, slope, bend = data.fold(_one_more, at, alpha).parts
         penalised = value - 0.5 * strength * alpha**2
         return penalised / weight, (slope - strength * alpha) / weight, (bend + strength) / weight
@@ -219,7 +219,7 @@ def _one_more(model: FeatureWeights, alpha: np.ndarray, block: Sequences) -> Par
 
 
 def _largest(model: FeatureWeights, block: Sequences) -> Extremes:
-    """The largest size of each feature."""
+    """The largest absolute value of each feature."""
     high = np.zeros(len(model.theta))
     np.maximum.at(high, block.X.indices, np.abs(block.X.data))
     return Extremes(np.zeros(0), high)

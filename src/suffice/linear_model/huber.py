@@ -1,4 +1,4 @@
-"""Huber's regression: squares for small residuals, absolute values for large ones, and the scale with them.
+"""Huber regression: squared loss for small residuals, absolute loss for large ones, with a joint scale.
 
 Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "Robust statistics", 2nd ed.,
 2009, section 7.7: coefficients and scale have one convex objective.
@@ -85,33 +85,36 @@ class HuberLine(Line):
 
 
 def _step(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Of Newton's method; where all residuals vanish the scale does, by so much a step."""
+    """The Newton step, shortened so that log s changes by at most 3: where all residuals vanish, s goes to
+    zero."""
     step = newton_step(hessian, gradient)
     return -step * min(1.0, 3.0 / max(abs(step[-1]), 1e-300))
 
 
 class HuberRegressor(Regressor, Iterative):
-    """Linear regression that outliers do not move much: beyond `epsilon` scales a residual counts by its
-    size, and not by its square.
+    """Linear regression that is robust to outliers: Huber's loss is squared for residuals within `epsilon`
+    scales, and linear beyond.
 
-    Minimises ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` over the coefficients and
-    the scale s together, by Newton's method from the line of least squares: some ten passes over the data.
+    Minimises ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` jointly over the
+    coefficients and the scale s. Newton's method starts from least squares and takes about ten passes over
+    the data.
 
     Parameters
     ----------
     epsilon : float, default=1.35
-        How many scales a residual may have to count by its square; 1 at least. At 1.35 and with normal
-        errors, the variance of the coefficients is a twentieth more than that of least squares.
+        Residuals within this many scales have a squared loss. Must be at least 1. At 1.35 and with normal
+        errors, the estimator is 95% as efficient as least squares.
     max_iter : int, default=100
         Maximum number of iterations.
     alpha : float, default=0.0001
-        Strength of the squared penalty.
+        Strength of the l2 penalty.
     warm_start : bool, default=False
         Whether `fit` starts from the solution of the previous call.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     tol : float, default=1e-5
-        Converged when no component of the gradient of the mean loss is larger, or the loss falls no more.
+        Tolerance of the stopping criterion: the largest component of the gradient of the mean loss. The fit
+        also stops when the loss no longer decreases.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
@@ -122,9 +125,9 @@ class HuberRegressor(Regressor, Iterative):
     intercept_ : float
         Intercept.
     scale_ : float
-        The scale s, that of residuals without outliers.
+        The scale s: the scale of residuals without outliers.
     outliers_ : ndarray of shape (n_samples,)
-        Whether a residual is beyond `epsilon` scales; of rows in memory only.
+        Mask of the rows whose residual is beyond `epsilon` scales. Only for rows in memory.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
@@ -259,7 +262,7 @@ class HuberRegressor(Regressor, Iterative):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The target of each row that its line says.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

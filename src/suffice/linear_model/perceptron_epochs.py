@@ -1,4 +1,5 @@
-"""Epochs of learning from mistakes: weights of features in primal form, of rows in dual form."""
+"""Epochs of the perceptron algorithm, in primal form (weights of features) and dual form (weights of
+rows)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from ..fitting.kernel import Kernel
 
 @dataclass(frozen=True, eq=False)
 class Epochs(Progress):
-    """The model to predict with, the weights that learn, and what its variant needs of the past.
+    """State of the fit: the model that predicts, the current weights, and the history that the variant needs.
 
     There are P problems: one for two classes, else one for each class against the rest.
     """
@@ -64,7 +65,7 @@ class Form(ABC):
 
     @abstractmethod
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
-        """Weights to start with, from those of hyperplanes (P, D + 1), or zero; in dual form, with scores."""
+        """Initial weights, from hyperplanes (P, D + 1) or zero; in dual form, with scores."""
 
     @abstractmethod
     def learn(
@@ -85,7 +86,8 @@ class Form(ABC):
         return example_hashes(self.block, 0)
 
     def order(self, seed: int | None, epoch: int) -> np.ndarray:
-        """Rows of some weight, as they came; or with a seed, by numbers made of them: equal ones together."""
+        """Rows of non-zero weight, in input order. With a seed, ordered by a hash of each row: equal rows are
+        adjacent."""
         (rows,) = (self.weight > 0).nonzero()
         if seed is None:
             return rows
@@ -95,7 +97,7 @@ class Form(ABC):
     def epoch(
         self, here: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
     ) -> Epochs:
-        """Visit all rows once, and see which problems go on: those with mistakes, whose loss still falls."""
+        """Visit all rows once. Problems with mistakes whose loss still decreases stay active."""
         after = here.replace(**{name: np.array(getattr(here, name)) for name in CHANGED})
         loss, total = np.zeros(self.P), self.weight.sum()
         order = self.order(here.seed if shuffle else None, here.n_iter)
@@ -133,7 +135,7 @@ class Form(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Primal(Form):
-    """A weight for each feature, and for one that is one."""
+    """A weight for each feature, and for a constant."""
 
     @cached_property
     def X(self) -> Any:
@@ -175,14 +177,14 @@ class Primal(Form):
 
 @dataclass(frozen=True, eq=False)
 class Dual(Form):
-    """A weight for each row, from the products of all rows."""
+    """A weight for each row, from the Gram matrix of the rows."""
 
     kernel: Kernel
 
     @cached_property
     def gram(self) -> np.ndarray:
         N = len(self.block)
-        afford(N**2, f"the products of {N} rows", "use algorithm='primal', or map the features first.")
+        afford(N**2, f"the Gram matrix of {N} rows", "use algorithm='primal', or map the features first.")
         return np.ascontiguousarray(self.kernel(self.block.X)) + float(self.bias)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Quantile regression: the line below which a share of targets lies; of the median, least absolute errors.
+"""Quantile regression. For the median, it minimises absolute errors.
 
-Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, less and less, and each smoothed loss
-is minimised by Newton's method: a fold a step, and nothing is kept of rows between them, where interior point
-methods keep two numbers for each. Chen and Mangasarian, "A class of smoothing functions for nonlinear and
-mixed complementarity problems", 1996.
+Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, with a decreasing width, and each
+smoothed loss is minimised by Newton's method with one fold per step. No state is kept per row between steps;
+interior point methods keep two numbers per row. Chen and Mangasarian, "A class of smoothing functions for
+nonlinear and mixed complementarity problems", 1996.
 
-Near the optimum, the residuals of most rows have their final signs. What is left is a linear program of the
-few rows near the line, which ends at a vertex, and whose dual bounds the least loss of all rows from below.
+Near the optimum, the residuals of most rows have their final signs. What remains is a linear program of the
+few rows near the line. It ends at a vertex, and its dual bounds the minimum loss of all rows from below.
 Portnoy and Koenker, "The Gaussian hare and the Laplacian tortoise", 1997.
 """
 
@@ -64,7 +64,8 @@ class QuantileSums(Objective):
 
 @dataclass(frozen=True, eq=False)
 class NearestRows(Statistics):
-    """The rows nearest to the line; and of all rows what the signs of their residuals say of the dual."""
+    """The rows nearest to the line, and the sums over all rows of the dual variables by the signs of
+    residuals."""
 
     nearest: Sample  # of columns and residuals
     slope: Annotated[np.ndarray, "(D + 1,)"]  # the sum of dual variables times columns
@@ -97,7 +98,8 @@ class QuantileLine(Line):
         return np.where(r > 0, self.quantile, self.quantile - 1.0)
 
     def nearest_rows(self, size: int, unit: float, block: Any) -> NearestRows:
-        """That many distinct rows; distances that differ by less than 1e-7 of `unit` are equal."""
+        """The nearest rows, this many distinct ones. Distances that differ by less than 1e-7 of `unit` are
+        equal."""
         r, Z = self.residuals(block)
         dual = block.weight * self.signs(r)
         distance = (np.abs(r) / unit).astype(np.float32) + np.float32(1.0)
@@ -107,8 +109,8 @@ class QuantileLine(Line):
 
 
 def smoothed(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """max(-r, 0) without its kink: the value, minus its slope, its curvature; and the distance of the loss
-    from the dual objective, if the slopes of all rows add up to zero, as they do at the minimum."""
+    """max(-r, 0), smoothed: the value, minus its first derivative, its second derivative; and the duality
+    gap, if the derivatives of all rows add up to zero, as they do at the minimum."""
     z = r / width
     below = expit(-z)
     return width * np.logaddexp(0.0, -z), below, below * expit(z) / width, np.abs(r) * expit(-np.abs(z))
@@ -116,8 +118,8 @@ def smoothed(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 @dataclass(frozen=True, eq=False)
 class Vertex(Progress):
-    """Where a fit stands: a line (`model`), the sums there, means with the penalty, and the next step; the
-    best vertex so far, and the bound that its linear program gives."""
+    """State of the fit: a line (`model`), its sums, means with the penalty, and the next step; the best
+    vertex so far, and the bound from its linear program."""
 
     means: Any = None  # QuantileSums; the gradient is without the penalty
     step: Annotated[Any, "(P,) or None"] = None
@@ -150,7 +152,7 @@ class Vertex(Progress):
 
     @property
     def off(self) -> float:
-        """How far the smoothed minimum can be above the least objective, to first order."""
+        """Bound on the smoothing error of the objective, to first order."""
         return float(self.means.gap + self.promised)
 
     @property
@@ -160,7 +162,7 @@ class Vertex(Progress):
 
 @dataclass(frozen=True)
 class Search:
-    """What all iterations share."""
+    """Constants of all iterations."""
 
     data: Partitions
     l1: np.ndarray  # (D + 1,)
@@ -184,7 +186,8 @@ class Search:
         return self.improved(here)
 
     def improved(self, here: Vertex) -> Vertex:
-        """One Newton step; where the smoothing matters more than the step, it is made narrower with it."""
+        """One Newton step. If the smoothing error exceeds the gain of the step, the width is reduced as
+        well."""
         model, means = here.model, here.means
         narrow = here.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
         width, length = model.width * (SHRINK if narrow else 1.0), 1.0
@@ -202,7 +205,7 @@ class Search:
         return here.at(found, self.l1, model=new, trace=here.traced(found[1].loss))
 
     def programmed(self, here: Vertex) -> Vertex:
-        """The vertex of the linear program of the nearest rows, and the bound that it gives."""
+        """The vertex of the linear program of the nearest rows, and its bound."""
         here = here.with_line(here.model, (here.statistics, here.means))
         line, before = here.best, here.gap
         near = self.data.fold(QuantileLine.nearest_rows, line, here.size, self.unit)
@@ -227,8 +230,8 @@ class Search:
 
 
 def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-    """The line that is best if all rows but the nearest stay on their side of it, and a bound of the least
-    mean objective of all rows from below: minus infinity, if the nearest rows do not hold the line.
+    """The best line if all but the nearest rows stay on their side of it, and a lower bound on the mean
+    objective of all rows: minus infinity if the nearest rows do not determine the line.
 
     It is the dual for the step from theta: with a between quantile - 1 and quantile for each row, and
     abs(s) <= l1, max sum w a r + s'theta subject to sum w a z = s, of residuals r, columns z and weights w.
@@ -267,27 +270,27 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
 
 
 class QuantileRegressor(Regressor, Iterative):
-    """Linear regression to a quantile of the target, by default the median: least absolute errors.
+    """Linear quantile regression. By default it predicts the median, and minimises absolute errors.
 
     Minimises ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
-    line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum, and a
-    linear program of the rows nearest to the line gives it to rounding, with a bound that proves it. Where
-    several lines are the best, one of them is found.
+    line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum. A
+    linear program of the rows nearest to the line then gives it to rounding, with a duality gap. If several
+    lines are optimal, one of them is returned.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        The share of the targets below the line, between 0 and 1.
+        The quantile to predict, strictly between 0 and 1.
     alpha : float, default=1.0
-        Strength of the absolute penalty; the intercept is not penalised.
+        Strength of the l1 penalty. The intercept is not penalised.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str, default='highs'
-        Ignored: linear programs have few rows, whatever the number of rows, and HiGHS solves them.
+        Ignored: HiGHS solves the linear programs, which use few of the rows.
     solver_options : dict, default=None
         Ignored.
     tol : float, default=1e-7
-        Converged when the objective is at most so much, relative to itself, above the least there is.
+        Tolerance of the duality gap, relative to the objective.
     max_iter : int, default=200
         Maximum number of iterations.
     checkpoint : str or path, default=None
@@ -300,8 +303,8 @@ class QuantileRegressor(Regressor, Iterative):
     intercept_ : float
         Intercept.
     dual_gap_ : float
-        The objective is at most so much above its least value, by the dual of the last linear program;
-        infinite if the iterations ended before one was solved.
+        Duality gap of the last linear program: an upper bound on the distance of the objective from its
+        minimum. Infinite if the iterations stopped before one was solved.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
@@ -317,7 +320,7 @@ class QuantileRegressor(Regressor, Iterative):
 
     See Also
     --------
-    HuberRegressor : Squares for small errors, absolute values for large ones.
+    HuberRegressor : Squared loss for small errors, absolute loss for large ones.
 
     Examples
     --------
@@ -401,7 +404,7 @@ class QuantileRegressor(Regressor, Iterative):
         return self
 
     def _start(self, data: Partitions) -> tuple[QuantileLine, float]:
-        """The line of least squares, and the rounding of targets."""
+        """The least squares line, and the rounding error of the targets."""
         D = self.n_features_in_
         afford(D**2, f"the second derivatives by {D} features", "use fewer.")
         line, s = least_squares(data, D, self.fit_intercept)
@@ -424,7 +427,7 @@ class QuantileRegressor(Regressor, Iterative):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The quantile of the target of each row.
+        """Predict the quantile of the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,11 +1,11 @@
-"""Least squares to the last digits: where moments leave too few, the data is read again.
+"""Iterative refinement of least squares: if moments lose too many digits, the data is read again.
 
-Moments hold squares. Where features nearly depend on each other or are far from the origin, that costs half
-of the digits, or all of them. An estimate of the error, from the condition of the moments, says what follows:
+Moments hold squares. If features are nearly collinear or far from the origin, that costs half of the digits,
+or all of them. An estimate of the error, from the condition of the moments, says what follows:
 
 * nothing, if each coefficient has eleven digits, and there are more rows than fifty;
-* passes that sum residuals in twice the precision and so correct the coefficients, one or two as a rule;
-* before these, if moments hardly tell the features apart, one pass that sums a triangular factor.
+* passes that sum residuals in double-double precision to correct the coefficients, usually one or two;
+* before these, if the moments are nearly singular, one pass of QR factorizations (TSQR).
 
 Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel, Hida, Riedy and Li,
 "Extra-precise iterative refinement for overdetermined least squares problems", 2009.
@@ -33,7 +33,7 @@ PASSES = 10
 
 
 class Refined(OnePass):
-    """Least squares estimators whose `fit` reads the data again where moments leave too few digits."""
+    """Least squares estimators whose `fit` reads the data again if moments lose too many digits."""
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
@@ -45,7 +45,7 @@ class Refined(OnePass):
 
 
 def refined(start: Any, s: Moments, data: Partitions) -> tuple[Any, Moments | Factor]:
-    """The least squares solution of the rows whose moments are `s`; and the sums from which it began."""
+    """The least squares solution of the rows whose moments are `s`, and the sums from which it started."""
     sums: Moments | Factor = s
     solution = start.solve(s)
     model = start.through(s, solution.x)
@@ -71,7 +71,7 @@ def _error(model: Any, s: Moments, solution: Solution) -> float:
 
 @dataclass(frozen=True)
 class _Units:
-    """Lines in units of the columns: what an error of all coefficients is in each of them."""
+    """Scales of the columns: they convert an error of the solution to one of each coefficient."""
 
     size: np.ndarray  # (T, D), lengths of the columns
     mean: np.ndarray  # (D,), of the columns; zero without an intercept
@@ -87,23 +87,23 @@ class _Units:
         return np.max(np.abs(coef) * self.size, axis=1)
 
     def reach(self, length: np.ndarray) -> np.ndarray:
-        """How much coefficients, and the intercepts that follow, change by so much, (T, D + 1)."""
+        """Change of each coefficient and intercept if the solution changes by this length, (T, D + 1)."""
         of_coef = length[:, None] / self.size
         return np.hstack([of_coef, of_coef @ np.abs(self.mean)[:, None]])
 
     def relative(self, error: np.ndarray, theta: np.ndarray, least: float) -> float:
-        """The largest error relative to a number, or to `least` of what the largest number amounts to."""
+        """Largest relative error of a coefficient. Small coefficients count as `least` times the largest."""
         of = np.maximum(np.abs(theta), self.reach(least * self.length(theta[:, :-1])))
         return float(np.max(np.divide(self.reach(error), of, out=np.zeros_like(of), where=of > 0)))
 
 
 def _corrected(start: Any, s: Moments, solution: Solution, data: Partitions) -> Any:
-    """Newton steps with residuals in twice the precision, until each coefficient is right to rounding."""
+    """Newton steps with residuals in double-double precision, until each coefficient is exact to rounding."""
     (D, T), units = solution.x.shape, _Units.of(start, s, solution)
     mean, alpha = units.mean, np.broadcast_to(start.alpha, T)[:, None]
 
     def lines(coef: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Coefficients and intercepts, (2, T, D + 1), of lines that are at `level` where the means are."""
+        """Coefficients and intercepts, (2, T, D + 1), of lines whose value at the means is `level`."""
         return np.concatenate([coef, plus(level, -total(times(coef, mean)))[..., None]], axis=2)
 
     coef, before = twofold(solution.x.T), 1.0

@@ -1,4 +1,4 @@
-"""Least squares as a classifier: a class is a target of plus or minus one. CS181 3.5.2."""
+"""Ridge classifier: least squares with targets of plus or minus one. CS181 3.5.2."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .refinement import Refined
 
 @dataclass(frozen=True, eq=False)
 class LinearClasses(LinearModel):
-    """Scores X coef' + intercept, fitted by squares to 1 for the class of a row and -1 for all others.
+    """Scores X coef' + intercept, fitted by least squares to 1 for the class of a row and -1 for all others.
 
-    Of two classes, the second has the only score.
+    With two classes, there is one score: that of the second.
     """
 
     classes: Annotated[Any, "labels (K,) or None"] = None
@@ -40,16 +40,16 @@ class LinearClasses(LinearModel):
 
 
 class RidgeClassifier(Classifier, Refined):
-    """Classes by least squares with a squared penalty: targets are 1 for the class and -1 for all others.
+    """Classifier by ridge regression: targets are 1 for the class and -1 for all others.
 
-    The data is read twice: once for the classes, and once for the moments; where moments leave fewer than
-    eleven digits it is read again, as by :class:`LinearRegression`. Rows that are far on the right
-    side count as errors too, since their score is not one; :class:`LogisticRegression` does not mind them.
+    The data is read twice: once for the classes, and once for the moments. If moments leave fewer than eleven
+    digits it is read again, as in :class:`LinearRegression`. Rows far on the correct side are penalised too,
+    since their score is not one; :class:`LogisticRegression` does not penalise them.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
+        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalised.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     copy_X : bool, default=True
@@ -72,11 +72,11 @@ class RidgeClassifier(Classifier, Refined):
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        Coefficients; of two classes, those of the second.
+        Coefficients. For two classes, those of the second.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : int
-        Always 1: there is no iteration.
+        Always 1: the fit does not iterate.
     solver_ : str
         Always 'cholesky'.
     model_ : LinearClasses
@@ -155,7 +155,7 @@ class RidgeClassifier(Classifier, Refined):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score of each row.
+        """Predict the class with the largest score.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
