@@ -1,4 +1,4 @@
-"""Projection pursuit: smooth functions of directions that are learnt with them.
+"""Projection pursuit: smooth functions of learned projections.
 
 Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal Hessian directions", 1992
 (where to begin); STATS601 5.10.
@@ -40,7 +40,7 @@ RIDGE = 1e-6  # on functions that are log-odds, which would else grow for ever w
 
 @dataclass(frozen=True, eq=False)
 class Hints(Statistics):
-    """Where the residuals go: sums of residual times row, and times its products."""
+    """Sums of residuals times rows, and times products of their features."""
 
     weight: float
     slope: Annotated[np.ndarray, "(R,)"]
@@ -109,7 +109,7 @@ class ProjectionPursuit(Model):
         return Hints(float(block.weight.sum()), U.T.dot(rest), (U * rest[:, None]).T.dot(U))
 
     def tries(self, directions: np.ndarray, block: Any) -> Parts:
-        """Of each direction, the moments of its functions and of what is left."""
+        """For each direction, the moments of its functions and of the residuals."""
         T = self.rows(block.X).dot(directions.T)
         rest, curve, _ = self._targets(self.score(block.X), block)
         target, weight = (rest / curve)[:, None], block.weight * curve
@@ -152,7 +152,7 @@ class ProjectionPursuit(Model):
         return 0.0 if self.classes is None else RIDGE
 
     def between(self, before: Self, share: float) -> Self:
-        """A part of the way from the model before to this one."""
+        """A damped step from the previous model to this one."""
         w = before.w + share * (self.w - before.w)
         return self.replace(
             w=w / np.linalg.norm(w, axis=1, keepdims=True),
@@ -175,13 +175,13 @@ class ProjectionPursuit(Model):
         return float(bends) + self.ridge * float((self.coef**2).sum())
 
     def objective(self, s: Working) -> float:
-        """The mean penalised deviance of the rows that were summed."""
+        """Mean penalised deviance."""
         return (s.loss + self.penalty()) / s.weight
 
 
 @dataclass(frozen=True, eq=False)
 class Pursuit(Progress):
-    """Between two passes: `model` is a step from `before`, where the deviance is known."""
+    """State between two passes: `model` is a step from `before`, whose deviance is known."""
 
     before: Any = None
     at: Any = None  # the sums there; None if the step was a new term
@@ -190,7 +190,7 @@ class Pursuit(Progress):
 
 
 class _ProjectionPursuit(Iterative):
-    """What regression and classification by projection pursuit share."""
+    """Base class of regression and classification by projection pursuit."""
 
     model_: Annotated[ProjectionPursuit, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -229,7 +229,7 @@ class _ProjectionPursuit(Iterative):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass an iteration, and two for each new term.
+        """Fit to rows and targets: one pass per iteration, and two for each new term.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class _ProjectionPursuit(Iterative):
         return self.n_terms if model.units.any() else 0
 
     def _start(self, data: Partitions) -> ProjectionPursuit:
-        """No term, and rows in units of their covariance."""
+        """The initial model, without terms, and the whitening of the rows."""
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         seen = data.fold(_look, isinstance(self, Classifier))
@@ -322,7 +322,8 @@ class _ProjectionPursuit(Iterative):
         )
 
     def _grown(self, model: Any, data: Partitions) -> tuple[ProjectionPursuit, ProjectionPursuit]:
-        """With one more term, in the direction that explains most of what is left; first without effect."""
+        """The model with one more term, of no effect yet, in the direction that explains most of the
+        residuals."""
         R = model.w.shape[1]
         if not self._most(model):
             return model, model
@@ -368,7 +369,7 @@ class _ProjectionPursuit(Iterative):
         return out if model.classes is None else {"classes_": model.classes, **out}
 
     def ridge_functions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The projections of each row, and what each term adds to its score.
+        """Projections of each row, and the contribution of each term to its score.
 
         Parameters
         ----------
@@ -378,8 +379,8 @@ class _ProjectionPursuit(Iterative):
         Returns
         -------
         tuple of two ndarrays of shape (n_samples, n_terms)
-            Projections, of which each has mean zero and variance one over the rows of the fit; and the smooth
-            functions of them.
+            Projections, each with mean zero and variance one over the training rows; and the smooth functions
+            of them.
         """
         X = read_rows(self, X)
         return self.model_.rows(X).dot(self.model_.w.T), self.model_.terms(X)
@@ -395,28 +396,29 @@ def _look(of_classes: bool, block: Any) -> Parts:
 
 
 class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
-    """Smooth functions of projections: y = intercept + f_1(w_1' x) + ... + f_M(w_M' x).
+    """Projection pursuit regression: y = intercept + f_1(w_1' x) + ... + f_M(w_M' x), with smooth functions
+    f_m.
 
-    Functions and directions are learnt together. With one term it is the single-index model. Terms are added
-    one after the other, each in the direction that explains most of what is left; then all are improved by
-    damped steps of Gauss and Newton. The optimum is a local one, and the sign of a direction is not
-    determined.
+    Functions and directions are learned jointly. One term is the single-index model. Terms are added one
+    after the other, each in the direction that explains most of the residuals. Then all are improved by
+    damped Gauss-Newton steps. The optimum is local, and the sign of a direction is not determined.
 
     Parameters
     ----------
     n_terms : int, default=2
         Number of functions.
     n_knots : int, default=10
-        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+        Number of knots of each function, from -3 to 3 standard deviations of its projection. It is linear
+        beyond.
     alpha : float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
-        given, it is chosen for each function by restricted likelihood as terms are added.
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If None,
+        restricted maximum likelihood (REML) chooses it for each function as terms are added.
     tol : float, default=1e-6
-        A step that makes the objective smaller by a smaller share is the last.
+        Tolerance of the stopping criterion: the relative decrease of the objective.
     max_iter : int, default=200
         Maximum number of iterations.
     random_state : int, default=None
-        Draws some of the directions that are tried for a new term.
+        Seed for the random directions that are tried for a new term.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
@@ -431,7 +433,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised squares by iteration; it may rise where penalties are chosen.
+        Mean penalised squared error by iteration. It may rise while penalties are chosen.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str
@@ -453,7 +455,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -462,27 +464,29 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
 
 
 class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
-    """Smooth functions of projections whose sum is the log-odds of the second of two classes.
+    """Projection pursuit classifier: a sum of smooth functions of projections is the log-odds of the second
+    class.
 
     As `ProjectionPursuitRegressor`, with the likelihood of the classes: each step is one of iteratively
-    reweighted least squares, in the functions and in turns of the directions.
+    reweighted least squares, jointly in functions and directions.
 
     Parameters
     ----------
     n_terms : int, default=2
         Number of functions.
     n_knots : int, default=10
-        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+        Number of knots of each function, from -3 to 3 standard deviations of its projection. It is linear
+        beyond.
     alpha : float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
-        given, it is chosen for each function by restricted likelihood as terms are added. Large ones make
-        lines, and so logistic regression.
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If None,
+        restricted maximum likelihood (REML) chooses it for each function as terms are added. Large values
+        give straight lines, i.e. logistic regression.
     tol : float, default=1e-6
-        A step that makes the objective smaller by a smaller share is the last.
+        Tolerance of the stopping criterion: the relative decrease of the objective.
     max_iter : int, default=200
         Maximum number of iterations.
     random_state : int, default=None
-        Draws some of the directions that are tried for a new term.
+        Seed for the random directions that are tried for a new term.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
@@ -499,7 +503,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised deviance by iteration; it may rise where penalties are chosen.
+        Mean penalised deviance by iteration. It may rise while penalties are chosen.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str
@@ -528,7 +532,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class against the first.
+        """Log-odds of the second class against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -555,7 +559,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class of each row.
+        """Predict the more probable class of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -14,17 +14,18 @@ from .base import BaseMixture
 
 
 class LatentClass(BaseMixture):
-    """A mixture of independent categorical columns. NaN is not observed, and is summed out.
+    """Latent class analysis: a mixture of independent categorical features. NaN means not observed, and is
+    marginalized.
 
-    Categories are numbers, as `sklearn.preprocessing.OrdinalEncoder` gives them; a category that was never
-    seen tells nothing.
+    Categories are numbers, as encoded by `sklearn.preprocessing.OrdinalEncoder`. Categories that were not
+    seen in `fit` are ignored in `predict`.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of components.
     alpha : float, default=1e-3
-        Smoothing: each category was seen this often before, in each component.
+        Additive smoothing: a pseudo-count for each category in each component.
     tol : float, default=1e-3
         Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
@@ -32,7 +33,7 @@ class LatentClass(BaseMixture):
     n_init : int, default=1
         Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='k-means++'
-        The first division of the rows.
+        How the responsibilities are initialized, as in `GaussianMixture`.
     random_state : int, RandomState or None, default=None
         Seed for the initialization.
     checkpoint : str or path, default=None
@@ -43,14 +44,14 @@ class LatentClass(BaseMixture):
     weights_ : ndarray of shape (n_components,)
         Weights of the components.
     categories_ : list of ndarray
-        The categories of each column, in order.
+        The sorted categories of each feature.
     probabilities_ : list of ndarray of shape (n_components, n_categories)
-        Of each column: p(category given component).
+        For each feature, p(category given component).
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) at the last iteration.
+        Mean log-likelihood (plus log prior) of the best fit.
     model_ : Mixture
-        The fitted model; `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
-        `stopped_because_` tell how it was fitted.
+        The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
+        `stopped_because_` describe the fit.
 
     Examples
     --------

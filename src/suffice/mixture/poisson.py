@@ -12,14 +12,14 @@ from .base import BaseMixture
 
 
 class PoissonMixture(BaseMixture):
-    """A mixture of independent Poisson columns. NaN is not observed, and is summed out.
+    """Mixture of independent Poisson features, for counts. NaN means not observed, and is marginalized.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of components.
     alpha : float, default=1e-3
-        Smoothing: this many events in as many rows of each component were seen before.
+        Additive smoothing: this many pseudo-events in as many pseudo-rows of each component.
     tol : float, default=1e-3
         Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
@@ -27,7 +27,7 @@ class PoissonMixture(BaseMixture):
     n_init : int, default=1
         Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
-        The first division of the rows.
+        How the responsibilities are initialized, as in `GaussianMixture`.
     random_state : int, RandomState or None, default=None
         Seed for the initialization.
     checkpoint : str or path, default=None
@@ -38,12 +38,12 @@ class PoissonMixture(BaseMixture):
     weights_ : ndarray of shape (n_components,)
         Weights of the components.
     rates_ : ndarray of shape (n_components, n_features)
-        Their mean counts.
+        Mean counts of the components.
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) at the last iteration.
+        Mean log-likelihood (plus log prior) of the best fit.
     model_ : Mixture
-        The fitted model; `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
-        `stopped_because_` tell how it was fitted.
+        The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
+        `stopped_because_` describe the fit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Naive Bayes on categories, each column with probabilities of its own. Li ch. 4."""
+"""Categorical naive Bayes. Li ch. 4."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .discrete import DiscreteNB
 
 
 class CategoricalNB(DiscreteNB):
-    """Naive Bayes for columns of categories, numbered from zero. NaN is not observed.
+    """Naive Bayes classifier for categorical features, encoded as 0, 1, .... NaN means not observed.
 
-    A number that no row had in `fit` tells nothing in `predict`. Fractions are dropped. For categories that
-    are strings see `MixedNB`.
+    Categories that were not seen in `fit` are ignored in `predict`. Numbers are truncated to integers. For
+    categories that are strings see `MixedNB`.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing: each category was seen this often before, in every class. Zero is maximum likelihood
-        (Li, algorithm 4.1), one is Laplace's rule.
+        Additive smoothing: a pseudo-count for each category in every class. 0 is maximum likelihood (Li,
+        algorithm 4.1), 1 is Laplace smoothing.
     force_alpha : bool, default=True
         Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
@@ -32,7 +32,7 @@ class CategoricalNB(DiscreteNB):
     class_prior : array of shape (n_classes,), default=None
         Prior probabilities of the classes. If given, they are not estimated.
     min_categories : int or array of shape (n_features,), default=None
-        How many categories columns have, if there may be more than the largest number says.
+        Minimum number of categories per feature. If None, it is determined from the largest category.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class CategoricalNB(DiscreteNB):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     category_count_ : list of ndarray of shape (n_classes, n_categories)
-        Of each column: weight of each category by class.
+        For each feature, the weighted count of each category by class.
     feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
-        Of each column: log p(category given class).
+        For each feature, log p(category given class).
     n_categories_ : ndarray of shape (n_features,)
-        Number of categories of each column.
+        Number of categories of each feature.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
@@ -95,7 +95,7 @@ class CategoricalNB(DiscreteNB):
 
     def _smoothing(self) -> Any:
         if np.ndim(self.alpha):
-            raise ValueError(f"The alpha of CategoricalNB is one number, and an array came: {self.alpha!r}.")
+            raise ValueError(f"alpha must be a number for CategoricalNB; got an array: {self.alpha!r}.")
         return super()._smoothing()
 
     def _block_rows(self, block: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Classifiers that model the rows of each class: what all of them share."""
+"""Base class of generative classifiers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ KINDS: dict[str, Any] = {  # of columns
 
 
 class GenerativeClassifier(Classifier, OnePass):
-    """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+    """p(c given x) by Bayes' rule from p(c) and p(x given c), where the latter is a family."""
 
     model_: Annotated[Labelled, "K, D"]
 
     def _family(self, data: Partitions, K: int) -> Family:
-        """K densities, one a class, that know what to sum."""
+        """The family of K densities, one per class."""
         raise NotImplementedError
 
     def _prior(self, K: int) -> Any:
-        """Probabilities of the K classes that are given and not estimated, or None."""
+        """Fixed prior probabilities of the K classes, or None to estimate them."""
         return None
 
     def _start(self, data: Partitions, classes: Any = None) -> Labelled:
@@ -82,7 +82,8 @@ class GenerativeClassifier(Classifier, OnePass):
         return self.model_.scores(X)
 
     def _answer(self, f: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
-        """f of the scores of rows, by threads; rows are checked where they are scored, and so read once."""
+        """f of the scores of rows, in threads. Rows are checked where they are scored, so they are read
+        once."""
         X, check = read_rows(self, X, late=True), Check.of(self)
 
         def of_rows(rows: Any) -> np.ndarray:
@@ -93,7 +94,7 @@ class GenerativeClassifier(Classifier, OnePass):
         return map_rows(of_rows, X)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
+        """Joint log density log p(x, c) of each row and class, up to a term that is constant in c."""
         return self._answer(lambda scores: scores, X)
 
     @row_wise
@@ -123,13 +124,13 @@ class GenerativeClassifier(Classifier, OnePass):
 
 
 def _possible(scores: np.ndarray) -> np.ndarray:
-    """Scores of which every row has one that is finite: what no class can produce is shared evenly."""
+    """Scores with a finite entry in every row: rows that are impossible in all classes get equal scores."""
     scores[scores.max(axis=1) == -np.inf] = 0.0
     return scores
 
 
 def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
-    """The kind of each column, from what a parameter says: one for all, one for each, or by name."""
+    """The kind of each column, from a parameter: one for all, one for each, or by name."""
     D = estimator.n_features_in_
     if isinstance(kinds, str):
         kinds = [kinds] * D
@@ -143,5 +144,5 @@ def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
     if len(kinds) != D:
         raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
     if strange := set(kinds) - set(KINDS):
-        raise ValueError(f"{name} has {sorted(strange)}; a column is one of {list(KINDS)}.")
+        raise ValueError(f"{name} has {sorted(strange)}, expected only {list(KINDS)}.")
     return kinds
