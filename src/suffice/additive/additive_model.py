@@ -608,7 +608,7 @@ class GeneralizedAdditiveModel(_Additive):
         straight line. If None, `criterion` chooses the strengths.
     criterion : {'reml', 'gcv'}, default='reml'
         Criterion that chooses the penalties: restricted maximum likelihood (REML), or generalised
-        cross-validation (GCV), which is the UBRE score where the variance is known. Both follow from the
+        cross-validation (GCV), which is Mallows' C_p where the variance is known. Both follow from the
         moments, without another pass.
     solver : {'penalized', 'backfitting'}, default='penalized'
         'penalized' solves for all functions jointly. 'backfitting' cycles over the functions, and fits each

@@ -179,10 +179,10 @@ class BasisFunctions(TransformerMixin, Estimator):
     Parameters
     ----------
     kind : {'polynomial', 'gaussian', 'sigmoid', 'spline'}, callable or list of them, default='polynomial'
-        'polynomial': powers of a feature up to `degree`. 'gaussian': radial basis functions ``exp(-(x -
-        knot)**2 / (2 * width**2))``. 'sigmoid': ``1 / (1 + exp(-(x - knot) / width))``. 'spline': B-splines.
-        A callable takes an array of shape (n_samples, n_features) and returns one or more numbers for each
-        row.
+        'polynomial': powers of a feature up to `degree`. 'gaussian': radial basis functions
+        ``exp(-(x - knot)**2 / (2 * width**2))``. 'sigmoid': ``1 / (1 + exp(-(x - knot) / width))``. 'spline':
+        B-splines. A callable takes an array of shape (n_samples, n_features) and returns one or more numbers
+        for each row.
     degree : int, default=3
         Degree of the polynomial or of the splines.
     n_knots : int, default=5
