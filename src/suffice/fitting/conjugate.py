@@ -1,4 +1,4 @@
-"""Minimising along conjugate directions, which remember the last one and nothing more.
+"""Nonlinear conjugate gradient.
 
 Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952; Nocedal and Wright,
 "Numerical Optimization", 2nd ed., section 5.2.
@@ -22,14 +22,14 @@ def conjugate_gradient(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by the method of conjugate gradients, for functions that need not be quadratic.
+    """Minimise by nonlinear conjugate gradient.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
         Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
         step can gain more than rounding error.
@@ -74,7 +74,7 @@ def conjugate_gradient(
 
 
 def _direction(here: Descent) -> tuple[np.ndarray, float]:
-    """Against the gradient, less what would undo the last step; and how far to go at first."""
+    """The next conjugate direction, and the initial step length."""
     g = here.gradient
     if not here.steps:
         return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))

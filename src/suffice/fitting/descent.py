@@ -1,5 +1,5 @@
-"""Minimising a function whose value and derivatives are folds: where a descent stands, the search along a
-line, and Newton's method.
+"""Minimising a function whose value and derivatives are folds: the state of a descent, line search, and
+Newton's method.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 3.2; Li appendix B.
 """
@@ -22,7 +22,7 @@ LOST = 1e3 * ROUNDING
 
 @dataclass(frozen=True, eq=False)
 class Descent(Progress):
-    """A point (`model`), what the function is there, and the curvature seen on the way."""
+    """State of a descent: a point (`model`), the function there, and curvature information."""
 
     model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
@@ -43,22 +43,23 @@ def newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a convex function by Newton's method, halving steps that do not descend.
+    """Minimise a convex function by Newton's method, with backtracking line search.
 
-    With absolute values, ``fun(x) + l1 * sum(abs(x))``, each step goes to the minimum of the quadratic with
-    them.
+    With an l1 penalty, ``fun(x) + l1 * sum(abs(x))``, each step minimises the quadratic model plus the
+    penalty (proximal Newton).
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value, the gradient and the Hessian: a fold. The penalty is added on the
+        ``fun(x)`` returns the value, the gradient and the Hessian: a fold. The penalty is added on the
         driver.
     start : ndarray
-        Where to start.
+        Initial point.
     solve : callable
-        Of the Hessian and the gradient, the step to the bottom of the quadratic they make, or towards it.
+        ``solve(hessian, gradient)`` returns the step that minimises the quadratic model, exactly or
+        approximately.
     l1 : float or ndarray
-        Strength of the absolute values, of all parameters or of each.
+        Strength of the l1 penalty, of all parameters or of each.
     tol : float
         Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
         step can gain more than rounding error.
@@ -120,14 +121,14 @@ def newton(
 
 
 def absolute(l1: float | np.ndarray, x: np.ndarray) -> float:
-    """The sum of absolute values, each as strong as `l1` says: one number for all, or one for each."""
+    """The l1 penalty, with one strength for all parameters, or one for each."""
     if isinstance(l1, np.ndarray):
         return float(l1.dot(np.abs(x)))
     return l1 * float(np.abs(x).sum()) if l1 else 0.0
 
 
 def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.ndarray:
-    """The gradient; where a parameter is zero, of the two slopes the one that descends, or zero."""
+    """The minimum norm subgradient."""
     if not np.any(l1):
         return gradient
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
@@ -135,8 +136,8 @@ def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.
 
 
 def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
-    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinates from x on; those without an absolute value
-    follow from the others."""
+    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinate descent from x. Parameters without an l1 penalty
+    are eliminated."""
     from ..loops.coordinates import descend
 
     bent, z = l1 > 0, x.copy()
@@ -162,11 +163,10 @@ def minimum_along(
     length: float = 1.0,
     accuracy: float,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """A point along `direction`, the value and the gradient there: the value has fallen, and the slope is at
-    most `accuracy` of that at the start. None if no step descends.
+    """Line search: a point along `direction` with a smaller value and a slope of at most `accuracy` times
+    that at the start, with its value and gradient. None if no step descends.
 
-    Secants of the slope, which of a quadratic find the minimum at once; every third trial halves the
-    interval.
+    By the secant method on the slope, which is exact for a quadratic; every third trial bisects.
     """
     x, value, start = here.model, here.value, float(here.gradient.dot(direction))
     low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
@@ -197,15 +197,16 @@ def minimum_along(
 
 
 def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> str:
-    """Why a descent ends here, if it does: no slope is larger than `tol`; or it falls no more (`still`). That
-    is a minimum only if no step can gain more than rounding (`small`), and else it is stuck."""
+    """Reason why a descent stops, or None: the gradient is below `tol`, or the value no longer decreases
+    (`still`). The latter is a minimum only if no step can gain more than rounding error (`small`)."""
     if largest(slopes) <= tol:
         return "tolerance"
     return "" if not still else "tolerance" if small else "line search"
 
 
 def at_rest(here: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
-    """The same after an exact search, which sees the gradient fall where the value is lost in rounding."""
+    """The same after an exact line search, which sees the gradient fall where the value is lost in
+    rounding."""
     still = value >= here.value and largest(gradient) >= largest(here.gradient)
     return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
 

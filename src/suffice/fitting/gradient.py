@@ -1,5 +1,4 @@
-"""Minimising by gradients alone: descent with the whole gradient, one coordinate at a time, and with the
-gradients of one example at a time.
+"""First-order methods: gradient descent, coordinate descent, stochastic gradient descent and SVRG.
 
 Li appendix A. Barzilai and Borwein, "Two-point step size gradient methods", 1988. Robbins and Monro, "A
 stochastic approximation method", 1951. Johnson and Zhang, "Accelerating stochastic gradient descent using
@@ -31,19 +30,19 @@ def gradient_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by steps against the gradient.
+    """Minimise by gradient descent.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     step : {'barzilai-borwein', 'line-search'} or float
-        How long the steps are. 'barzilai-borwein': as long as the last change of the gradient calls for,
-        halved while they do not descend. 'line-search': to the minimum along the gradient, as in the
-        textbooks; there the next gradient is at right angles, and the way to the minimum of a narrow valley
-        is long. A number multiplies the gradient, and nothing is tried: too large a number diverges.
+        Step size. 'barzilai-borwein': from the last change of the gradient, halved while a step does not
+        descend. 'line-search': to the minimum along the gradient (steepest descent), which is slow for
+        ill-conditioned functions. A number is a fixed step size, without line search: too large a number
+        diverges.
     tol : float
         Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
         step can gain more than rounding error.
@@ -100,7 +99,7 @@ def gradient_descent(
 
 
 def _two_point_length(here: Descent) -> float:
-    """The length of step at which a quadratic with the curvature seen last would be at its minimum."""
+    """The Barzilai-Borwein step size."""
     if not here.steps:
         return 1.0 / max(1.0, float(np.linalg.norm(here.gradient)))
     s, y = here.steps[-1], here.changes[-1]
@@ -108,15 +107,15 @@ def _two_point_length(here: Descent) -> float:
 
 
 def _reach(here: Descent) -> float:
-    """About how much lower the function may be one step further."""
+    """Estimated decrease of the function in the next step."""
     return _two_point_length(here) * float(here.gradient.dot(here.gradient))
 
 
 def _halved(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]], here: Descent, length: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """The first step of length, length / 2, length / 4, ... that descends enough. Where the value is lost in
-    rounding, the slope must have fallen."""
+    """Backtracking line search: the first of length, length / 2, length / 4, ... with sufficient decrease.
+    Where the value is lost in rounding, the slope must have decreased instead."""
     steepness = float(here.gradient.dot(here.gradient))
     for _ in range(60):
         new = here.model - length * here.gradient
@@ -139,16 +138,17 @@ def coordinate_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise along one coordinate after the other: an iteration is once over all of them.
+    """Minimise by coordinate descent. An iteration is one sweep over all coordinates.
 
-    Each search along a coordinate calls `fun` a few times. Coordinate ascent is this of minus the function.
+    Each line search along a coordinate calls `fun` a few times. For coordinate ascent, minimise minus the
+    function.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
         Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
         step can gain more than rounding error.
@@ -188,7 +188,7 @@ def coordinate_descent(
 
 @dataclass(frozen=True)
 class Decreasing(Value):
-    """Lengths of step that shrink: ``first / (t + 1) ** power`` for t = 0, 1, 2, ...
+    """Decreasing step sizes: ``first / (t + 1) ** power`` for t = 0, 1, 2, ...
 
     Examples
     --------
@@ -207,8 +207,8 @@ class Decreasing(Value):
 
     @property
     def settles(self) -> bool:
-        """Whether noisy steps come to rest at the minimum, from anywhere: the sum of the lengths is infinite,
-        and that of their squares is not (Robbins and Monro)."""
+        """Whether the step sizes satisfy the Robbins-Monro conditions: their sum is infinite, and that of
+        their squares is finite."""
         return 0.5 < self.power <= 1.0
 
 
@@ -224,31 +224,30 @@ def stochastic_descent(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples by their gradients one after the other, in an order that is drawn.
+    """Minimise a mean over examples by stochastic gradient descent, or SVRG.
 
-    The result depends on that order. With steps of one length, each pass starts with the gradient over all
-    examples, and in it each step takes only the change of the gradient of one example since: the noise dies
-    out with the changes, so the steps come to rest at the minimum. With steps that shrink, each takes the
-    gradient of one example as it is.
+    The result depends on the random order of the examples. A constant step size uses SVRG: each pass starts
+    with the gradient over all examples, and each step adds the change of the gradient of one example since,
+    so the variance vanishes at the minimum. Decreasing step sizes use plain stochastic gradients.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient over all examples: a fold, asked once a pass.
+        ``fun(x)`` returns the value and the gradient over all examples: a fold, called once per pass.
     of_example : callable
-        ``of_example(x, i)`` gives a gradient whose mean over the examples is that of `fun`.
+        ``of_example(x, i)`` returns the gradient of example i. The mean over the examples is that of `fun`.
     start : ndarray
-        Where to start.
+        Initial point.
     n : int
         Number of examples.
     length : float or Decreasing
-        Length of the steps.
+        Step size.
     seed : int
-        Of the order.
+        Seed for the order.
     tol : float
-        Converged when no component of the gradient is larger.
+        Tolerance of the stopping criterion: the largest component of the gradient.
     max_iter : int
-        Passes at most; in each, every example is taken twice.
+        Maximum number of passes. In each, every example is visited twice.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -285,7 +284,7 @@ def stochastic_descent(
 
 @dataclass(frozen=True, eq=False)
 class EpochEnds(Statistics):
-    """Where the epochs over the examples of each block ended, by the weights of the blocks."""
+    """End points of the epochs over the blocks, weighted."""
 
     weight: float
     point: Annotated[np.ndarray, "(...)"]  # the sum, each times its weight
@@ -300,22 +299,22 @@ def svrg(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples that stay in their blocks by SVRG: stochastic variance-reduced gradients.
+    """Minimise a mean over examples by SVRG (stochastic variance-reduced gradient) within each block.
 
-    An iteration is an epoch over each block, from one point and by the examples of the block one after the
-    other, and a line search from that point towards the mean of the ends of the epochs. The result depends on
-    the blocks and on the order of the examples in them, to within `tol`.
+    An iteration is an epoch over the examples of each block, all from the same point, and a line search from
+    that point towards the mean of the end points. The result depends on the blocks and on the order of the
+    examples in them, to within `tol`.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient over all examples: a fold.
+        ``fun(x)`` returns the value and the gradient over all examples: a fold.
     epoch : callable
-        ``epoch(x, gradient, n)`` gives the ends of the epochs of iteration n from x: a fold. A step takes the
-        gradient at x of all examples, plus the change of the gradient of one example since x: its variance
-        vanishes at the minimum.
+        ``epoch(x, gradient, n)`` returns the end points of the epochs of iteration n from x: a fold. A step
+        uses the gradient at x of all examples, plus the change of the gradient of one example since x: its
+        variance vanishes at the minimum.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
         Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
         step can gain more than rounding error.

@@ -1,4 +1,4 @@
-"""Kernels: rows as their products, in some space, with rows that are kept."""
+"""Kernels between rows and support rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Kernel(Value):
-    """Rows as the kernel sees them: their products with rows that are kept."""
+    """Kernel of rows with the support rows."""
 
     rows: Annotated[Any, "(M, D) or int (M,)"]  # if precomputed, their places among its columns
     kernel: Any

@@ -1,10 +1,10 @@
-"""Minimising a function whose value and gradient are a fold, and absolute values: limited-memory BFGS.
+"""Limited-memory BFGS, and OWL-QN for l1 penalties, for a function whose value and gradient are a fold.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithms 7.4 and 7.5. Steps are halved until they
-descend: of a convex function the curvature along any step is not negative, so nothing more is asked of them,
-and elsewhere a step without curvature is forgotten. With absolute values it stays within orthants: Andrew and
-Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held, for millions of
-parameters.
+descend: for a convex function the curvature along any step is not negative, so no further condition is
+needed; otherwise a step without curvature is dropped. With an l1 penalty it is OWL-QN, which stays within
+orthants: Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held,
+for millions of parameters.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def _line_search(
     direction: np.ndarray,
     l1: float | np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant. Where the value is lost in
-    rounding, the slope must have fallen instead: Hager and Zhang, "A new conjugate gradient method with
-    guaranteed descent and an efficient line search", 2005."""
+    """Backtracking line search: the first of 1, 1/2, 1/4, ... with sufficient decrease, within the orthant.
+    Where the value is lost in rounding, the slope must have decreased instead: Hager and Zhang, "A new
+    conjugate gradient method with guaranteed descent and an efficient line search", 2005."""
     from ..loops.vectors import dot
 
     x, length = here.model, 1.0
@@ -124,8 +124,8 @@ def _towards(
     fixed: np.ndarray | None = None,
     inverse: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Parameters that
-    are fixed stay where they are, and the others move as if there were none."""
+    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Fixed
+    parameters do not move, and are left out for the others."""
     from ..loops.vectors import add_scaled, dot
 
     q = np.negative(gradient)
@@ -160,8 +160,8 @@ def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
-    """The steps and the changes of the gradient with the last of them. Of many parameters few pairs are kept,
-    in single precision: they bend the direction, and do not enter the solution."""
+    """The steps and the changes of the gradient, with the last. For many parameters few pairs are kept, in
+    single precision: they determine the direction, not the solution."""
     few = (10, np.float32) if len(new) < MANY else (3, np.float32)
     memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []

@@ -1,4 +1,4 @@
-"""Minimising half the squared norm plus a convex risk that is a fold: cutting planes with a duality gap.
+"""Cutting planes: half the squared norm plus a convex risk that is a fold, with a duality gap.
 
 Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009: one slack for all examples.
 Ben-Ameur and Neto, "Acceleration of cutting-plane and column generation algorithms", 2007: the next point.
@@ -24,10 +24,10 @@ IDLE = 50  # iterations after which a plane that is not used is forgotten
 
 @dataclass(frozen=True, eq=False)
 class Planes(Progress):
-    """The best point (`model`) so far, and the planes below the risk that were found.
+    """State of the cutting plane method: the best point (`model`), and the planes below the risk.
 
-    Half the squared norm plus the highest plane is lowest at -slope' share. The trace is the negative of that
-    value, which bounds the objective from below: it falls.
+    The minimum of half the squared norm plus the maximum of the planes is at -slope' share. It is a lower
+    bound on the objective; the trace is minus this bound, and decreases.
     """
 
     model: Annotated[np.ndarray, "(D,)"]
@@ -50,20 +50,20 @@ def cutting_planes(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Planes:
-    """Minimise half the squared norm of x plus a convex risk of x, which may have edges.
+    """Minimise half the squared norm of x plus a convex risk of x, which need not be differentiable.
 
-    Each pass finds the plane that touches the risk at one point. The planes so far bound the objective from
-    below; the next point lies between the best one and that where the bound is lowest.
+    Each pass computes the cutting plane of the risk at one point. The planes bound the objective from below.
+    The next point lies between the best one and the minimum of the bound.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the plane that touches the risk at x: its height at zero and its slope, a
-        subgradient of the risk. Both are folds. Where x is large, the height is more exact than the risk.
+        ``fun(x)`` returns the cutting plane of the risk at x: its value at zero and its slope, a subgradient
+        of the risk. Both are folds. For large x, the value at zero is more accurate than the risk.
     start : ndarray
-        Where the first plane is found.
+        Initial point.
     tol : float
-        Converged when the gap is no larger than this share of the objective.
+        Tolerance of the duality gap, relative to the objective.
     max_iter : int
         Maximum number of iterations.
     watch : Watch, optional
@@ -104,12 +104,12 @@ def cutting_planes(
 
 
 def _objective(x: np.ndarray, height: float, slope: np.ndarray) -> float:
-    """Half the squared norm, and the plane that touches the risk here."""
+    """Half the squared norm, and the cutting plane of the risk at this point."""
     return 0.5 * float(x.dot(x)) + height + float(slope.dot(x))
 
 
 def _with_one_more(here: Planes) -> Planes:
-    """The planes with the one that was found last, and the best shares of them."""
+    """The planes with the last one, and their optimal dual weights."""
     (kept,) = (here.idle <= IDLE).nonzero()
     slope = (*(here.slope[m] for m in kept), here.gradient)
     level = np.append(here.level[kept], here.height)
@@ -123,7 +123,7 @@ def _with_one_more(here: Planes) -> Planes:
 
 
 def _lowest(planes: Planes) -> np.ndarray:
-    """Where half the squared norm plus the highest plane is lowest."""
+    """The minimum of half the squared norm plus the maximum of the planes."""
     out = np.zeros_like(planes.model)
     for m in planes.share.nonzero()[0]:
         out -= planes.share[m] * planes.slope[m]
@@ -131,11 +131,11 @@ def _lowest(planes: Planes) -> np.ndarray:
 
 
 def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The shares, not negative and of sum one, with the largest level' share - share' product share / 2.
+    """The dual weights, non-negative and of sum one, that maximise level' share - share' product share / 2.
 
-    Shares that are in use move to the best point of their plane; the first that would turn negative leaves.
-    When all are at rest, the one with the steepest ascent enters. Slopes may depend on each other: a small
-    price on moves keeps them finite, and changes nothing where they end.
+    Active set method: active weights move to their optimum, and the first that would become negative leaves.
+    At the optimum, the weight with the steepest ascent enters. Slopes may be linearly dependent: a small
+    proximal term keeps the steps finite, and does not change the solution.
     """
     share, used, value = share.copy(), share > 0, -np.inf
     price = 1e-10 * max(float(product.diagonal().max()), np.finfo(np.float64).tiny)
@@ -163,6 +163,6 @@ def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np
 
 
 def _on_the_plane(product: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """The same where only the sum of the shares is held."""
+    """The same with only the constraint on the sum."""
     sides = np.linalg.solve(product, np.stack([level, np.ones(len(level))], axis=1))
     return sides[:, 0] + (1.0 - sides[:, 0].sum()) / sides[:, 1].sum() * sides[:, 1]

@@ -1,4 +1,4 @@
-"""Natural cubic splines of several features: a line for each, and functions that bend.
+"""Natural cubic splines of several features: a linear function for each, and nonlinear ones.
 
 The functions that bend have a squared second derivative that integrates to one, and to zero with each other:
 the penalty of a smooth is so the sum of its squared coefficients. Green and Silverman, "Nonparametric
@@ -20,7 +20,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class NaturalSplines(Value):
-    """Functions of D features, those of a feature side by side: x itself, then those that bend."""
+    """Spline functions of D features, side by side: x itself, then the nonlinear functions."""
 
     knots: Annotated[np.ndarray, "(T,)"]  # of all features, one after the other
     first: Annotated[np.ndarray, "int (D + 1,)"]  # where the knots of each begin
@@ -40,7 +40,7 @@ class NaturalSplines(Value):
 
     @classmethod
     def at(cls, knots: Sequence[np.ndarray], bends: Any = None) -> Self:
-        """With these knots, in order, for each feature; those that do not bend are lines."""
+        """Splines with these sorted knots for each feature; linear features have only x."""
         bends = np.ones(len(knots), bool) if bends is None else bends
         scale = np.array([k[-1] - k[0] if k[-1] > k[0] else 1.0 for k in knots])
         parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, bends, strict=True)]
@@ -55,7 +55,7 @@ class NaturalSplines(Value):
 
     @classmethod
     def through(cls, knots: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Self:
-        """The one spline of one feature with these values and slopes at its knots."""
+        """The spline of one feature with these values and slopes at its knots."""
         scale = float(knots[-1] - knots[0]) or 1.0
         h = np.diff(knots) / scale
         slope = slope * scale
@@ -68,7 +68,7 @@ class NaturalSplines(Value):
         return cls(knots, first, np.array([scale]), pieces.ravel(), place, columns)
 
     def combined(self, coef: np.ndarray, constant: float = 0.0) -> Self:
-        """The one function that the functions of one feature add up to, each so many times."""
+        """The linear combination of the functions of one feature, as a single function."""
         pieces = self.pieces.reshape(-1, 4, len(self)) @ coef
         pieces[:, 0] += constant
         return self.replace(pieces=pieces.ravel(), place=_starts([pieces.size]), columns=_starts([1]))
@@ -95,7 +95,7 @@ class NaturalSplines(Value):
 
     @property
     def penalized(self) -> np.ndarray:
-        """Whether a function bends, (p,)."""
+        """Mask of the nonlinear functions, (p,)."""
         out = np.ones(len(self), bool)
         out[self.columns[:-1]] = False
         return out
