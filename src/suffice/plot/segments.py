@@ -1,4 +1,4 @@
-"""The segments of a signal: a strip of the decoded states under it."""
+"""Display of a signal with its decoded states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STRIP = 0.08  # of the height, for each strip
 
 
 class SegmentsDisplay(Display):
-    """A signal, and under it a strip with the colour of the state of each step.
+    """A signal above a strip with the colour of the state of each step.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class SegmentsDisplay(Display):
     true : ndarray of shape (n_steps,), default=None
         True labels, drawn as a second strip.
     labels : list, default=None
-        All labels, in the order of their colours; those in `states` and `true`, if not given.
+        All labels, in the order of their colours. If None, those in `states` and `true`.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class SegmentsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
-        """Draw one sequence, and what a fitted estimator decodes.
+        """Draw one sequence with the states decoded by a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator with predict
-            A model of sequences, fitted.
+            Fitted sequence estimator.
         X : array of shape (n_steps, n_features)
             One sequence.
         y : array of shape (n_steps,), default=None
@@ -77,7 +77,7 @@ class SegmentsDisplay(Display):
     def from_predictions(
         cls, signal: Any, states: Any, *, true: Any = None, labels: Any = None, ax: Any = None
     ) -> Self:
-        """Draw one sequence, and the labels of its steps.
+        """Draw one sequence with the labels of its steps.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class SegmentsDisplay(Display):
         true : array of shape (n_steps,), default=None
             True labels, drawn as a second strip.
         labels : list, default=None
-            All labels, in the order of their colours; those in `states` and `true`, if not given.
+            All labels, in the order of their colours. If None, those in `states` and `true`.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
 
@@ -101,7 +101,9 @@ class SegmentsDisplay(Display):
         true = None if true is None else np.asarray(true)
         for name, part in (("states", states), ("true", true)):
             if part is not None and part.shape != (len(signal),):
-                raise ValueError(f"{name} has the shape {part.shape}, expected {(len(signal),)}: one a step.")
+                raise ValueError(
+                    f"{name} has the shape {part.shape}, expected {(len(signal),)}: one per step."
+                )
         if labels is None:
             labels = np.unique(states if true is None else np.concatenate([states, true])).tolist()
         return cls(signal, states, true, list(labels)).plot(ax)
@@ -176,7 +178,7 @@ class SegmentsDisplay(Display):
 
     @staticmethod
     def _make_room(ax: Any, signal: np.ndarray, strips: int) -> None:
-        """Below the signal, with no ticks beside the strips."""
+        """Space for the strips below the signal, without ticks."""
         seen = signal[np.isfinite(signal)]
         low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
         margin = 0.05 * (high - low or 1.0)
