@@ -220,7 +220,9 @@ class TestTooMuch:
         monkeypatch.setattr(stores, "free_memory", lambda: 2e6)
         with (
             suffice.threads(1),
-            pytest.raises(MemoryError, match=r"0.001 GB, half of the memory.*pass cache='disk'") as error,
+            pytest.raises(
+                MemoryError, match=r"0.001 GB, half of the free memory.*pass cache='disk'"
+            ) as error,
         ):
             KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="memory"))
         assert "In block 5 of the data, while keeping it." in error.value.__notes__
@@ -309,8 +311,8 @@ class TestNothingIsLeft:
     ("cache", "words"),
     [
         (None, "cache=None: each pass reads the data again."),
-        ("memory", "cache='memory': 11 blocks, 0.00107 GB, are taken from memory"),
-        ("disk", "cache='disk': 11 blocks, 0.0011 GB, are taken from a temporary file in "),
+        ("memory", "cache='memory': 11 blocks, 0.00107 GB, are read from memory"),
+        ("disk", "cache='disk': 11 blocks, 0.0011 GB, are read from a temporary file in "),
     ],
 )
 def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):

@@ -230,7 +230,7 @@ class TestWeights:
 
     def test_of_another_number_are_refused(self):
         X, ids, _ = made()
-        with pytest.raises(ValueError, match=r"expected \(6,\), one a sequence, or \(175,\), one a row"):
+        with pytest.raises(ValueError, match=r"expected \(6,\), one per sequence, or \(175,\), one per row"):
             opened(X, None, ids, np.ones(7))
 
     @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])

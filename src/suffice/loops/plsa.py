@@ -1,4 +1,4 @@
-"""Topics of documents, one by one: steps of expectation maximisation, and the weights where they end."""
+"""Topic weights of documents by EM and Newton steps."""
 
 from __future__ import annotations
 
