@@ -297,11 +297,11 @@ class TestRefusals:
             (
                 lambda rows: (rows.X[:, 0].astype(int), rows.X),
                 ValueError,
-                "0 to 10; with n_keys=9",
+                "0 to 10, expected 0 to 8 with n_keys=9",
             ),
             (lambda rows: (rows.X[:, 0].astype(int) - 3, rows.X), ValueError, "from -3 to 7"),
             (lambda rows: (np.zeros(2, int), rows.X), ValueError, "2 keys and 6 values"),
-            (lambda rows: rows.X, TypeError, "return keys, values"),
+            (lambda rows: rows.X, TypeError, "expected keys, values"),
         ],
     )
     def test_rows_that_are_no_rows_by_key(self, f, error, words):

@@ -235,7 +235,7 @@ class TestTooMuch:
         monkeypatch.setattr(stores.tempfile, "TemporaryFile", lambda prefix: full())
         with pytest.raises(OSError, match="No space left") as error:
             KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="disk"))
-        assert "set TMPDIR to a folder with more room" in "".join(error.value.__notes__)
+        assert "set TMPDIR to a folder with more space" in "".join(error.value.__notes__)
 
     def test_memory_that_is_free_is_less_than_there_is(self):
         psutil = pytest.importorskip("psutil")
