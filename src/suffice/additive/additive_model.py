@@ -224,12 +224,12 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
     It has converged when the mean penalised deviance and the penalties no longer change.
     """
 
-    def step(here: Scoring) -> Scoring:
-        model, before = here.model, here.before
+    def step(state: Scoring) -> Scoring:
+        model, before = state.model, state.before
         s = data.fold(Additive.summarize, model)
         must_have_rows(s.weight)
         value = model.objective(s)
-        last = np.inf if before is None else (here.deviance + before.penalty(model.alpha)) / s.weight
+        last = np.inf if before is None else (state.deviance + before.penalty(model.alpha)) / s.weight
         for _ in range(30):
             if not value > last + ROUNDING * abs(last):
                 break
@@ -246,7 +246,7 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
         still = before is not None and abs(last - value) <= tol * max(1.0, abs(value))
         settled = still and (not model.choices or moved <= np.sqrt(tol))
         why = "tolerance" if settled and tol > 0 else ""
-        return Scoring(new, (*here.trace, value), s, why, before=model, deviance=s.loss)
+        return Scoring(new, (*state.trace, value), s, why, before=model, deviance=s.loss)
 
     return watch.limited(max_iter).loop(step, Scoring(start))
 
@@ -326,14 +326,14 @@ class _Additive(Iterative):
         first = start.estimate(s)
         cycle = first._cycle(first._problem(s), first.alpha)
 
-        def step(here: Progress) -> Progress:
+        def step(state: Progress) -> Progress:
             model = first
-            if here.trace:  # nothing else changes from cycle to cycle
-                model = here.model.replace(coef=cycle(here.model.coef))
-            move, p = model.coef - here.model.coef, len(model.coef)
+            if state.trace:  # nothing else changes from cycle to cycle
+                model = state.model.replace(coef=cycle(state.model.coef))
+            move, p = model.coef - state.model.coef, len(model.coef)
             moved = np.sqrt(max(float(move.dot(s.scatter[:p, :p].dot(move))), 0.0) / (s.scatter[p, p] or 1.0))
             done = self.tol > 0 and moved <= self.tol
-            return Progress(model, (*here.trace, model.objective(s)), s, "tolerance" if done else "")
+            return Progress(model, (*state.trace, model.objective(s)), s, "tolerance" if done else "")
 
         return self._publish(Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s)))
 

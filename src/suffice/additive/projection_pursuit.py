@@ -247,26 +247,26 @@ class _ProjectionPursuit(Iterative):
         data = open_rows(self, X, y, sample_weight)
         _, start = self._grown(self._start(data), data)
 
-        def step(here: Pursuit) -> Pursuit:
-            model, before, share = here.model, here.before, 1.0
+        def step(state: Pursuit) -> Pursuit:
+            model, before, share = state.model, state.before, 1.0
             s = data.fold(ProjectionPursuit.summarize, model)
             value, last = model.objective(s), np.inf
             if before is not None:
-                last = (here.deviance + before.penalty(model.alpha)) / s.weight
+                last = (state.deviance + before.penalty(model.alpha)) / s.weight
             while value > last + ROUNDING * abs(last) and share > 1e-6:
                 # Not so far: a part of the way, and, of the same sums, with turns that are dearer.
                 share /= 2.0
-                whole = here.model
-                if here.at is not None:
+                full_step = state.model
+                if state.at is not None:
                     dearer = min(8.0 * max(before.damping, 1e-4), 1e6)
                     before = before.replace(damping=dearer, alpha=model.alpha, choices=0)
-                    whole = before.estimate(here.at)
-                model = whole.between(before, share)
+                    full_step = before.estimate(state.at)
+                model = full_step.between(before, share)
                 s = data.fold(ProjectionPursuit.summarize, model)
                 value = model.objective(s)
             least = self.tol * abs(value) + EXACT * s.moments.scatter[-1, -1] / s.weight
             rests = self.tol > 0 and last - value <= least and not model.choices
-            return self._next(model, s, (*here.trace, value), here.steps + 1, data, rests or share <= 1e-6)
+            return self._next(model, s, (*state.trace, value), state.steps + 1, data, rests or share <= 1e-6)
 
         loop = Watch(self, self.checkpoint, data, self.max_iter).loop
         return self._publish(loop(step, Pursuit(start)))
@@ -338,7 +338,7 @@ class _ProjectionPursuit(Iterative):
         tried /= np.linalg.norm(tried, axis=1, keepdims=True)
         tried *= signs(tried)[:, None]
         unit, p = (2.0 * REACH) ** 3, len(model.basis)
-        found = []
+        candidates = []
         for m in data.fold(ProjectionPursuit.tries, model, tried).parts:
             A, square = m.scatter[:p, :p] + model.ridge * np.eye(p), float(m.scatter[p, p])
             columns = model.basis.feature, model.basis.penalized
@@ -348,10 +348,12 @@ class _ProjectionPursuit(Iterative):
             strength = np.exp(problem.balance - 8.0) if self.alpha is None else np.array([self.alpha / unit])
             fit = problem.fit(strength)
             bends = fit.coef[model.basis.penalized]
-            found.append((fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m))
-        losses = np.array([loss for loss, *_ in found])
+            candidates.append(
+                (fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m)
+            )
+        losses = np.array([loss for loss, *_ in candidates])
         best = int(np.argmax(losses <= losses.min() + 1e-10 * abs(losses.min())))
-        _, fit, alpha, m = found[best]
+        _, fit, alpha, m = candidates[best]
         level = model.intercept + float(m.mean[p] - m.mean[:p].dot(fit.coef))
         choices = 2 if self.alpha is None else 0
         before = model.with_term(tried[best], np.zeros(p), alpha, choices)

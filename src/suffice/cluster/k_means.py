@@ -228,10 +228,10 @@ default='k-means++'
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
-        found = data.fold(describe)
-        if found.rows < self.n_clusters:
-            raise ValueError(f"n_samples={found.rows:g} should be >= n_clusters={self.n_clusters}.")
-        tol = self.tol * float(found.features.variance.mean())
+        description = data.fold(describe)
+        if description.rows < self.n_clusters:
+            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={self.n_clusters}.")
+        tol = self.tol * float(description.features.variance.mean())
         watch = Watch(self, self.checkpoint, data)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_

@@ -105,8 +105,8 @@ class Watch:
         if self.checkpoint is None or self.estimator is None:
             return ""
         params = self.estimator.get_params(deep=False)
-        kept = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
-        return f"{type(self.estimator).__name__} {digest_of((kept, self._rows()))}"
+        digests = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
+        return f"{type(self.estimator).__name__} {digest_of((digests, self._rows()))}"
 
     def _rows(self) -> Any:
         if self.data is None:
@@ -118,14 +118,14 @@ class Watch:
     def _resumed(self, start: P, fit: str) -> P:
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return start
-        found = load_value(self.checkpoint)
-        if not isinstance(found, Checkpoint) or found.fit != fit or not alike(start, found.progress):
+        stored = load_value(self.checkpoint)
+        if not isinstance(stored, Checkpoint) or stored.fit != fit or not alike(start, stored.progress):
             raise StorageError(
                 f"{self.checkpoint} is the checkpoint of another fit, with other parameters or other rows"
                 f"{', or rows in another order' if self.in_order else ''}: remove it to start again, or "
                 f"pass another file."
             )
-        return found.progress  # type: ignore[return-value]
+        return stored.progress  # type: ignore[return-value]
 
 
 @contextmanager

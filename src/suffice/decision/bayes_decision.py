@@ -171,7 +171,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    It is worse to miss a case than to raise an alarm in vain; and a second look costs little.
+    A missed case costs more than a false alarm, and a second examination costs little.
 
     >>> import numpy as np
     >>> from suffice.decision import BayesDecision

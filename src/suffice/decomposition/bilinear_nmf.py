@@ -235,45 +235,45 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         assert weight is not None
         data = in_blocks(Rows(X, None, weight))
         check_weighted(X, weight, "X", "BilinearNMF")
-        kept = weight > 0
-        if not kept.any():
+        keep = weight > 0
+        if not keep.any():
             raise ValueError("sample_weight is zero for every row, expected a positive weight for some.")
-        if kept.sum() < C:
-            raise ValueError(f"n_components={C} must not be more than n_samples={kept.sum()}.")
+        if keep.sum() < C:
+            raise ValueError(f"n_components={C} must not be more than n_samples={keep.sum()}.")
         afford(3.0 * N**2, f"the kernels of {N} rows", "fit a sample, and transform the others.")
-        root = np.sqrt(weight[kept])[:, None]
-        K = self._kernel(X, X)[np.ix_(kept, kept)] * root * root.T
+        root = np.sqrt(weight[keep])[:, None]
+        K = self._kernel(X, X)[np.ix_(keep, keep)] * root * root.T
         # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
         # nothing rounds. `unit` is that of lengths of rows.
         unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)
         kernel = Split(K / unit / unit)
         starts = [
-            Concepts(start.W[kept] / root, start.V[kept] * root) for start in self._starts(X, weight, W, V)
+            Concepts(start.W[keep] / root, start.V[keep] * root) for start in self._starts(X, weight, W, V)
         ]
         self._rows = (X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else X
-        self._found = kernel, root, kept, unit
-        found = self._best(data, starts, kernel)
-        trace, s = tuple(loss * unit * unit for loss in found.trace), found.statistics.in_unit(unit)
-        self._publish(found.replace(trace=trace, statistics=s))
+        self._found = kernel, root, keep, unit
+        result = self._best(data, starts, kernel)
+        trace, s = tuple(loss * unit * unit for loss in result.trace), result.statistics.in_unit(unit)
+        self._publish(result.replace(trace=trace, statistics=s))
         del self._found
-        if not kept.all():
-            self.embedding_[~kept] = self.transform(X[~kept])
+        if not keep.all():
+            self.embedding_[~keep] = self.transform(X[~keep])
         self.labels_ = self.embedding_.argmax(axis=1)
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(self.statistics_.loss, 0.0)))
         return self
 
     def _fitted(self, model: Concepts) -> dict[str, Any]:
-        kernel, root, kept, unit = self._found
-        W, V = np.zeros((2, len(kept), model.W.shape[1]))
-        found = model.normalized(kernel)
-        W[kept], V[kept] = found.W * root / unit, found.V / root * unit
+        kernel, root, keep, unit = self._found
+        W, V = np.zeros((2, len(keep), model.W.shape[1]))
+        result = model.normalized(kernel)
+        W[keep], V[keep] = result.W * root / unit, result.V / root * unit
         return {"concept_weights_": W, "embedding_": V, "_rows": self._rows}
 
     def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:
-        def step(here: Progress) -> Progress:
-            model = here.model.improved(kernel)
+        def step(state: Progress) -> Progress:
+            model = state.model.improved(kernel)
             s = model.sums(kernel)
-            trace = (*here.trace, s.loss)
+            trace = (*state.trace, s.loss)
             settled = len(trace) > 1 and trace[-2] - trace[-1] <= self.tol * abs(trace[0])
             return Progress(model, trace, s, "tolerance" if settled else "")
 
@@ -309,8 +309,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
                     f"A precomputed kernel must have {Y.shape[0]} columns, one per row seen in fit."
                 )
             return X.toarray() if sp.issparse(X) else X
-        found = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
-        return found.toarray() if sp.issparse(found) else found
+        result = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+        return result.toarray() if sp.issparse(result) else result
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

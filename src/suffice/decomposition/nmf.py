@@ -140,8 +140,8 @@ class SquaredFactors(_Factors):
 
     def summarize(self, block: Any, each: Each = map) -> FactorSums:
         X, weight = block.X, block.weight
-        found = list(each(self._improve, self.runs(block)))
-        W = np.concatenate([rows for rows, _ in found]) if found else np.zeros((0, len(self.H)))
+        updates = list(each(self._improve, self.runs(block)))
+        W = np.concatenate([rows for rows, _ in updates]) if updates else np.zeros((0, len(self.H)))
         G = _weighed(W, weight)
         cross = each(partial(transposed_times, X), columns_apart(X, G))
         return FactorSums(
@@ -151,7 +151,7 @@ class SquaredFactors(_Factors):
             G.sum(axis=0),
             W.T.dot(G),
             columns_together(cross),
-            float(sum(steep for _, steep in found)),
+            float(sum(steep for _, steep in updates)),
         )
 
     def _improve(self, run: Any) -> tuple[np.ndarray, float]:
@@ -165,9 +165,9 @@ class SquaredFactors(_Factors):
             return self.rule.improved(Ht, of)
 
         D, step = len(self.Ht), power_of_two(RUN_BYTES / (8 * len(self.H)), 64)
-        found = list(in_order(improve, tuple(slice(a, a + step) for a in range(0, D, step))))
-        H = np.concatenate([part for part, _ in found]).T
-        steep = s.steepness + sum(steep for _, steep in found)
+        updates = list(in_order(improve, tuple(slice(a, a + step) for a in range(0, D, step))))
+        H = np.concatenate([part for part, _ in updates]).T
+        steep = s.steepness + sum(steep for _, steep in updates)
         return self.replace(W=s.factors, H=np.ascontiguousarray(H)), float(steep)
 
     def objective(self, s: FactorSums) -> float:
@@ -203,15 +203,15 @@ class DivergenceFactors(_Factors):
     def summarize(self, block: Any, each: Each = map) -> DivergenceSums:
         X, weight = block.X, block.weight
         runs = self.runs(block)
-        found = list(each(self._improve, runs))
-        W = np.concatenate([rows for rows, _, _ in found]) if found else np.zeros((0, len(self.H)))
-        R = _stacked([part for _, part, _ in found], X)
+        updates = list(each(self._improve, runs))
+        W = np.concatenate([rows for rows, _, _ in updates]) if updates else np.zeros((0, len(self.H)))
+        R = _stacked([part for _, part, _ in updates], X)
         G = _weighed(W, weight)
         cross = each(partial(transposed_times, R), columns_apart(R, G))
         return DivergenceSums(
             W,
             float(weight.sum()),
-            float(sum(part for _, _, part in found)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
+            float(sum(part for _, _, part in updates)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
             G.sum(axis=0),
             (G * W).sum(axis=0),
             columns_together(cross),
@@ -227,8 +227,8 @@ class DivergenceFactors(_Factors):
 
         size = self.H.sum(axis=1)
         if sp.issparse(X):
-            W, given = W.copy(), (X.data, X.indices, X.indptr)
-            divergence_updates(*given, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
+            W, arrays = W.copy(), (X.data, X.indices, X.indptr)
+            divergence_updates(*arrays, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
             return W
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)
@@ -242,8 +242,8 @@ class DivergenceFactors(_Factors):
         X = run.X
         if sp.issparse(X):
             ratio = np.empty(len(X.data))
-            given = (X.data, X.indices, X.indptr)
-            loss = ratios(*given, self.Ht, W, self.least, run.weight, ratio)
+            arrays = (X.data, X.indices, X.indptr)
+            loss = ratios(*arrays, self.Ht, W, self.least, run.weight, ratio)
             return sp.csr_array((ratio, X.indices, X.indptr), X.shape), loss
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)
@@ -483,10 +483,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _alternate(self, data: Partitions, start: Any, seed: int) -> Progress:
         K = len(start.H)
 
-        def step(here: Alternation) -> Alternation:
-            model = here.model
+        def step(state: Alternation) -> Alternation:
+            model = state.model
             if self.shuffle:
-                model = model.replace(order=np.random.default_rng([seed, here.n_iter]).permutation(K))
+                model = model.replace(order=np.random.default_rng([seed, state.n_iter]).permutation(K))
             s = data.fold(type(model).summarize, model)
             model, steep = model.improved(s)
             if not np.isfinite(steep):
@@ -494,10 +494,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                     "The gradient of the loss overflows, because entries of X, or of the initial W and "
                     "H, are too large: divide X by its scale, e.g. X / X.max()."
                 )
-            trace = (*here.trace, here.model.objective(s))
+            trace = (*state.trace, state.model.objective(s))
             if len(trace) > 1 and trace[-1] - trace[-2] > SLACK * max(1.0, abs(trace[-1])):
-                return here.replace(trace=trace, statistics=s, stopped_because="objective worsened")
-            first = here.first or steep
+                return state.replace(trace=trace, statistics=s, stopped_because="objective worsened")
+            first = state.first or steep
             return Alternation(model, trace, s, self._finished(trace, steep, first), first)
 
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)

@@ -235,24 +235,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         }
 
     def _count(self, model: PrincipalAxes, weight: float) -> int:
-        asked, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
-        if asked is None:
+        requested, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
+        if requested is None:
             return most
-        if isinstance(asked, str):
-            if asked != "mle":
-                raise ValueError(f"n_components={asked!r} is unknown: use a number, 'mle' or None.")
+        if isinstance(requested, str):
+            if requested != "mle":
+                raise ValueError(f"n_components={requested!r} is unknown: use a number, 'mle' or None.")
             if weight < len(model.mean):
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features.")
             return _minka(_padded(model.variance, len(model.mean)), weight, model.rounding)
-        if 0 < asked < 1:
+        if 0 < requested < 1:
             share = np.cumsum(model.variance) / model.spread.sum()
-            return min(int(np.searchsorted(share, asked, side="right")) + 1, most)
-        if not 0 <= asked <= most or int(asked) != asked:
+            return min(int(np.searchsorted(share, requested, side="right")) + 1, most)
+        if not 0 <= requested <= most or int(requested) != requested:
             raise ValueError(
-                f"n_components={asked} must be an integer between 0 and min(n_samples, "
+                f"n_components={requested} must be an integer between 0 and min(n_samples, "
                 f"n_features)={most}, or a fraction between 0 and 1."
             )
-        return int(asked)
+        return int(requested)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows."""

@@ -261,11 +261,11 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
             model, s = self._solve(data)
             must_have_rows(s.weight)
-            found = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
-            axes, model = model.axes, model.diagonalized(found.scores)
+            spread = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
+            axes, model = model.axes, model.diagonalized(spread.scores)
             turn = model.axes @ axes.T
-            variance = ((turn @ found.scores.variance) * turn).sum(axis=1)
-            total = found.features.variance.sum()
+            variance = ((turn @ spread.scores.variance) * turn).sum(axis=1)
+            total = spread.features.variance.sum()
             self.model_, self.statistics_ = model, s
             self.components_, self.singular_values_ = model.axes, model.value
             self.explained_variance_ = variance

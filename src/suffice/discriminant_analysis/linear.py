@@ -292,12 +292,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         size = np.where(size > 0, size, 1.0)
         values, vectors = eigh(C / np.outer(size, size))
         spread = np.sqrt(np.maximum(values[::-1], 0.0))
-        kept = spread > self.tol
-        scalings = vectors[:, ::-1][:, kept] / size[:, None] / spread[kept]
+        keep = spread > self.tol
+        scalings = vectors[:, ::-1][:, keep] / size[:, None] / spread[keep]
         between = np.sqrt(s.weight.sum() * prior / max(K - 1, 1))[:, None] * (means - xbar) @ scalings
         _, strength, rotation = svd(between, full_matrices=False)
-        kept = strength > self.tol * strength[0]
-        scalings = scalings @ rotation.T[:, kept]
+        keep = strength > self.tol * strength[0]
+        scalings = scalings @ rotation.T[:, keep]
         scalings = scalings * signs(scalings.T)
         coef = (means - xbar) @ scalings @ scalings.T
         intercept = np.log(prior) - 0.5 * ((means - xbar) * coef).sum(axis=1)

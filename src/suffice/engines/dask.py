@@ -154,8 +154,8 @@ def _ended(
             stuck = [worker for worker, keys in processing.items() if sent[n][-1].key in keys]
             if stuck:
                 others = [worker for worker in processing if worker not in stuck]
-                how: Any = {"workers": others, "allow_other_workers": True} if others else {}
-                sent[n].append(client.submit(*call(n), pure=False, **how))
+                options: Any = {"workers": others, "allow_other_workers": True} if others else {}
+                sent[n].append(client.submit(*call(n), pure=False, **options))
 
     for n in in_order(total, ended, again, lambda left: blocks_of(left, length), LOOK):
         while not (finished := [future for future in sent[n] if future.done()]):

@@ -85,15 +85,15 @@ class Shards(Partitions):
             shard = self._shard(int(which[0]))
             return shard.values[keys - shard.start]
         order = np.argsort(which, kind="stable")
-        found: Any = None
+        out: Any = None
         for s, stop in zip(np.flatnonzero(count), np.cumsum(count)[count > 0], strict=True):
             at = order[stop - count[s] : stop]
             shard = self._shard(int(s))
-            if found is None:
-                found = np.empty((len(keys), *shard.values.shape[1:]), shard.values.dtype)
-            found[at] = shard.values[keys[at] - shard.start]
+            if out is None:
+                out = np.empty((len(keys), *shard.values.shape[1:]), shard.values.dtype)
+            out[at] = shard.values[keys[at] - shard.start]
             del shard  # before the next one is read
-        return found
+        return out
 
     def _shard(self, number: int) -> Shard:
         shard = self.parts.block(number)
@@ -220,12 +220,12 @@ def _together(pieces: Iterable[Any]) -> Iterator[Sequence[Any]]:
     """Rows of several pieces, up to a size: sorting them once is cheaper than merging sums."""
     rows: list[tuple[Any, ...]] = []
     size = 0
-    for given in pieces:
-        if not isinstance(given, tuple) or len(given) != 2:
+    for pair in pieces:
+        if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
-                f"The function returned a {type(given).__name__}, expected keys, values for sums by key."
+                f"The function returned a {type(pair).__name__}, expected keys, values for sums by key."
             )
-        keys, values = map(np.asarray, given)
+        keys, values = map(np.asarray, pair)
         if len(keys) != len(values):
             raise ValueError(
                 f"There are {len(keys)} keys and {len(values)} values; expected one for each key."

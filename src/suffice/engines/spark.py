@@ -107,8 +107,8 @@ def run_tasks(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFra
     The call is pickled once, with a unique number: Spark identifies cached data by the plan, so releasing one
     of two equal plans would release the other.
     """
-    given = cloudpickle.dumps((uuid.uuid4().bytes, call))
-    return frame.mapInArrow(partial(task, given), CELLS)
+    message = cloudpickle.dumps((uuid.uuid4().bytes, call))
+    return frame.mapInArrow(partial(task, message), CELLS)
 
 
 def _map(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:

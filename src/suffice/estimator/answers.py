@@ -71,10 +71,10 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
         columns = source.columns_for(self) if isinstance(source, TableSource) else None
         return source.answer(Request(self, method.__name__, columns), to)
 
-    given = inspect.signature(method)
+    signature = inspect.signature(method)
     keyword = inspect.Parameter("to", inspect.Parameter.KEYWORD_ONLY, default=None)
-    parameters = sorted([*given.parameters.values(), keyword], key=lambda parameter: parameter.kind)
-    answer.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    parameters = sorted([*signature.parameters.values(), keyword], key=lambda parameter: parameter.kind)
+    answer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     answer.is_row_wise = True  # type: ignore[attr-defined]
     return answer
 

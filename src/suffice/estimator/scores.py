@@ -80,13 +80,13 @@ class Regressor(RegressorMixin):
             Weights of the rows.
         """
         check_is_fitted(self)
-        found = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
-        if found.rows < 2:
+        sums = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
+        if sums.rows < 2:
             warnings.warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-        spread = found.target.scatter
-        share = found.squares / np.where(spread > 0, spread, 1.0)
-        return float(np.where(spread > 0, 1.0 - share, found.squares == 0).mean())
+        spread = sums.target.scatter
+        share = sums.squares / np.where(spread > 0, spread, 1.0)
+        return float(np.where(spread > 0, 1.0 - share, sums.squares == 0).mean())
 
 
 @dataclass(frozen=True, eq=False)

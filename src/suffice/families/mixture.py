@@ -79,8 +79,10 @@ class Mixture(Model):
 
     def log_prior(self) -> float:
         more = np.asarray(self.concentration) - 1.0
-        here = self.weight > 0  # a component that has vanished has no say
-        of_weights = float((np.broadcast_to(more, here.shape)[here] * np.log(self.weight[here])).sum())
+        present = self.weight > 0  # a component that has vanished has no say
+        of_weights = float(
+            (np.broadcast_to(more, present.shape)[present] * np.log(self.weight[present])).sum()
+        )
         return of_weights + self.component.log_prior()
 
     @property

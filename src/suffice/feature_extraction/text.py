@@ -141,8 +141,10 @@ class Vocabulary(Model):
         return self.summarize_counts(words, X, block.weight)
 
     def summarize_counts(self, words: np.ndarray, X: sp.csr_array, weight: np.ndarray) -> WordCounts:
-        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
-        return WordCounts(float(weight.sum()), words, there.T.dot(weight), X.astype(np.float64).T.dot(weight))
+        present = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return WordCounts(
+            float(weight.sum()), words, present.T.dot(weight), X.astype(np.float64).T.dot(weight)
+        )
 
     def estimate(self, s: WordCounts) -> Self:
         """The model with the words within min_df and max_df, or the most frequent of them."""
@@ -444,11 +446,11 @@ def _counted(
     indices: list[Any] = []
     lengths = []
     for words in documents:
-        found = Counter(map(place, words))
-        found.pop(None, None)  # what has no place
-        counts += found.values()
-        indices += found
-        lengths.append(len(found))
+        word_counts = Counter(map(place, words))
+        word_counts.pop(None, None)  # what has no place
+        counts += word_counts.values()
+        indices += word_counts
+        lengths.append(len(word_counts))
     return counts, indices, lengths
 
 
@@ -474,10 +476,10 @@ def _texts(documents: Any) -> np.ndarray:
     arrow = sys.modules.get("pyarrow")
     if arrow and isinstance(documents, arrow.Array | arrow.ChunkedArray):
         documents = documents.to_pylist()
-    given = list(documents)
-    X = np.empty((len(given), 1), object)
-    X[:, 0] = given
-    for n, text in enumerate(given):
+    listed = list(documents)
+    X = np.empty((len(listed), 1), object)
+    X[:, 0] = listed
+    for n, text in enumerate(listed):
         if text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType":
             raise ValueError(
                 f'Document {n} is missing ({text}): leave it out, or pass "", a document without words.'

@@ -78,18 +78,18 @@ def newton(
     >>> newton(fun, np.zeros(2), l1=2.0).model
     array([2., 2.])
     """
-    kinks = bool(np.any(l1))
+    has_l1 = bool(np.any(l1))
 
-    def step(here: Descent) -> Descent:
-        x = here.model
-        if here.gradient is None:
+    def step(state: Descent) -> Descent:
+        x = state.model
+        if state.gradient is None:
             value, gradient, hessian = fun(x)
             value += absolute(l1, x)
         else:
-            value, gradient, hessian = here.value, here.gradient, here.hessian
+            value, gradient, hessian = state.value, state.gradient, state.hessian
         if not np.isfinite(value):
-            return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
-        if kinks:
+            return state.replace(trace=(*state.trace, value), stopped_because="objective not finite")
+        if has_l1:
             direction = proximal(hessian, hessian.dot(x) - gradient, x, np.broadcast_to(l1, x.shape)) - x
         else:
             direction = -solve(hessian, gradient)
@@ -103,14 +103,14 @@ def newton(
                 break
             length /= 2.0
             if length < 1e-10:
-                return here.replace(trace=(*here.trace, value), stopped_because="line search")
+                return state.replace(trace=(*state.trace, value), stopped_because="line search")
         slopes, before = steepest(new, new_gradient, l1), steepest(x, gradient, l1)
         small = lost_in_rounding(new_value, slopes, -slope)
         still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
         still = still and (small or largest(slopes) >= largest(before))
         return Descent(
             new,
-            (*here.trace, new_value),
+            (*state.trace, new_value),
             stopped_because=why_stopped(slopes, tol, still=still, small=small),
             value=new_value,
             gradient=new_gradient,
@@ -157,7 +157,7 @@ def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.
 
 def minimum_along(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    here: Descent,
+    state: Descent,
     direction: np.ndarray,
     *,
     length: float = 1.0,
@@ -168,7 +168,7 @@ def minimum_along(
 
     By the secant method on the slope, which is exact for a quadratic; every third trial bisects.
     """
-    x, value, start = here.model, here.value, float(here.gradient.dot(direction))
+    x, value, start = state.model, state.value, float(state.gradient.dot(direction))
     low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
     best, flattest = None, 0.5 * abs(start)
     for trial in range(1, 61):
@@ -204,24 +204,24 @@ def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> 
     return "" if not still else "tolerance" if small else "line search"
 
 
-def at_rest(here: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
+def at_rest(state: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
     """The same after an exact line search, which sees the gradient fall where the value is lost in
     rounding."""
-    still = value >= here.value and largest(gradient) >= largest(here.gradient)
+    still = value >= state.value and largest(gradient) >= largest(state.gradient)
     return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
 
 
-def no_step(here: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
+def no_step(state: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
     """Where no step along a line descends."""
-    small = lost_in_rounding(here.value, slopes, promised)
+    small = lost_in_rounding(state.value, slopes, promised)
     why = why_stopped(slopes, tol, still=True, small=small)
-    return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+    return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
-    """Whether a step gains no more than rounding: by what it promised, and by the slopes themselves, of
-    parameters in units in which the curvature is about that of the value. Where the curvature is guessed, or
-    its digits are lost, a step promises little also far from the minimum."""
+    """Whether a step gains no more than rounding error: by its predicted decrease, and by the slopes of
+    preconditioned parameters. The predicted decrease alone is not enough: with an inaccurate curvature it is
+    small far from the minimum too."""
     unit = max(1.0, abs(value))
     return promised <= LOST * unit and largest(slopes) <= LOST**0.5 * unit
 

@@ -39,7 +39,7 @@ def em(
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> Progress:
-    """Improve a model, or the best of several, until it settles.
+    """Expectation maximisation of a model, or of the best of several, until convergence.
 
     Parameters
     ----------

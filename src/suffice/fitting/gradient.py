@@ -64,67 +64,67 @@ def gradient_descent(
     if isinstance(step, str) and step not in ("barzilai-borwein", "line-search"):
         raise ValueError(f"step={step!r} is unknown: use 'barzilai-borwein', 'line-search' or a number.")
 
-    def found_from(here: Descent) -> tuple[np.ndarray, float, np.ndarray] | None:
+    def found_from(state: Descent) -> tuple[np.ndarray, float, np.ndarray] | None:
         if not isinstance(step, str):
-            new = here.model - step * here.gradient
+            new = state.model - step * state.gradient
             return new, *fun(new)
-        length = _two_point_length(here)
+        length = _two_point_length(state)
         if step == "line-search":
-            return minimum_along(fun, here, -here.gradient, length=length, accuracy=EXACT)
-        return _halved(fun, here, length)
+            return minimum_along(fun, state, -state.gradient, length=length, accuracy=EXACT)
+        return _halved(fun, state, length)
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        found = found_from(here)
-        if found is None:
-            return no_step(here, here.gradient, _reach(here), tol)
-        new, value, gradient = found
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        result = found_from(state)
+        if result is None:
+            return no_step(state, state.gradient, _reach(state), tol)
+        new, value, gradient = result
         if step == "line-search":
-            why = at_rest(here, value, gradient, _reach(here), tol)
+            why = at_rest(state, value, gradient, _reach(state), tol)
         else:
             why = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
         return Descent(
             new,
-            (*here.trace, value),
+            (*state.trace, value),
             stopped_because=why,
             value=value,
             gradient=gradient,
-            steps=(new - here.model,),
-            changes=(gradient - here.gradient,),
+            steps=(new - state.model,),
+            changes=(gradient - state.gradient,),
         )
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
 
-def _two_point_length(here: Descent) -> float:
+def _two_point_length(state: Descent) -> float:
     """The Barzilai-Borwein step size."""
-    if not here.steps:
-        return 1.0 / max(1.0, float(np.linalg.norm(here.gradient)))
-    s, y = here.steps[-1], here.changes[-1]
+    if not state.steps:
+        return 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
+    s, y = state.steps[-1], state.changes[-1]
     return float(s.dot(s) / max(s.dot(y), 1e-300))
 
 
-def _reach(here: Descent) -> float:
+def _reach(state: Descent) -> float:
     """Estimated decrease of the function in the next step."""
-    return _two_point_length(here) * float(here.gradient.dot(here.gradient))
+    return _two_point_length(state) * float(state.gradient.dot(state.gradient))
 
 
 def _halved(
-    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], here: Descent, length: float
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], state: Descent, length: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
     """Backtracking line search: the first of length, length / 2, length / 4, ... with sufficient decrease.
     Where the value is lost in rounding, the slope must have decreased instead."""
-    steepness = float(here.gradient.dot(here.gradient))
+    steepness = float(state.gradient.dot(state.gradient))
     for _ in range(60):
-        new = here.model - length * here.gradient
+        new = state.model - length * state.gradient
         value, gradient = fun(new)
-        enough = here.value - 1e-4 * length * steepness
+        enough = state.value - 1e-4 * length * steepness
         blurred = (
-            value <= enough + ROUNDING * abs(here.value) and abs(gradient.dot(here.gradient)) < steepness
+            value <= enough + ROUNDING * abs(state.value) and abs(gradient.dot(state.gradient)) < steepness
         )
-        if value <= enough < here.value or blurred:
+        if value <= enough < state.value or blurred:
             return new, value, gradient
         length /= 2.0
     return None
@@ -168,20 +168,20 @@ def coordinate_descent(
     """
     axes = np.eye(len(start))
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        before = here
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        before = state
         for j, axis in enumerate(axes):
-            if here.gradient[j] == 0.0:
+            if state.gradient[j] == 0.0:
                 continue
-            found = minimum_along(fun, here, -np.sign(here.gradient[j]) * axis, accuracy=EXACT)
-            if found is not None:
-                new, value, gradient = found
-                here = here.replace(model=new, value=value, gradient=gradient)
-        why = at_rest(before, here.value, here.gradient, 0.0, tol)
-        return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            result = minimum_along(fun, state, -np.sign(state.gradient[j]) * axis, accuracy=EXACT)
+            if result is not None:
+                new, value, gradient = result
+                state = state.replace(model=new, value=value, gradient=gradient)
+        why = at_rest(before, state.value, state.gradient, 0.0, tol)
+        return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
@@ -264,12 +264,12 @@ def stochastic_descent(
     array([3.])
     """
 
-    def iteration(here: Descent) -> Descent:
-        pivot = here.model
-        gradient = fun(pivot)[1] if here.gradient is None else here.gradient
-        x, rng = pivot.copy(), np.random.default_rng([seed, here.n_iter])
+    def iteration(state: Descent) -> Descent:
+        pivot = state.model
+        gradient = fun(pivot)[1] if state.gradient is None else state.gradient
+        x, rng = pivot.copy(), np.random.default_rng([seed, state.n_iter])
         order = np.concatenate([rng.permutation(n), rng.permutation(n)])
-        for t, i in enumerate(order.tolist(), start=here.n_iter * len(order)):
+        for t, i in enumerate(order.tolist(), start=state.n_iter * len(order)):
             if isinstance(length, Decreasing):
                 x -= length(t) * of_example(x, i)
             else:
@@ -277,7 +277,7 @@ def stochastic_descent(
         value, gradient = fun(x)
         small = np.abs(gradient).max(initial=0.0) <= tol
         why = "tolerance" if small else ""
-        return Descent(x, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
+        return Descent(x, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
@@ -324,19 +324,19 @@ def svrg(
         Callbacks and checkpoint.
     """
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        ends = epoch(here.model, here.gradient, here.n_iter)
-        direction = ends.point / ends.weight - here.model
-        if not here.gradient.dot(direction) < 0:
-            direction = -here.gradient
-        found = minimum_along(fun, here, direction, accuracy=0.5)
-        if found is None:
-            return no_step(here, here.gradient, _reach(here), tol)
-        new, value, gradient = found
-        why = at_rest(here, value, gradient, _reach(here), tol)
-        return Descent(new, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        ends = epoch(state.model, state.gradient, state.n_iter)
+        direction = ends.point / ends.weight - state.model
+        if not state.gradient.dot(direction) < 0:
+            direction = -state.gradient
+        result = minimum_along(fun, state, direction, accuracy=0.5)
+        if result is None:
+            return no_step(state, state.gradient, _reach(state), tol)
+        new, value, gradient = result
+        why = at_rest(state, value, gradient, _reach(state), tol)
+        return Descent(new, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

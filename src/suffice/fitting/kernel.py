@@ -28,5 +28,5 @@ class Kernel(Value):
             return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
         if self.kernel == "precomputed":
             return np.asarray(X[:, self.rows], dtype=np.float64)
-        how = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, **how)
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, **params)

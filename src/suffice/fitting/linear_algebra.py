@@ -41,8 +41,8 @@ def one_after_the_other(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R with R'R = A, and S with S S' the pseudo-inverse of A."""
     values, vectors = eigh(A)
-    kept = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
-    values, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    keep = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    values, vectors = np.sqrt(values[keep]), vectors[:, keep]
     return (vectors * values).T, vectors / values
 
 
@@ -72,8 +72,8 @@ def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
     """The results for runs of columns, side by side."""
-    found = list(parts)
-    return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+    arrays = list(parts)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
 
 def gram(X: Any, weight: np.ndarray) -> np.ndarray:

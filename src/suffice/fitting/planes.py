@@ -78,22 +78,22 @@ def cutting_planes(
     array([1., 1.])
     """
 
-    def step(here: Planes) -> Planes:
-        if here.gradient is None:
-            height, gradient = fun(here.model)
-            here = here.replace(height=height, gradient=gradient)
-            here = here.replace(objective=_objective(here.model, height, gradient))
-        planes = _with_one_more(here)
+    def step(state: Planes) -> Planes:
+        if state.gradient is None:
+            height, gradient = fun(state.model)
+            state = state.replace(height=height, gradient=gradient)
+            state = state.replace(objective=_objective(state.model, height, gradient))
+        planes = _with_one_more(state)
         lowest = _lowest(planes)
         bound = float(planes.level.dot(planes.share)) - 0.5 * float(lowest.dot(lowest))
-        at = here.model + CAUTION * (lowest - here.model)
+        at = state.model + CAUTION * (lowest - state.model)
         height, gradient = fun(at)
         objective = _objective(at, height, gradient)
-        if objective < here.objective:
+        if objective < state.objective:
             planes = planes.replace(model=at, objective=objective)
         gap = planes.objective - bound
         return planes.replace(
-            trace=(*here.trace, -bound if np.isfinite(objective) else np.nan),
+            trace=(*state.trace, -bound if np.isfinite(objective) else np.nan),
             stopped_because="tolerance" if gap <= tol * planes.objective else "",
             height=height,
             gradient=gradient,
@@ -108,18 +108,18 @@ def _objective(x: np.ndarray, height: float, slope: np.ndarray) -> float:
     return 0.5 * float(x.dot(x)) + height + float(slope.dot(x))
 
 
-def _with_one_more(here: Planes) -> Planes:
+def _with_one_more(state: Planes) -> Planes:
     """The planes with the last one, and their optimal dual weights."""
-    (kept,) = (here.idle <= IDLE).nonzero()
-    slope = (*(here.slope[m] for m in kept), here.gradient)
-    level = np.append(here.level[kept], here.height)
+    (active,) = (state.idle <= IDLE).nonzero()
+    slope = (*(state.slope[m] for m in active), state.gradient)
+    level = np.append(state.level[active], state.height)
     product = np.empty((len(slope), len(slope)))
-    product[:-1, :-1] = here.product[np.ix_(kept, kept)]
-    product[-1] = product[:, -1] = [one.dot(here.gradient) for one in slope]
-    share = np.append(here.share[kept], 0.0 if len(kept) else 1.0)
+    product[:-1, :-1] = state.product[np.ix_(active, active)]
+    product[-1] = product[:, -1] = [one.dot(state.gradient) for one in slope]
+    share = np.append(state.share[active], 0.0 if len(active) else 1.0)
     share = best_shares(product, level, share)
-    idle = np.where(share > 0, 0.0, np.append(here.idle[kept], 0.0) + 1.0)
-    return here.replace(slope=slope, level=level, product=product, share=share, idle=idle)
+    idle = np.where(share > 0, 0.0, np.append(state.idle[active], 0.0) + 1.0)
+    return state.replace(slope=slope, level=level, product=product, share=share, idle=idle)
 
 
 def _lowest(planes: Planes) -> np.ndarray:
@@ -148,15 +148,15 @@ def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np
         used[enters] = True
         while True:
             (at,) = used.nonzero()
-            here = share[at]
-            goal = _on_the_plane(product[np.ix_(at, at)] + price * np.eye(len(at)), level[at] + price * here)
+            state = share[at]
+            goal = _on_the_plane(product[np.ix_(at, at)] + price * np.eye(len(at)), level[at] + price * state)
             leaves = goal <= 0
             if not leaves.any():
                 share[at] = goal
                 break
-            length = here[leaves] / np.maximum(here[leaves] - goal[leaves], np.finfo(np.float64).tiny)
+            length = state[leaves] / np.maximum(state[leaves] - goal[leaves], np.finfo(np.float64).tiny)
             first = int(length.argmin())
-            share[at] = np.maximum(here + length[first] * (goal - here), 0.0)
+            share[at] = np.maximum(state + length[first] * (goal - state), 0.0)
             out = at[leaves][first]
             share[out], used[out] = 0.0, False
     return share / share.sum()

@@ -81,34 +81,34 @@ def quasi_newton(
     start = start.model if isinstance(start, Descent) else np.array(start, dtype=np.float64)
     D = len(start)
     afford(3 * D * D, f"the matrix of {D} parameters by {update}", "use update='lbfgs'.")
-    kept = "hessian" if update == "bfgs" else "inverse"
+    field = "hessian" if update == "bfgs" else "inverse"
 
-    def step(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient, **{kept: np.eye(D)})
-        if not np.isfinite(here.value):
-            return here.replace(trace=(*here.trace, here.value), stopped_because="objective not finite")
+    def step(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient, **{field: np.eye(D)})
+        if not np.isfinite(state.value):
+            return state.replace(trace=(*state.trace, state.value), stopped_because="objective not finite")
         if update == "bfgs":
-            direction = -solve_positive(here.hessian, here.gradient)
+            direction = -solve_positive(state.hessian, state.gradient)
         else:
-            direction = -here.inverse.dot(here.gradient)
-        promised = -float(here.gradient.dot(direction))
-        found = minimum_along(fun, here, direction, accuracy=accuracy)
-        if found is None:
-            return no_step(here, here.gradient, promised, tol)
-        new, value, gradient = found
-        d, y = new - here.model, gradient - here.gradient
-        matrix = getattr(here, kept)
+            direction = -state.inverse.dot(state.gradient)
+        promised = -float(state.gradient.dot(direction))
+        result = minimum_along(fun, state, direction, accuracy=accuracy)
+        if result is None:
+            return no_step(state, state.gradient, promised, tol)
+        new, value, gradient = result
+        d, y = new - state.model, gradient - state.gradient
+        matrix = getattr(state, field)
         if d.dot(y) > 0:  # else there was no curvature, and the matrix would not stay positive definite
             matrix = _updated(matrix, d, y, update, alpha)
         return Descent(
             new,
-            (*here.trace, value),
-            stopped_because=at_rest(here, value, gradient, promised, tol),
+            (*state.trace, value),
+            stopped_because=at_rest(state, value, gradient, promised, tol),
             value=value,
             gradient=gradient,
-            **{kept: matrix},
+            **{field: matrix},
         )
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))

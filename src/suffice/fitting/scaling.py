@@ -69,14 +69,14 @@ def iterative_scaling(
     array([0.75])
     """
 
-    def step(here: Descent) -> Descent:
-        x = here.model
+    def step(state: Descent) -> Descent:
+        x = state.model
         value, expected = counts(x)
         apart = expected.sum(axis=0) - observed + penalty * x
         if np.abs(standard(apart)).max(initial=0.0) <= tol:
-            return here.replace(trace=(*here.trace, value), value=value, stopped_because="tolerance")
+            return state.replace(trace=(*state.trace, value), value=value, stopped_because="tolerance")
         new = x + scaling_step(observed, expected, totals, x, penalty)
-        return Descent(new, (*here.trace, value), value=value)
+        return Descent(new, (*state.trace, value), value=value)
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
 

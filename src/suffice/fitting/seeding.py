@@ -67,8 +67,8 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weig
     _, first, group = np.unique(hash, return_index=True, return_inverse=True)
     weight = np.bincount(group, weight, minlength=len(first))
     order = np.argsort(key[first], kind="stable")[:size]
-    kept = first[order]
-    return Sample(size, key[kept], hash[kept], row[kept], weight[order])
+    keep = first[order]
+    return Sample(size, key[keep], hash[keep], row[keep], weight[order])
 
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:

@@ -152,7 +152,7 @@ class Sharing:
         self.n_parts = n_parts
         self.features, self.check, self.flat_target = features, check, flat_target
         self.n_passes = 0
-        self._here = threading.local()
+        self._current = threading.local()
 
     def view(self, *parts: int) -> View:
         """The examples of some parts, or all, to be passed to `fit` and `score`."""
@@ -164,7 +164,7 @@ class Sharing:
         Errors outside of a fit, such as data that cannot be read, end all fits. So does the first fit that
         fails, unless failures are tolerated.
         """
-        runs = [_Run(self._here, fit, forgive) for fit in fits]
+        runs = [_Run(self._current, fit, forgive) for fit in fits]
         try:
             for run in runs:
                 run.go_on()
@@ -179,7 +179,7 @@ class Sharing:
 
     def fold(self, call: Call) -> Any:
         """A fold that is shared within `together`; elsewhere, a separate pass."""
-        run = getattr(self._here, "run", None)
+        run = getattr(self._current, "run", None)
         total = self._pass((call,))[0] if run is None else run.ask(call)
         if isinstance(total, Failure):
             raise total.error
@@ -226,8 +226,8 @@ class _Ended(BaseException):
 class _Run:
     """A fit in its own thread. Either it or the thread that started it runs, never both."""
 
-    def __init__(self, here: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
-        self.here, self.fit, self.forgive, self.config = here, fit, forgive, get_config()
+    def __init__(self, current: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
+        self.current, self.fit, self.forgive, self.config = current, fit, forgive, get_config()
         self.asked: Call | None = None
         self.running = False
         self.result: Any = None
@@ -268,7 +268,7 @@ class _Run:
                 self.thread.join()
 
     def _body(self) -> None:
-        self.here.run = self
+        self.current.run = self
         try:
             with config_context(**self.config):  # which scikit-learn has by thread
                 self.result = self.fit()

@@ -234,8 +234,8 @@ class Smoothing:
         if not len(self.bent):
             return np.zeros(self.feature.max(initial=0) + 1)
         low, high = float(self.balance.min()) + WEAKEST, float(self.balance.max()) + 2.0 * STRONGEST
-        found = with_freedom(self._freedom, freedom, low, high)
-        return np.full(self.feature.max() + 1, found)
+        result = with_freedom(self._freedom, freedom, low, high)
+        return np.full(self.feature.max() + 1, result)
 
     def _freedom(self, log_alpha: float) -> float:
         return 1.0 + float(self.fit(np.full(self.feature.max() + 1, np.exp(log_alpha))).freedom.sum())
@@ -296,15 +296,15 @@ def _minimum(
         small = np.abs(step).max() < SMALL
         while True:
             new = np.clip(x + step, low, high)
-            found = fun(new)
+            result = fun(new)
             # Steps so small are not judged by the value, which is rounded more than the gradient.
-            if small or found[0] <= value + 1e-13 * abs(value):
+            if small or result[0] <= value + 1e-13 * abs(value):
                 break
             step /= 2.0
             if np.abs(step).max() < SMALL:
                 return x  # no step is better
         moved = np.abs(new - x).max()
-        x, (value, gradient, hessian) = new, found
+        x, (value, gradient, hessian) = new, result
         if moved < 1e-9:
             break
     return x

@@ -39,11 +39,11 @@ class NaturalSplines(Value):
         must((np.diff(self.place) == 4 * (knots + 1) * functions).all(), "Pieces are not those of the knots.")
 
     @classmethod
-    def at(cls, knots: Sequence[np.ndarray], bends: Any = None) -> Self:
+    def at(cls, knots: Sequence[np.ndarray], nonlinear: Any = None) -> Self:
         """Splines with these sorted knots for each feature; linear features have only x."""
-        bends = np.ones(len(knots), bool) if bends is None else bends
+        nonlinear = np.ones(len(knots), bool) if nonlinear is None else nonlinear
         scale = np.array([k[-1] - k[0] if k[-1] > k[0] else 1.0 for k in knots])
-        parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, bends, strict=True)]
+        parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, nonlinear, strict=True)]
         return cls(
             np.concatenate(knots),
             _starts([len(k) for k in knots]),
@@ -82,8 +82,8 @@ class NaturalSplines(Value):
         from ..loops.splines import design
 
         out = np.empty((len(X), len(self))) if out is None else out
-        given = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
-        design(np.ascontiguousarray(X, dtype=np.float64), *given, derivative, out)
+        arrays = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
+        design(np.ascontiguousarray(X, dtype=np.float64), *arrays, derivative, out)
         if derivative:
             out /= np.repeat(self.scale, np.diff(self.columns)) ** derivative
         return out
@@ -105,10 +105,10 @@ def _starts(lengths: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _pieces(u: np.ndarray, bends: bool) -> np.ndarray:
+def _pieces(u: np.ndarray, nonlinear: bool) -> np.ndarray:
     """Coefficients (K + 1, 4, q) of the functions before, between and after knots from 0 to 1."""
     value, curve = u[:, None], np.zeros((len(u), 1))
-    if bends and len(u) > 2:
+    if nonlinear and len(u) > 2:
         bent, curvature = natural_basis(u)
         value, curve = np.hstack([value, bent]), np.hstack([curve, curvature])
     out = np.zeros((len(u) + 1, 4, value.shape[1]))

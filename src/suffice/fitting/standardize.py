@@ -77,8 +77,8 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
 
 def classes_and_sizes(data: Any) -> tuple[np.ndarray, ColumnSizes]:
     """The classes of labelled rows, and the scales of their columns, in one pass."""
-    found, sizes = data.fold(_classes_and_sizes).parts
-    return at_least_two(found.values[0]), sizes
+    classes, sizes = data.fold(_classes_and_sizes).parts
+    return at_least_two(classes.values[0]), sizes
 
 
 def _classes_and_sizes(block: Any) -> Parts:

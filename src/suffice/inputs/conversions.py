@@ -83,10 +83,12 @@ def explained(
 def as_numbers(values: Any, what: str, taker: str, names: Sequence[Any] | None = None) -> np.ndarray:
     """An array of float64. The error names the first value that is not a number."""
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "Mmc":  # which NumPy turns into numbers, of a unit or a part that nobody chose
-            raise ValueError(f"{taker} takes numbers, and {what} holds {found.dtype}.")
-        return found.astype(np.float64, copy=False)
+        converted = np.asarray(values)
+        if (
+            converted.dtype.kind in "Mmc"
+        ):  # which NumPy turns into numbers, of a unit or a part that nobody chose
+            raise ValueError(f"{taker} takes numbers, and {what} holds {converted.dtype}.")
+        return converted.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise explained(error, values, what, taker, names) from None
 

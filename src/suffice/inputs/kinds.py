@@ -14,8 +14,8 @@ from .conversions import as_numbers, check_numbers
 def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> None:
     """Check the values of columns by their kind, for estimators of several kinds."""
     numbers = np.flatnonzero([kind != "categorical" for kind in kinds])
-    found = data.fold(_extremes, numbers)
-    for d, low, high in zip(numbers.tolist(), found.low, found.high, strict=True):
+    ranges = data.fold(_extremes, numbers)
+    for d, low, high in zip(numbers.tolist(), ranges.low, ranges.high, strict=True):
         check_numbers(np.array([[low, high]]).T, "X", "A column of numbers", nan=True, names=[names[d]])
         if kinds[d] in ("poisson", "multinomial") and low < 0:
             raise ValueError(

@@ -211,17 +211,17 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
     import pyarrow.parquet as pq
 
     check_cache(cache)
-    given = [path] if isinstance(path, str | Path) else list(path)
-    if elsewhere := [str(part) for part in given if "://" in str(part)]:
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    if elsewhere := [str(part) for part in paths if "://" in str(part)]:
         raise ValueError(
             f"scan_parquet reads local files, and {elsewhere} are remote: "
             "fit(ray.data.read_parquet(...)) reads them on the cluster."
         )
-    parts = list(map(Path, given))
+    parts = list(map(Path, paths))
     files = [file for part in parts for file in (_files_in(part) if part.is_dir() else [part])]
     _must_be_plain({*parts, *(file.parent for file in files)})
     if not files:
-        raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in given]}.")
+        raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in paths]}.")
     names = pq.read_schema(files[0]).names
     keys = {name: values for name, values in _partition_keys(parts, files).items() if name not in names}
     names = (*names, *keys)

@@ -152,14 +152,14 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
     """A fresh stream to iterate over, closed at the end."""
     import pyarrow as pa
 
-    given = source()
-    arrow = hasattr(given, "__arrow_c_stream__")
-    if not arrow and not hasattr(given, "__iter__"):
+    opened = source()
+    arrow = hasattr(opened, "__arrow_c_stream__")
+    if not arrow and not hasattr(opened, "__iter__"):
         raise TypeError(
             "The source of suffice.scan must return a RecordBatchReader, an object with __arrow_c_stream__, "
-            f"or an iterable of record batches; it returned {type(given).__name__}."
+            f"or an iterable of record batches; it returned {type(opened).__name__}."
         )
-    stream = _reader(given) if arrow else given
+    stream = _reader(opened) if arrow else opened
     try:
         yield stream
     except pa.ArrowInvalid as error:

@@ -73,8 +73,8 @@ class GaussianWeights(LinearModel):
     @property
     def precision_matrix(self) -> np.ndarray:
         """Precision matrix of the prior, (D, D)."""
-        D, given = self.coef.shape[1], np.asarray(self.prior_precision, dtype=np.float64)
-        return given if given.ndim == 2 else np.diag(np.broadcast_to(given, D))
+        D, values = self.coef.shape[1], np.asarray(self.prior_precision, dtype=np.float64)
+        return values if values.ndim == 2 else np.diag(np.broadcast_to(values, D))
 
     def _posterior(self, s: Moments) -> Self:
         D, b = self.coef.shape[1], self.noise_precision
@@ -92,14 +92,14 @@ class GaussianWeights(LinearModel):
         coef = cho_solve(factor, prior @ mean + b * square[:D, D])
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         intercept = s.mean[D:] - center @ coef if self.fit_intercept else np.zeros(1)
-        found = self.replace(coef=coef[None], intercept=intercept, precision=precision, center=center)
+        posterior = self.replace(coef=coef[None], intercept=intercept, precision=precision, center=center)
         n, off = float(s.weight), coef - mean
         # A flat intercept takes one row's worth of noise with it.
         rows = n - self.fit_intercept
         evidence = 0.5 * rows * np.log(b / (2.0 * np.pi)) - 0.5 * self.fit_intercept * np.log(n)
         evidence += 0.5 * np.linalg.slogdet(prior)[1] - np.log(np.diag(factor[0])).sum()
-        evidence -= 0.5 * (b * found._squares(s) + off @ prior @ off)
-        return found.replace(weight=n, log_evidence=float(evidence))
+        evidence -= 0.5 * (b * posterior._squares(s) + off @ prior @ off)
+        return posterior.replace(weight=n, log_evidence=float(evidence))
 
     def _squares(self, s: Moments) -> float:
         """Residual sum of squares."""
@@ -197,9 +197,9 @@ class BayesianLinearRegression(LeastSquares):
     def _start(self, data: Partitions, classes: Any = None) -> GaussianWeights:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
-        given = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
-        learns = tuple(isinstance(value, str) and value == "evidence" for value in given.values())
-        for (name, value), learnt in zip(given.items(), learns, strict=True):
+        precisions = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
+        learns = tuple(isinstance(value, str) and value == "evidence" for value in precisions.values())
+        for (name, value), learnt in zip(precisions.items(), learns, strict=True):
             if not learnt and (isinstance(value, str) or not _is_precision(value, D, name)):
                 raise ValueError(
                     f"{name}={value!r} must be positive, or 'evidence' to maximize the evidence."
@@ -209,14 +209,14 @@ class BayesianLinearRegression(LeastSquares):
                 f"prior_mean has shape {np.shape(self.prior_mean)}, expected a number or {(D,)}."
             )
         prior, noise = (
-            1.0 if learnt else value for value, learnt in zip(given.values(), learns, strict=True)
+            1.0 if learnt else value for value, learnt in zip(precisions.values(), learns, strict=True)
         )
         if learns[1] and np.ndim(prior):
             raise ValueError(
                 "noise_precision='evidence' requires prior_precision to be a number or 'evidence'."
             )
-        how = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
-        return GaussianWeights(np.zeros((1, D)), np.zeros(1), *how)
+        options = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
+        return GaussianWeights(np.zeros((1, D)), np.zeros(1), *options)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         must_have_one_target(model, s)

@@ -66,8 +66,8 @@ class ElasticNetModel(LinearModel):
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
         for t in range(T):
             b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]
-            how = l1, l2, self.positive, self.tol * yy, self.max_iter
-            gap[t], n_iter[t] = descend(A, b, yy, *how, coef[t], np.empty(D))
+            options = l1, l2, self.positive, self.tol * yy, self.max_iter
+            gap[t], n_iter[t] = descend(A, b, yy, *options, coef[t], np.empty(D))
         return coef, gap, n_iter
 
     def _solved(self, square: np.ndarray, l2: float) -> tuple[np.ndarray, ...]:
@@ -100,11 +100,11 @@ class ElasticNetModel(LinearModel):
 
     def path(self, s: Moments, alphas: np.ndarray) -> list[Self]:
         """A model for each alpha, each started from the one before."""
-        found, model = [], self
+        models, model = [], self
         for alpha in alphas:
             model = model.replace(alpha=float(alpha)).estimate(s)
-            found.append(model)
-        return found
+            models.append(model)
+        return models
 
 
 def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndarray:
@@ -122,8 +122,8 @@ class FoldMoments(Statistics):
     folds: tuple[Any, ...]
 
     @classmethod
-    def of(cls, found: dict[int, Moments], n_folds: int) -> FoldMoments:
-        return cls(tuple(found.get(f) for f in range(n_folds)))
+    def of(cls, by_fold: dict[int, Moments], n_folds: int) -> FoldMoments:
+        return cls(tuple(by_fold.get(f) for f in range(n_folds)))
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(self.folds, other.folds, strict=True)
@@ -164,8 +164,8 @@ class Paths(Model):
         if len(fold) and (fold == fold[0]).all():
             return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, self.n_folds)
         parts = {int(f): rows[fold == f] for f in np.unique(fold)}
-        found = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
-        return FoldMoments.of(found, self.n_folds)
+        by_fold = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
+        return FoldMoments.of(by_fold, self.n_folds)
 
     def estimate(self, s: FoldMoments) -> Self:
         folds = s.present
@@ -200,8 +200,8 @@ class _Penalised(LeastSquares):
     def _net(self, alpha: float = 0.0, l1_ratio: float = 1.0) -> ElasticNetModel:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
-        how = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
-        return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *how)
+        options = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
+        return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *options)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
@@ -782,6 +782,10 @@ def enet_path(
     start = net._start(data)
     s = data.fold(LinearModel.summarize, start)
     must_have_one_target(start, s)
-    found = grid(start, s, alphas, eps)
-    path = start.path(s, found)
-    return found, np.stack([model.coef[0] for model in path], axis=1), np.array([m.gap[0] for m in path])
+    grid_alphas = grid(start, s, alphas, eps)
+    path = start.path(s, grid_alphas)
+    return (
+        grid_alphas,
+        np.stack([model.coef[0] for model in path], axis=1),
+        np.array([m.gap[0] for m in path]),
+    )

@@ -181,8 +181,8 @@ def _checked(features: Any, means: Any) -> tuple[np.ndarray, np.ndarray]:
 def _of_marginals(marginals: Mapping[Any, Any]) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
     """The shape of the table; indicators of the entries of all marginals (V, P); their probabilities (P,)."""
     sizes: dict[int, int] = {}
-    for axes, given in marginals.items():
-        table = np.asarray(given, dtype=np.float64)
+    for axes, values in marginals.items():
+        table = np.asarray(values, dtype=np.float64)
         if table.ndim != len(axes) or any(
             sizes.setdefault(a, n) != n for a, n in zip(axes, table.shape, strict=True)
         ):
@@ -201,8 +201,8 @@ def _of_marginals(marginals: Mapping[Any, Any]) -> tuple[tuple[int, ...], np.nda
     shape = tuple(sizes[a] for a in range(len(sizes)))
     cells = np.indices(shape).reshape(len(shape), -1)
     columns, b = [], []
-    for axes, given in marginals.items():
-        table = np.asarray(given, dtype=np.float64)
+    for axes, values in marginals.items():
+        table = np.asarray(values, dtype=np.float64)
         place = np.ravel_multi_index(tuple(cells[list(axes)]), table.shape)
         columns.append(np.eye(table.size)[place])
         b.append(table.ravel())
@@ -255,21 +255,21 @@ def _proportional(F: np.ndarray, b: np.ndarray, sizes: list[int], tol: float, ma
         raise ValueError("solver='ipf' takes features that are zero or one: use solver='newton' for others.")
     ends = np.cumsum([0, *sizes])
 
-    def step(here: Progress) -> Progress:
-        w = here.model.copy()
+    def step(state: Progress) -> Progress:
+        w = state.model.copy()
         for start, stop in pairwise(ends.tolist()):
             f = F[:, start:stop]
             p, _ = _log_linear(F, w)
-            seen, given = p @ f, b[start:stop]
-            rest, other = given.sum(), p @ (1.0 - f.sum(axis=1))
+            seen, values = p @ f, b[start:stop]
+            rest, other = values.sum(), p @ (1.0 - f.sum(axis=1))
             with np.errstate(divide="ignore", invalid="ignore"):
-                change = np.log(given) - np.log(seen)
+                change = np.log(values) - np.log(seen)
                 change -= np.log(max(1.0 - rest, 1e-300) / other) if other > 1e-15 else 0.0
-            w[start:stop] += np.where(given > 0, np.where(seen > 0, change, 0.0), -np.inf)
+            w[start:stop] += np.where(values > 0, np.where(seen > 0, change, 0.0), -np.inf)
         p, constant = _log_linear(F, w)
         value = -constant - float(w[b > 0] @ b[b > 0])
         gap = np.abs(p @ F - b).max(initial=0.0)
-        return Progress(w, (*here.trace, value), None, "tolerance" if gap <= tol else "")
+        return Progress(w, (*state.trace, value), None, "tolerance" if gap <= tol else "")
 
     return Watch().limited(max_iter).loop(step, Progress(np.zeros(len(b))))
 

@@ -90,21 +90,21 @@ def select_features(
     data, start = inner._start(data, classes)
     size, search = len(start.theta), (_exact if gain == "exact" else _approximate)
     chosen: list[int] = []
-    found = []
+    steps = []
     weights = np.zeros(0)
     while len(chosen) < min(n_features, size):
         gains, alone = search(inner, data, start, chosen, weights)
         best = int(np.flatnonzero(gains >= np.nanmax(gains) - TIE)[0])
         if not gains[best] > min_gain:
             break
-        found.append((gains[best], gains, alone))
+        steps.append((gains[best], gains, alone))
         chosen.append(best)
         weights = _fitted(inner, data, start, chosen, np.append(weights, alone[best]))[0]
-    if not found:
+    if not steps:
         raise ValueError(f"No feature has a gain above min_gain={min_gain}: lower it, or add candidates.")
-    kept = clone(inner).set_params(features=_part(inner._listed(), chosen)).fit(X, y, sample_weight)
-    gains_, candidates, alone_ = (np.array(part) for part in zip(*found, strict=True))
-    return FeatureSelection(np.array(chosen), gains_, candidates, alone_, kept)
+    fitted = clone(inner).set_params(features=_part(inner._listed(), chosen)).fit(X, y, sample_weight)
+    gains_, candidates, alone_ = (np.array(part) for part in zip(*steps, strict=True))
+    return FeatureSelection(np.array(chosen), gains_, candidates, alone_, fitted)
 
 
 def _products(K: int, D: int) -> list[Any]:
@@ -160,24 +160,24 @@ def _approximate(
 
     def look(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """G(alpha) of each feature, with its first and second derivatives."""
-        weight, value, slope, bend = data.fold(_one_more, at, alpha).parts
+        weight, value, slope, curvature = data.fold(_one_more, at, alpha).parts
         penalised = value - 0.5 * strength * alpha**2
-        return penalised / weight, (slope - strength * alpha) / weight, (bend + strength) / weight
+        return penalised / weight, (slope - strength * alpha) / weight, (curvature + strength) / weight
 
-    gains, slope, bend = look(alpha)
+    gains, slope, curvature = look(alpha)
     farthest = FARTHEST / np.maximum(data.fold(_largest, at).high, 1e-300)
     for _ in range(inner.max_iter):
-        step = np.clip(slope / np.maximum(bend, 1e-300), -farthest, farthest)
+        step = np.clip(slope / np.maximum(curvature, 1e-300), -farthest, farthest)
         step[np.abs(slope) <= inner.tol] = 0.0
         for _ in range(30):
-            there = look(alpha + step)
-            worse = there[0] < gains - 1e-14
+            trial = look(alpha + step)
+            worse = trial[0] < gains - 1e-14
             if not worse.any():
                 break
             step[worse] /= 2.0
         if not step.any():
             break
-        alpha, (gains, slope, bend) = alpha + step, there
+        alpha, (gains, slope, curvature) = alpha + step, trial
     gains, alpha = gains.copy(), alpha.copy()
     gains[chosen] = alpha[chosen] = np.nan
     return gains, alpha

@@ -239,8 +239,8 @@ class HuberRegressor(Regressor, Iterative):
         theta = np.concatenate([coef, of_center, [of_scale]])
         if self.warm_start and hasattr(self, "model_") and len(self.model_.center) == D:
             theta, center, basis = self.model_.theta, self.model_.center, self.model_.basis
-        how = self.fit_intercept, self.fit_intercept and are_apart(s, D)
-        return HuberLine(theta, center, *how, self.epsilon, float(least), basis=basis)
+        options = self.fit_intercept, self.fit_intercept and are_apart(s, D)
+        return HuberLine(theta, center, *options, self.epsilon, float(least), basis=basis)
 
     def _penalised(
         self, model: HuberLine, theta: np.ndarray, s: HuberSums

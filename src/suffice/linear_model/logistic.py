@@ -474,22 +474,22 @@ class LogisticRegression(Classifier, Iterative):
 
         return epoch
 
-    def _begun(self, problem: Problem, solver: Solver, here: Descent, weight: float) -> Descent:
+    def _begun(self, problem: Problem, solver: Solver, origin: Descent, weight: float) -> Descent:
         """Starting point of the solver. With many rows, it is the optimum on a sample of them, with its
         curvature."""
         data, model, size = problem.data, problem.model, problem.model.theta.size
         sample = max(LEAST_SAMPLE, SAMPLE * size)
         if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
-            return here
+            return origin
         rows, standard = in_blocks(stack(data.fold(_every, n // sample))), problem.standard
         some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
-        found = solver(some, here, tol=10.0 * self.tol, max_iter=self.max_iter)
+        result = solver(some, origin, tol=10.0 * self.tol, max_iter=self.max_iter)
         # The Hessian of the sample would take longer than some passes over all rows.
         if np.any(problem.l1) or size**2 > 2 * n:
-            return Descent(found.model, steps=found.steps, changes=found.changes, inverse=here.inverse)
+            return Descent(result.model, steps=result.steps, changes=result.changes, inverse=origin.inverse)
         curved = Problem(rows, model.replace(curvature=True), problem.penalty, standard=standard)
-        hessian = curved.hessian(found.model)
-        return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
+        hessian = curved.hessian(result.model)
+        return Descent(result.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
         """The share of the l1 penalty."""

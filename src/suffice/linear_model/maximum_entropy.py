@@ -537,10 +537,10 @@ class MaximumEntropy(Classifier, Iterative):
         standard = self._standard(data, start)
         strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
         problem = Problem(data, start, Ridge(strength))
-        found = data.fold(_range, start)
+        ranges = data.fold(_range, start)
         # Minus its minimum, no feature is negative; what is subtracted is the same for all
         # classes, and changes no probability.
-        low, bottom, top = found.low[:-1], found.low[-1], found.high[-1]
+        low, bottom, top = ranges.low[:-1], ranges.low[-1], ranges.high[-1]
         levels = self._levels(data, start, bottom, top)
         afford(len(levels) * len(low), f"the counts of {len(low)} features by size", "use solver='gis'.")
         weight, observed = data.fold(FeatureWeights.observed, start).parts
@@ -581,8 +581,8 @@ class MaximumEntropy(Classifier, Iterative):
         if not isinstance(model.features, Products):
             return {"classes_": model.classes, "coef_": model.theta}
         W, D = model.theta.reshape(len(model.classes), -1), self.n_features_in_
-        found = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
-        return found | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
+        attributes = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
+        return attributes | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
 
     # --- what it answers ----------------------------------------------------------------------------------
 

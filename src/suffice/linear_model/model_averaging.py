@@ -242,10 +242,10 @@ class BayesianModelAveraging(LeastSquares):
 
     def _subsets(self, D: int) -> tuple[tuple[int, ...], ...]:
         if self.subsets is not None:
-            given = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
-            if not given or any(not 0 <= d < D or len(set(s)) < len(s) for s in given for d in s):
+            listed = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
+            if not listed or any(not 0 <= d < D or len(set(s)) < len(s) for s in listed for d in s):
                 raise ValueError(f"subsets must be lists of different features, from 0 to {D - 1}.")
-            return given
+            return listed
         counts = np.cumsum([comb(D, k) for k in range(D + 1)], dtype=object)
         enough = max(int(np.searchsorted(counts, ENOUGH, side="right")) - 1, 1)
         most = min(D, enough if self.max_features is None else self.max_features)

@@ -39,8 +39,8 @@ def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = Fal
     if root is not None and not positive:
         return units.solution(None, targets, condition, lambda b: dpotrs(root, b, lower=1)[0])
     values, axes = eigh(C)
-    kept = values > 100.0 * len(C) * units.rounding * values[-1:]  # of sums over many rows
-    values, axes = values[kept], axes[:, kept]
+    keep = values > 100.0 * len(C) * units.rounding * values[-1:]  # of sums over many rows
+    values, axes = values[keep], axes[:, keep]
     x = None
     if positive:
         lengths = np.sqrt(values)[:, None]
@@ -54,8 +54,8 @@ def solve_rows(M: np.ndarray, targets: np.ndarray, offset: Any, positive: bool =
     units = _Units.of((M**2).sum(axis=0), offset)
     rows = units.scaled(M.T).T
     basis, values, axes = svd(rows, full_matrices=False)
-    kept = values > max(rows.shape) * units.rounding * values[:1]
-    basis, values, axes = basis[:, kept], values[kept], axes[kept].T
+    keep = values > max(rows.shape) * units.rounding * values[:1]
+    basis, values, axes = basis[:, keep], values[keep], axes[keep].T
     left, right = units.shortest(axes), axes / values**2
     x = _non_negative(rows, targets) if positive else left @ ((basis / values).T @ targets)
     condition = float(values.max(initial=1.0) / values.min(initial=1.0))

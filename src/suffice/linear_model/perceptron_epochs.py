@@ -69,16 +69,16 @@ class Form(ABC):
 
     @abstractmethod
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
-        """One epoch, which changes what `here` holds, and the loss (P,). Returns the log."""
+        """One epoch, which changes `state` and the loss (P,) in place. Returns the log."""
 
     @abstractmethod
-    def mean(self, here: Epochs) -> np.ndarray:
+    def mean(self, state: Epochs) -> np.ndarray:
         """The mean of the weights over all visits."""
 
     @abstractmethod
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """By the last weights: scores of the rows (P, N), squared norms (P,), and those of the rows (N,)."""
 
     @cached_property
@@ -95,40 +95,40 @@ class Form(ABC):
         return rows[np.argsort(self._hashes[rows] * odd)]
 
     def epoch(
-        self, here: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
+        self, state: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
     ) -> Epochs:
         """Visit all rows once. Problems with mistakes whose loss still decreases stay active."""
-        after = here.replace(**{name: np.array(getattr(here, name)) for name in CHANGED})
+        after = state.replace(**{name: np.array(getattr(state, name)) for name in CHANGED})
         loss, total = np.zeros(self.P), self.weight.sum()
-        order = self.order(here.seed if shuffle else None, here.n_iter)
+        order = self.order(state.seed if shuffle else None, state.n_iter)
         log = self.learn(order, after, loss, pocket, vote)
-        new = after.steps - here.steps
-        worse = np.full(self.P, False) if tol is None else loss > here.least - tol * total
-        stuck = np.where(worse, here.stuck + 1, 0)
-        active = here.active & (new > 0) & (stuck < patience)
+        new = after.steps - state.steps
+        worse = np.full(self.P, False) if tol is None else loss > state.least - tol * total
+        stuck = np.where(worse, state.stuck + 1, 0)
+        active = state.active & (new > 0) & (stuck < patience)
         share = float(new.sum() / (self.P * total)) if np.isfinite(loss).all() else np.nan
         return after.replace(
-            trace=(*here.trace, share),
+            trace=(*state.trace, share),
             stopped_because="" if active.any() else "tolerance",
-            log=np.concatenate([here.log, log]),
+            log=np.concatenate([state.log, log]),
             active=active,
-            least=np.minimum(here.least, loss),
+            least=np.minimum(state.least, loss),
             stuck=stuck,
         )
 
-    def novikoff(self, here: Epochs) -> tuple[np.ndarray, np.ndarray]:
+    def novikoff(self, state: Epochs) -> tuple[np.ndarray, np.ndarray]:
         """Whether the last weights separate the rows, and the bound on steps that follows from them, (P,).
 
         From zero, k steps at margins of at most m make w u >= k eta gamma for a separator u of norm one, and
         |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.
         """
-        scores, norms, squares = self.geometry(here)
+        scores, norms, squares = self.geometry(state)
         rows = self.weight > 0
         least = (signs(self.codes, self.P).T * scores)[:, rows].min(axis=1)
         reach = squares[rows].max() + 2.0 * max(0.0, self.margin.max()) / self.step
         separated = least > 0
         bound = np.full(self.P, np.inf)
-        if here.from_zero:
+        if state.from_zero:
             bound[separated] = (np.sqrt(reach) / least[separated] * np.sqrt(norms[separated])) ** 2
         return separated, bound
 
@@ -157,22 +157,22 @@ class Primal(Form):
         return {"W": W}
 
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
         from ..loops.perceptron import primal
 
         return primal(
-            *self._rows, self.codes, self.weight, order, self.margin, self.step, here.active, here.W,
-            here.late, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket,
-            vote,
+            *self._rows, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
+            state.late, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
+            state.pocket, vote,
         )  # fmt: skip
 
-    def mean(self, here: Epochs) -> np.ndarray:
-        return here.W - here.late / here.visits
+    def mean(self, state: Epochs) -> np.ndarray:
+        return state.W - state.late / state.visits
 
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         squares = np.asarray((self.X**2).sum(axis=1)).ravel()
-        return (self.X @ here.W).T, (here.W**2).sum(axis=0), squares
+        return (self.X @ state.W).T, (state.W**2).sum(axis=0), squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,17 +192,18 @@ class Dual(Form):
         return {"W": zero, "F": zero}
 
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
         from ..loops.perceptron import dual
 
         return dual(
-            self.gram, self.codes, self.weight, order, self.margin, self.step, here.active, here.W, here.late,
-            here.F, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket, vote,
+            self.gram, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
+            state.late, state.F, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
+            state.pocket, vote,
         )  # fmt: skip
 
-    def mean(self, here: Epochs) -> np.ndarray:
-        return here.W - here.late / here.visits[:, None]
+    def mean(self, state: Epochs) -> np.ndarray:
+        return state.W - state.late / state.visits[:, None]
 
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return here.F, (here.W * here.F).sum(axis=1), self.gram.diagonal()
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return state.F, (state.W * state.F).sum(axis=1), self.gram.diagonal()

@@ -82,11 +82,11 @@ class QuantileLine(Line):
 
     def summarize(self, block: Any) -> QuantileSums:
         (r, Z), w, t = self.residuals(block), block.weight, self.quantile
-        bend, below, curve, gap = smoothed(r, self.width)
+        smooth, below, curve, gap = smoothed(r, self.width)
         pinball = np.where(r > 0, t * r, (t - 1.0) * r)
         gradient = Z.sums(w * (below - t))
         curvature = Z.squares(w * (curve + SOME / (2.0 * (np.abs(r) + self.width))))
-        sums = float(w @ (t * r + bend)), gradient, 0.0, curvature, float(w @ pinball), float(w @ gap)
+        sums = float(w @ (t * r + smooth)), gradient, 0.0, curvature, float(w @ pinball), float(w @ gap)
         return QuantileSums(float(w.sum()), *sums)
 
     def estimate(self, s: QuantileSums) -> Self:
@@ -123,7 +123,7 @@ class Vertex(Progress):
 
     means: Any = None  # QuantileSums; the gradient is without the penalty
     step: Annotated[Any, "(P,) or None"] = None
-    bend: float = 0.0  # by which the penalty changes with that step
+    penalty_change: float = 0.0  # of the penalty, with that step
     promised: float = np.inf  # what the step gains, to first order
     best: Any = None  # QuantileLine
     best_sums: Any = None
@@ -132,17 +132,19 @@ class Vertex(Progress):
     allowed: float = SMOOTHED  # of the objective, what smoothing leaves to the next linear program
     size: int = 0  # rows of that
 
-    def at(self, found: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Vertex:
-        here, (s, means) = self.replace(**changes), found
-        theta, A, g = here.model.theta, means.curvature, means.gradient
+    def at(self, evaluated: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Vertex:
+        state, (s, means) = self.replace(**changes), evaluated
+        theta, A, g = state.model.theta, means.curvature, means.gradient
         step = proximal(A, A @ theta - g, theta, l1) - theta if l1.any() else newton_step(A, g)
-        bend = absolute(l1, theta + step) - absolute(l1, theta)
-        promised = -float(g @ step) - bend
-        return here.replace(statistics=s, means=means, step=step, bend=bend, promised=promised)
+        penalty_change = absolute(l1, theta + step) - absolute(l1, theta)
+        promised = -float(g @ step) - penalty_change
+        return state.replace(
+            statistics=s, means=means, step=step, penalty_change=penalty_change, promised=promised
+        )
 
-    def with_line(self, model: QuantileLine, found: tuple[QuantileSums, QuantileSums]) -> Vertex:
+    def with_line(self, model: QuantileLine, evaluated: tuple[QuantileSums, QuantileSums]) -> Vertex:
         """With the better of two lines."""
-        s, means = found
+        s, means = evaluated
         if not means.pinball < self.objective:
             return self
         return self.replace(best=model, best_sums=s, objective=means.pinball)
@@ -177,56 +179,60 @@ class Search:
         means, penalty = s * (1.0 / s.weight), absolute(self.l1, model.theta)
         return s, means.replace(loss=means.loss + penalty, pinball=means.pinball + penalty)
 
-    def step(self, here: Vertex) -> Vertex:
-        if here.means is None:
-            here = here.at(self.at(here.model), self.l1)
-        near = here.off <= here.allowed * here.means.pinball + self.rounding
-        if near or here.n_iter >= PATIENCE:
-            return self.programmed(here)
-        return self.improved(here)
+    def step(self, state: Vertex) -> Vertex:
+        if state.means is None:
+            state = state.at(self.at(state.model), self.l1)
+        near = state.off <= state.allowed * state.means.pinball + self.rounding
+        if near or state.n_iter >= PATIENCE:
+            return self.programmed(state)
+        return self.improved(state)
 
-    def improved(self, here: Vertex) -> Vertex:
+    def improved(self, state: Vertex) -> Vertex:
         """One Newton step. If the smoothing error exceeds the gain of the step, the width is reduced as
         well."""
-        model, means = here.model, here.means
-        narrow = here.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
+        model, means = state.model, state.means
+        narrow = state.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
         width, length = model.width * (SHRINK if narrow else 1.0), 1.0
         while True:
-            new = model.replace(theta=model.theta + length * here.step, width=width)
-            found = self.at(new)
-            if np.isnan(found[1].loss):
-                return here.replace(trace=(*here.trace, np.nan))  # with which the iterations end
-            if found[1].loss <= means.loss - 1e-4 * length * here.promised + ROUNDING * abs(means.loss):
+            new = model.replace(theta=model.theta + length * state.step, width=width)
+            evaluated = self.at(new)
+            if np.isnan(evaluated[1].loss):
+                return state.replace(trace=(*state.trace, np.nan))  # with which the iterations end
+            if evaluated[1].loss <= means.loss - 1e-4 * length * state.promised + ROUNDING * abs(means.loss):
                 break
-            slope = float(found[1].gradient @ here.step) + here.bend  # here it is minus what is promised
-            length *= min(max(here.promised / max(here.promised + slope, here.promised, 1e-300), 0.02), 0.5)
+            slope = (
+                float(evaluated[1].gradient @ state.step) + state.penalty_change
+            )  # at the start, -promised
+            length *= min(
+                max(state.promised / max(state.promised + slope, state.promised, 1e-300), 0.02), 0.5
+            )
             if length < 1e-10:
-                return self.programmed(here)
-        return here.at(found, self.l1, model=new, trace=here.traced(found[1].loss))
+                return self.programmed(state)
+        return state.at(evaluated, self.l1, model=new, trace=state.traced(evaluated[1].loss))
 
-    def programmed(self, here: Vertex) -> Vertex:
+    def programmed(self, state: Vertex) -> Vertex:
         """The vertex of the linear program of the nearest rows, and its bound."""
-        here = here.with_line(here.model, (here.statistics, here.means))
-        line, before = here.best, here.gap
-        near = self.data.fold(QuantileLine.nearest_rows, line, here.size, self.unit)
-        theta, bound = solved(line, near, self.l1, float(here.statistics.weight))
-        here = here.replace(bound=max(here.bound, bound))
+        state = state.with_line(state.model, (state.statistics, state.means))
+        line, before = state.best, state.gap
+        near = self.data.fold(QuantileLine.nearest_rows, line, state.size, self.unit)
+        theta, bound = solved(line, near, self.l1, float(state.statistics.weight))
+        state = state.replace(bound=max(state.bound, bound))
         if np.isfinite(bound):
             new = line.replace(theta=theta)
-            found = self.at(new)
-            if np.isnan(found[1].loss):
-                return here.replace(trace=(*here.trace, np.nan))
-            here = here.with_line(new, found)
-        here = here.replace(trace=here.traced(here.objective))
-        if here.gap <= self.tol * here.objective + self.rounding:
-            return here.replace(stopped_because="tolerance")
-        if here.gap < 0.5 * before:
-            return here
-        if here.allowed > self.tol:  # smoothing goes on
-            return here.replace(allowed=max(1e-2 * here.allowed, self.tol))
-        if len(near.nearest.key) < here.size or here.size >= self.most:  # all rows, or too many
-            return here.replace(stopped_because="the duality gap")
-        return here.replace(size=4 * here.size)
+            evaluated = self.at(new)
+            if np.isnan(evaluated[1].loss):
+                return state.replace(trace=(*state.trace, np.nan))
+            state = state.with_line(new, evaluated)
+        state = state.replace(trace=state.traced(state.objective))
+        if state.gap <= self.tol * state.objective + self.rounding:
+            return state.replace(stopped_because="tolerance")
+        if state.gap < 0.5 * before:
+            return state
+        if state.allowed > self.tol:  # smoothing goes on
+            return state.replace(allowed=max(1e-2 * state.allowed, self.tol))
+        if len(near.nearest.key) < state.size or state.size >= self.most:  # all rows, or too many
+            return state.replace(stopped_because="the duality gap")
+        return state.replace(size=4 * state.size)
 
 
 def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) -> tuple[np.ndarray, float]:
@@ -248,7 +254,7 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
     bent = np.flatnonzero(l1 > 0)
     low, high, box = line.quantile - 1.0, line.quantile, l1[bent] * total / heavy / size[bent]
     A = np.column_stack([(Z * w[:, None]).T, -np.eye(len(size))[:, bent]])
-    found = linprog(
+    evaluated = linprog(
         np.concatenate([-w * r, -line.theta[bent] * size[bent] / unit]),
         A_eq=A,
         b_eq=-slope,
@@ -256,17 +262,17 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if found.x is None or found.status != 0:
+    if evaluated.x is None or evaluated.status != 0:
         return line.theta, -np.inf
-    dual, penalty, step = found.x[: len(r)], found.x[len(r) :], -found.eqlin.marginals
+    dual, penalty, step = evaluated.x[: len(r)], evaluated.x[len(r) :], -evaluated.eqlin.marginals
     zero = np.zeros(len(step), bool)
     zero[bent] = np.abs(penalty) < (1.0 - 1e-9) * box
     step[zero] = -(line.theta * size / unit)[zero]
     on = (dual > low + 1e-9) & (dual < high - 1e-9)  # the line goes through these rows, and exactly so
     step[~zero] += np.linalg.lstsq(Z[on][:, ~zero], r[on] - Z[on] @ step, rcond=None)[0]
-    left = np.abs(A @ found.x + slope) @ np.abs(step)  # of equations that hold to rounding only
+    left = np.abs(A @ evaluated.x + slope) @ np.abs(step)  # of equations that hold to rounding only
     theta = np.where(zero, 0.0, line.theta + step * unit / size)
-    return theta, (rest - found.fun - left) * heavy * unit / total
+    return theta, (rest - evaluated.fun - left) * heavy * unit / total
 
 
 class QuantileRegressor(Regressor, Iterative):
@@ -418,8 +424,8 @@ class QuantileRegressor(Regressor, Iterative):
         if not self.alpha and are_dependent(line.square(s)[:D, :D]):
             basis, theta, spread = orthogonal(data, D, self.fit_intercept)
             width = max(spread, 1e-10 * size) or 1.0
-        how = self.fit_intercept, self.fit_intercept and are_apart(s, D), self.quantile, width
-        start = QuantileLine(np.append(theta, of_center), center, *how, basis=basis)
+        settings = self.fit_intercept, self.fit_intercept and are_apart(s, D), self.quantile, width
+        start = QuantileLine(np.append(theta, of_center), center, *settings, basis=basis)
         return start, ROUNDED * size
 
     def _fitted(self, model: QuantileLine) -> dict[str, Any]:

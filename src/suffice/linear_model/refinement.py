@@ -52,9 +52,9 @@ def refined(start: Any, s: Moments, data: Partitions) -> tuple[Any, Moments | Fa
     if (s.weight > FEW or start.positive) and _error(model, s, solution) <= ENOUGH:
         return model, s
     if solution.error > MOST or start.positive:
-        found = data.fold(type(start).factor, start)
-        if found.weight > 0:
-            sums, solution = found, start.solve(found)
+        summed = data.fold(type(start).factor, start)
+        if summed.weight > 0:
+            sums, solution = summed, start.solve(summed)
     if start.positive:  # which coefficients are zero is not for residuals to say
         return start.through(s, solution.x), sums
     return _corrected(start, s, solution, data), sums
@@ -110,15 +110,15 @@ def _corrected(start: Any, s: Moments, solution: Solution, data: Partitions) -> 
     level = twofold(s.mean[D:] if start.fit_intercept else np.zeros(T))
     theta = lines(coef, level)
     for _ in range(PASSES):
-        found = data.fold(type(start).residual, start, theta).value
-        about_means = plus(found[:, :, :D], -times(found[:, :, D:], mean))
+        summed = data.fold(type(start).residual, start, theta).value
+        about_means = plus(summed[:, :, :D], -times(summed[:, :, D:], mean))
         step = solution.inverse(plus(about_means, -times(coef, alpha))[0].T).T
         of_step, of_all = units.length(step), units.length(coef[0])
         change = float(np.max(of_step / np.where(of_step + of_all > 0, of_step + of_all, 1.0)))
         if not change < 0.5 * before:
             break
         coef = plus(coef, twofold(step))
-        level = plus(level, twofold(found[0, :, D] / s.weight)) if start.fit_intercept else level
+        level = plus(level, twofold(summed[0, :, D] / s.weight)) if start.fit_intercept else level
         theta = lines(coef, level)
         left = max(change / before, min(solution.error, 1.0)) * of_step
         if units.relative(left, theta[0], least=1e-8) <= EPS:

@@ -86,24 +86,24 @@ class Columns:
 
     def sums(self, weight: np.ndarray) -> np.ndarray:
         """Z' weight for the columns Z about the centre."""
-        found, total = np.asarray(self.X.T.dot(weight)), weight.sum()
+        product, total = np.asarray(self.X.T.dot(weight)), weight.sum()
         if self.center is not None:
-            found = found - total * self.center
-        return np.append(found, total) if self.ones else found
+            product = product - total * self.center
+        return np.append(product, total) if self.ones else product
 
     def squares(self, weight: np.ndarray) -> np.ndarray:
         """Z' diag(weight) Z."""
         felt = np.flatnonzero(weight)
         few = 2 * len(felt) < len(weight)
-        found = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
+        product = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
         edge = self.sums(weight)
         if not self.ones:
-            return found
+            return product
         if self.center is not None:
             cross = np.outer(edge[:-1], self.center)
-            found = found - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
+            product = product - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
         out = np.empty((len(edge), len(edge)))
-        out[:-1, :-1], out[-1], out[:, -1] = found, edge, edge
+        out[:-1, :-1], out[-1], out[:, -1] = product, edge, edge
         return out
 
 
@@ -138,10 +138,10 @@ def orthogonal(data: Partitions, D: int, fit_intercept: bool) -> tuple[np.ndarra
     size = np.sqrt((R**2).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
     U, value, axes = svd(R / size, full_matrices=False)
-    kept = value > D * np.finfo(np.float64).eps * value[0]
-    basis = np.sqrt(s.weight) * axes[kept].T / value[kept] / size[:, None]
-    theta = U[:, kept].T @ target
-    rest = target - U[:, kept] @ theta
+    keep = value > D * np.finfo(np.float64).eps * value[0]
+    basis = np.sqrt(s.weight) * axes[keep].T / value[keep] / size[:, None]
+    theta = U[:, keep].T @ target
+    rest = target - U[:, keep] @ theta
     return basis, theta / np.sqrt(s.weight), float(np.sqrt(rest @ rest / s.weight))
 
 

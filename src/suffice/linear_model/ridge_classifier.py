@@ -133,8 +133,8 @@ class RidgeClassifier(Classifier, Refined):
         afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
         classes = classes_of(data)
         weights = class_weights(self.class_weight, data, classes)
-        how = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
-        return LinearClasses(np.zeros((1, D)), np.zeros(1), *how, classes, weights)
+        options = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
+        return LinearClasses(np.zeros((1, D)), np.zeros(1), *options, classes, weights)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         return {

@@ -53,7 +53,7 @@ class BaseMixture(DensityMixin, Iterative):
         "checkpoint": CHECKPOINT,
     }
 
-    def _family(self, data: Partitions, found: Description) -> Family:
+    def _family(self, data: Partitions, description: Description) -> Family:
         """The family of K densities from which EM starts."""
         raise NotImplementedError
 
@@ -79,14 +79,14 @@ class BaseMixture(DensityMixin, Iterative):
         self
         """
         data = open_rows(self, X, None, sample_weight)
-        found = data.fold(describe)
-        if found.rows < self.n_components:
+        description = data.fold(describe)
+        if description.rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components={self.n_components}, "
-                f"n_samples={found.rows:g}."
+                f"n_samples={description.rows:g}."
             )
         progress = em(
-            self._starts(data, found),
+            self._starts(data, description),
             data,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -102,7 +102,7 @@ class BaseMixture(DensityMixin, Iterative):
         """Whether the fit starts from the previous one."""
         return False
 
-    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+    def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
         K = self.n_components
         prior = copy(getattr(self, "weight_concentration_prior", 1.0))
         if np.shape(prior) not in ((), (K,)):
@@ -110,14 +110,14 @@ class BaseMixture(DensityMixin, Iterative):
                 f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: "
                 f"one per component."
             )
-        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)
+        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, description), prior)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
-        return tuple(self._start(self._seeded(mixture, data, found, int(seed))) for seed in seeds)
+        return tuple(self._start(self._seeded(mixture, data, description, int(seed))) for seed in seeds)
 
-    def _seeded(self, mixture: Mixture, data: Partitions, found: Description, seed: int) -> Mixture:
+    def _seeded(self, mixture: Mixture, data: Partitions, description: Description, seed: int) -> Mixture:
         """The mixture estimated from initial responsibilities."""
-        division = Division.of(data, found, self.n_components, self.init_params, seed)
+        division = Division.of(data, description, self.n_components, self.init_params, seed)
         if division.centers is not None:
             distinct = len(np.unique(division.centers.center, axis=0))
             warn_of_fewer(distinct, self.n_components, "n_components")
@@ -201,18 +201,18 @@ class Division(Value):
     centers: Annotated[Centers | None, "D"] = None
 
     @classmethod
-    def of(cls, data: Partitions, found: Description, K: int, how: str, seed: int) -> Division:
-        mean = _on_grid(found.features.mean, found.features.variance)
-        if how == "random":
+    def of(cls, data: Partitions, description: Description, K: int, init: str, seed: int) -> Division:
+        mean = _on_grid(description.features.mean, description.features.variance)
+        if init == "random":
             return cls(K, seed, mean)
         named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
-        whole = data
-        if (found.features.weight < found.weight).any():  # there are holes
-            whole = data.map(_filled, mean)
-        centers = Centers(SEEDINGS[named[how]](whole, K, seed))
-        if how == "kmeans":
-            tol = 1e-4 * float(found.features.variance.mean())
-            centers = lloyd((centers,), whole, tol, 300).model
+        filled = data
+        if (description.features.weight < description.weight).any():  # there are holes
+            filled = data.map(_filled, mean)
+        centers = Centers(SEEDINGS[named[init]](filled, K, seed))
+        if init == "kmeans":
+            tol = 1e-4 * float(description.features.variance.mean())
+            centers = lloyd((centers,), filled, tol, 300).model
         return cls(K, seed, mean, centers)
 
     def shares(self, block: Rows) -> np.ndarray:

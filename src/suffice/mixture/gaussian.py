@@ -157,7 +157,7 @@ class GaussianMixture(BaseMixture):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Gaussian:
+    def _family(self, data: Partitions, description: Description) -> Gaussian:
         family = GAUSSIANS[self.covariance_type]
         start = family.start(
             self.n_components,
@@ -166,32 +166,32 @@ class GaussianMixture(BaseMixture):
             prior=self.prior,
         )
         # What is missing is first expected where its feature is.
-        start = start.replace(mean=start.mean + found.features.mean)
-        variance = np.where(found.features.variance > 0, found.features.variance, 1.0)
+        start = start.replace(mean=start.mean + description.features.mean)
+        variance = np.where(description.features.variance > 0, description.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components
 
-    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+    def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
         if not self._goes_on():
-            return super()._starts(data, found)
+            return super()._starts(data, description)
         learnt: Any = self.model_.component
-        component = self._family(data, found).replace(mean=learnt.mean, covariance=learnt.covariance)
+        component = self._family(data, description).replace(mean=learnt.mean, covariance=learnt.covariance)
         prior = copy(self.weight_concentration_prior)
         return (Mixture(self.model_.weight, component.replace(fixed=self.fixed), prior),)
 
-    def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        return mixture if all(part is not None for part in given) else super()._seeded(mixture, *how)
+    def _seeded(self, mixture: Mixture, *args: Any) -> Mixture:
+        values = (self.weights_init, self.means_init, self.precisions_init)
+        return mixture if all(part is not None for part in values) else super()._seeded(mixture, *args)
 
     def _start(self, mixture: Mixture) -> Mixture:
         component: Any = mixture.component
         if self.means_init is not None:
             component = component.replace(mean=_shaped("means_init", self.means_init, component.mean))
         if self.precisions_init is not None:
-            given = _shaped("precisions_init", self.precisions_init, component.covariance)
-            component = component.replace(covariance=component.inverse(given))
+            values = _shaped("precisions_init", self.precisions_init, component.covariance)
+            component = component.replace(covariance=component.inverse(values))
         if self.weights_init is not None:
             weight = _shaped("weights_init", self.weights_init, mixture.weight)
             if (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
@@ -210,8 +210,8 @@ class GaussianMixture(BaseMixture):
         }
 
 
-def _shaped(name: str, given: Any, like: np.ndarray) -> np.ndarray:
-    array = np.array(given, dtype=np.float64)
+def _shaped(name: str, values: Any, like: np.ndarray) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
     if array.shape != like.shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {like.shape}.")
     return array

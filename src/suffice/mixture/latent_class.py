@@ -94,7 +94,7 @@ class LatentClass(BaseMixture):
         tags.input_tags.categorical = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Categorical:
+    def _family(self, data: Partitions, description: Description) -> Categorical:
         return Categorical.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:

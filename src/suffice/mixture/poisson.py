@@ -85,7 +85,7 @@ class PoissonMixture(BaseMixture):
         tags.input_tags.positive_only = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Poisson:
+    def _family(self, data: Partitions, description: Description) -> Poisson:
         return Poisson.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:

@@ -272,8 +272,8 @@ def _ways(n_hypotheses: Any, delta: Any, two_sided: bool) -> Any:
 
 
 def _must_be_share(delta: Any) -> None:
-    given = np.asarray(delta)
-    _must_be((given > 0) & (given < 1), f"delta={delta!r} must be between 0 and 1.")
+    values = np.asarray(delta)
+    _must_be((values > 0) & (values < 1), f"delta={delta!r} must be between 0 and 1.")
 
 
 def _must_be(holds: Any, said: str) -> None:

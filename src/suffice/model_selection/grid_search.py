@@ -210,18 +210,18 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
 
-    def _scores(self, found: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
+    def _scores(self, outcomes: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
         """The scores by candidate and fold, (C, F)."""
-        failed = [n for n, result in enumerate(found) if isinstance(result, Failure)]
+        failed = [n for n, result in enumerate(outcomes) if isinstance(result, Failure)]
         if failed:
-            first = found[failed[0]].error
+            first = outcomes[failed[0]].error
             where = f"with {params[failed[0] // self.cv]}, without fold {failed[0] % self.cv}"
-            said = f"{len(failed)} of {len(found)} fits failed. The first, {where}: {first!r}"
-            if len(failed) == len(found):
+            said = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
+            if len(failed) == len(outcomes):
                 raise ValueError(said) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."
             warnings.warn(f"{said} {score}", FitFailedWarning, stacklevel=3)
-        scores = [self.error_score if isinstance(result, Failure) else result for result in found]
+        scores = [self.error_score if isinstance(result, Failure) else result for result in outcomes]
         return np.array(scores, dtype=np.float64).reshape(len(params), self.cv)
 
     @property
@@ -298,11 +298,11 @@ def _opened(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> 
 def _results(params: tuple[dict[str, Any], ...], scores: np.ndarray) -> dict[str, Any]:
     """The results of the search, with the keys of scikit-learn."""
     out: dict[str, Any] = {}
-    for name in sorted({name for given in params for name in given}):
+    for name in sorted({name for candidate in params for name in candidate}):
         column = np.ma.masked_all(len(params), dtype=object)
-        for n, given in enumerate(params):
-            if name in given:
-                column[n] = given[name]
+        for n, candidate in enumerate(params):
+            if name in candidate:
+                column[n] = candidate[name]
         out[f"param_{name}"] = column
     out["params"] = list(params)
     out |= {f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])}

@@ -105,15 +105,15 @@ class CategoricalNB(DiscreteNB):
         counts = s.component
         least = np.zeros(self.n_features_in_, np.int64)
         if self.min_categories is not None:
-            given = np.asarray(self.min_categories)
-            if given.dtype.kind not in "iu":
-                raise ValueError(f"'min_categories' should have integral type. Got {given.dtype} instead.")
-            if given.ndim and given.shape != least.shape:
+            minimum = np.asarray(self.min_categories)
+            if minimum.dtype.kind not in "iu":
+                raise ValueError(f"'min_categories' should have integral type. Got {minimum.dtype} instead.")
+            if minimum.ndim and minimum.shape != least.shape:
                 raise ValueError(
                     f"'min_categories' should have shape {least.shape} when an array-like is provided. Got "
-                    f"{given.shape} instead."
+                    f"{minimum.shape} instead."
                 )
-            least = least + given
+            least = least + minimum
         every, count = [], []
         for values, of_values, size in zip(counts.values, counts.count, least, strict=True):
             V = max(int(size), 1 + int(values.max(initial=-1)))

@@ -238,16 +238,16 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        whole = self.family if isinstance(self.family, str) else "mixed"
+        name_of_family = self.family if isinstance(self.family, str) else "mixed"
         if isinstance(self.family, Family):
-            whole = "given"
+            name_of_family = "given"
         given = tags.input_tags
-        given.allow_nan = whole != "multinomial"
-        given.positive_only = whole in ("multinomial", "poisson", "bernoulli")
-        given.sparse = whole in ("multinomial", "bernoulli") and self.n_components == 1
-        given.categorical = whole == "categorical"
-        given.string = whole in ("categorical", "mixed")
-        tags.classifier_tags.poor_score = whole not in GAUSSIANS
+        given.allow_nan = name_of_family != "multinomial"
+        given.positive_only = name_of_family in ("multinomial", "poisson", "bernoulli")
+        given.sparse = name_of_family in ("multinomial", "bernoulli") and self.n_components == 1
+        given.categorical = name_of_family == "categorical"
+        given.string = name_of_family in ("categorical", "mixed")
+        tags.classifier_tags.poor_score = name_of_family not in GAUSSIANS
         return tags
 
     def _prior(self, K: int) -> Any:
@@ -271,8 +271,8 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         return self._of_kind(FAMILIES[self.family], K * M, D)
 
     def _of_kind(self, kind: Any, K: int, size: int) -> Family:
-        how = {"reg": self.reg_covar} if issubclass(kind, Gaussian) else {"alpha": self.alpha}
-        return kind.start(K, size, **how)
+        options = {"reg": self.reg_covar} if issubclass(kind, Gaussian) else {"alpha": self.alpha}
+        return kind.start(K, size, **options)
 
     def _start(self, data: Partitions, classes: Any = None) -> PartlyLabelled:
         if classes is None:
@@ -305,15 +305,15 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         self
         """
         data = open_rows(self, X, y, sample_weight)
-        found = data.fold(_look)
-        start = self._start(data, found.classes.values[0])
+        look = data.fold(_look)
+        start = self._start(data, look.classes.values[0])
         for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):
             self.__dict__.pop(name, None)
-        if not self._is_hidden(start, found):
+        if not self._is_hidden(start, look):
             with one_task(self):
                 return self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
         progress = em(
-            self._starts(data, start, found.holes > 0),
+            self._starts(data, start, look.holes > 0),
             data,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -372,12 +372,12 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             )
         return data.fold(PartlyLabelled.summarize_labelled, start)
 
-    def _is_hidden(self, start: PartlyLabelled, found: Look) -> bool:
+    def _is_hidden(self, start: PartlyLabelled, look: Look) -> bool:
         """Whether the fit needs EM, because labels, values or components are unknown."""
-        unlabelled = found.hidden > 0
+        unlabelled = look.hidden > 0
         if self.unlabelled is not None:
-            unlabelled |= bool((found.classes.values[0] == self.unlabelled).any())
-        holes = found.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
+            unlabelled |= bool((look.classes.values[0] == self.unlabelled).any())
+        holes = look.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
         return unlabelled or holes or self.n_components > 1
 
     def _fitted(self, model: Any, s: Any = None) -> dict[str, Any]:

@@ -96,8 +96,8 @@ class MixedNB(GenerativeClassifier):
         check_kinds(data, kinds, getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
         def start(kind: str, size: int) -> Any:
-            how = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
-            return KINDS[kind].start(K, size, **how)
+            options = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
+            return KINDS[kind].start(K, size, **options)
 
         return Product.by_kind(kinds, start)
 

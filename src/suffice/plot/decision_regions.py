@@ -146,9 +146,9 @@ class DecisionRegionsDisplay(Display):
         if self.rejected is not None:
             shades = [*shades[: self.rejected], REJECTED, *shades[self.rejected :]]
         region = np.asarray(self.region)
-        how = {"cmap": ListedColormap(shades), "vmin": -0.5, "vmax": K - 0.5, "shading": "nearest"}
+        options = {"cmap": ListedColormap(shades), "vmin": -0.5, "vmax": K - 0.5, "shading": "nearest"}
         self.surface_ = ax.pcolormesh(
-            self.horizontal, self.vertical, region, alpha=0.3, zorder=0, rasterized=True, **how
+            self.horizontal, self.vertical, region, alpha=0.3, zorder=0, rasterized=True, **options
         )
         for k in np.unique(region)[1:]:
             ax.contour(self.horizontal, self.vertical, region >= k, [0.5], colors="white", linewidths=1.2)

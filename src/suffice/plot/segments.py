@@ -188,7 +188,7 @@ class SegmentsDisplay(Display):
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
 
 
-def _runs(here: np.ndarray) -> list[tuple[float, int]]:
+def _runs(mask: np.ndarray) -> list[tuple[float, int]]:
     """Runs of True as bars: where they begin, and how long they are."""
-    edge = np.flatnonzero(np.diff(here.astype(int), prepend=0, append=0))
+    edge = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
     return [(start - 0.5, stop - start) for start, stop in edge.reshape(-1, 2).tolist()]

@@ -145,7 +145,7 @@ class _Functions(_Basis):
         return np.hstack(self.columns(X))
 
     def columns(self, X: np.ndarray) -> list[np.ndarray]:
-        found = []
+        parts = []
         for f in self.functions:
             part = np.asarray(f(X), dtype=np.float64)
             if part.ndim not in (1, 2) or len(part) != len(X):
@@ -153,8 +153,8 @@ class _Functions(_Basis):
                     f"{_called(f)} returned an array of shape {part.shape} for rows of shape {X.shape}; "
                     f"expected one or more numbers for each row, ({len(X)},) or ({len(X)}, any)."
                 )
-            found.append(part.reshape(len(X), -1) if len(X) else part.reshape(0, part[..., None].shape[1]))
-        return found
+            parts.append(part.reshape(len(X), -1) if len(X) else part.reshape(0, part[..., None].shape[1]))
+        return parts
 
     def suffixes(self) -> list[str]:
         sizes = zip(self.functions, self.widths, strict=True)

@@ -338,14 +338,14 @@ class PageRank(Walks):
         return self._rank(read_graph(data, nodes, numbered), self.restart, self.start, self.algorithm)
 
 
-def weights_of(given: Any, nodes: np.ndarray, name: str) -> np.ndarray:
+def weights_of(values: Any, nodes: np.ndarray, name: str) -> np.ndarray:
     """Weights of nodes, normalized to sum to one, from a mapping by id or an array."""
     n = len(nodes)
-    if isinstance(given, Mapping):
+    if isinstance(values, Mapping):
         weight = np.zeros(n)
-        weight[places(list(given), nodes, name)] = list(given.values())
+        weight[places(list(values), nodes, name)] = list(values.values())
     else:
-        weight = np.asarray(given, dtype=np.float64)
+        weight = np.asarray(values, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(
             f"{name} has shape {weight.shape}, and there are {n} nodes: pass one weight for each of nodes_, "

@@ -65,20 +65,20 @@ def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tup
         return known.map(_gathered, parts, extent.blocks, known).parts, known
 
     def region(number: int) -> Region:
-        found = data.fold(pairs, numbering, extent.weighted, *bounds[number])
-        return _region(found, known, known.parts.block(number))
+        pairs_of = data.fold(pairs, numbering, extent.weighted, *bounds[number])
+        return _region(pairs_of, known, known.parts.block(number))
 
     return in_file(map(region, range(shards))), known
 
 
 def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:
     mine = parts[shard.index[0]]
-    found = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
-    return _region(found, known, shard)
+    pairs_of = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
+    return _region(pairs_of, known, shard)
 
 
-def _region(found: Pairs, known: Shards, shard: Shard) -> Region:
-    links = sort_links(found, shard.start, shard.start + len(shard))
+def _region(pairs_of: Pairs, known: Shards, shard: Shard) -> Region:
+    links = sort_links(pairs_of, shard.start, shard.start + len(shard))
     sources, place = np.unique(links.source, return_inverse=True)
     share = 1.0 / known.take(sources)[:, 0]
     links = replace(links, source=place.astype(links.source.dtype), index=shard.index)
@@ -103,12 +103,12 @@ class Spread(Value):
     weight: Annotated[np.ndarray | None, "(M,)"] = None
 
     @classmethod
-    def of(cls, given: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
-        if given is None:
+    def of(cls, weights: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
+        if weights is None:
             return cls(count)
-        if not isinstance(given, Mapping):
+        if not isinstance(weights, Mapping):
             raise TypeError(f"{name} must be a mapping from ids to weights, or None, for a graph in shards.")
-        ids, weight = np.array(list(given), np.int64), np.array(list(given.values()), np.float64)
+        ids, weight = np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64)
         inside = (ids >= numbering.low) & (ids < numbering.low + numbering.count)
         inside[inside] = known.take(ids[inside] - numbering.low)[:, 1] > 0
         if not inside.all() or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
@@ -173,8 +173,8 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
 
     def step(walk: Any) -> Any:
         nonlocal lost
-        how = (estimator.damping, restart, refuge, stays, lost, walk.model)
-        new = Shards(parts.map(advance, *how), starts)
+        args = (estimator.damping, restart, refuge, stays, lost, walk.model)
+        new = Shards(parts.map(advance, *args), starts)
         change, lost = new.fold(_changed, walk.model, known).tolist()
         return estimator._bounded(walk, new, None, change)
 

@@ -407,13 +407,13 @@ class MarkovChain(DensityMixin, Estimator):
 
     def stationary_distribution(self) -> np.ndarray:
         """The stationary distribution pi, with pi P = pi, if it is unique."""
-        found = self.stationary_distributions()
-        if len(found) > 1:
+        distributions = self.stationary_distributions()
+        if len(distributions) > 1:
             raise ValueError(
-                f"The chain has {len(found)} closed classes of states, and a stationary distribution for "
-                "each of them: call stationary_distributions()."
+                f"The chain has {len(distributions)} closed classes of states, and a stationary "
+                "distribution for each of them: call stationary_distributions()."
             )
-        return found[0]
+        return distributions[0]
 
     def mean_return_times(self) -> np.ndarray:
         """Mean return time of each state; infinite for transient states."""
@@ -422,8 +422,8 @@ class MarkovChain(DensityMixin, Estimator):
 
     def invariant_measure(self, state: int = 0) -> np.ndarray:
         """Expected number of visits to each state between two visits to the state with this index."""
-        found = self.stationary_distributions()
-        of_class = found[found[:, state] > 0]
+        distributions = self.stationary_distributions()
+        of_class = distributions[distributions[:, state] > 0]
         if not len(of_class):
             raise ValueError(
                 f"State {state} is transient: the chain may not return to it, so it has no invariant measure."
@@ -508,8 +508,8 @@ def _log_probability(model: Chain, block: Sequences) -> np.ndarray:
     return np.array([weight.dot(model.log_probability(block)), weight.sum()])
 
 
-def _probabilities(given: Any, S: int, name: str) -> np.ndarray:
-    p = np.asarray(given, dtype=np.float64)
+def _probabilities(probabilities: Any, S: int, name: str) -> np.ndarray:
+    p = np.asarray(probabilities, dtype=np.float64)
     if p.shape != (S,) or not (p >= 0).all() or not abs(p.sum() - 1.0) <= TOLERANCE:
         raise ValueError(
             f"{name} must be a probability for each of the {S} states; got shape {p.shape} and sum "

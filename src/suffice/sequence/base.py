@@ -89,8 +89,8 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
                 sample_weight = np.repeat(np.asarray(sample_weight, dtype=np.float64), block.lengths)
             else:
                 sample_weight = shape.rows(sample_weight, "sample_weight")
-        found = map_block(self._labels, block)
-        return float(accuracy_score(shape.rows(y, "y"), found, sample_weight=sample_weight))
+        labels = map_block(self._labels, block)
+        return float(accuracy_score(shape.rows(y, "y"), labels, sample_weight=sample_weight))
 
 
 def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:

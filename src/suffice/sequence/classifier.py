@@ -163,22 +163,22 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if data.fold(_labels_differ).any():
             raise ValueError("y differs within a sequence: SequenceClassifier takes one class per sequence.")
         C = len(self.classes_)
-        given = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
-        if given is not None and given.shape != (C,):
-            raise ValueError(f"class_prior has shape {given.shape}, expected {(C,)}.")
-        if given is not None and ((given < 0).any() or not np.isclose(given.sum(), 1.0)):
-            raise ValueError(f"class_prior must be non-negative and sum to one; got {given.tolist()}.")
-        how = HiddenMarkovModel(2) if self.estimator is None else self.estimator
-        check_parameters(how)
-        by_class = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        fixed_prior = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
+        if fixed_prior is not None and fixed_prior.shape != (C,):
+            raise ValueError(f"class_prior has shape {fixed_prior.shape}, expected {(C,)}.")
+        if fixed_prior is not None and ((fixed_prior < 0).any() or not np.isclose(fixed_prior.sum(), 1.0)):
+            raise ValueError(f"class_prior must be non-negative and sum to one; got {fixed_prior.tolist()}.")
+        template = HiddenMarkovModel(2) if self.estimator is None else self.estimator
+        check_parameters(template)
+        by_class = [_starts(template, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
         starts = [_of_one_alphabet(members) for members in zip(*by_class, strict=True)]
         even = np.full(C, 1.0 / C)
         progress = em(
-            tuple(SequenceClasses(self.classes_, even, members, given) for members in starts),
+            tuple(SequenceClasses(self.classes_, even, members, fixed_prior) for members in starts),
             data,
-            tol=how.tol,
-            max_iter=how.max_iter,
-            watch=Watch(self, how.checkpoint, data),
+            tol=template.tol,
+            max_iter=template.max_iter,
+            watch=Watch(self, template.checkpoint, data),
         )
         if progress.trace and progress.trace[-1] == -np.inf:
             raise ValueError(
@@ -264,9 +264,9 @@ def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndar
     return np.array([block.weight[right].sum(), block.weight.sum()])
 
 
-def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
+def _starts(template: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
     """Initial model of one class."""
-    member = clone(how)
+    member = clone(template)
     member.n_features_in_ = D
     return member._starts(member._with_states(data))
 

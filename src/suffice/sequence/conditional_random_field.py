@@ -261,13 +261,14 @@ class ConditionalRandomField(StepClassifier):
     stopped_because_ : str
         Reason why the iterations stopped.
     model_ : LinearChain
-        The fitted model; its `summarize` gives the loss and the gradient of a block.
+        The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective
         The sums at the solution.
 
     Examples
     --------
-    Two sequences, told apart by `groups`. What a step looks like decides less than what comes before it.
+    Two sequences, with their ids in `groups`. The label depends more on the previous step than on the
+    features.
 
     >>> from suffice.sequence import ConditionalRandomField
     >>> X = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
@@ -430,8 +431,8 @@ class ConditionalRandomField(StepClassifier):
         if scale is None:
             return solver(problem, watch=watch, **options)
         of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
-        found = solver(Scaled(problem, scale), watch=of_scaled, **options)
-        return found.replace(model=found.model / scale)
+        result = solver(Scaled(problem, scale), watch=of_scaled, **options)
+        return result.replace(model=result.model / scale)
 
     def _by_sgd(self, solver: Solver, problem: Problem, scale: Any, watch: Watch) -> Progress:
         data, start = problem.data, problem.model

@@ -132,8 +132,8 @@ class HiddenMarkov(Model):
         return self.replace(start=start, transition=transition, emission=emission)
 
     def gradient(self, s: ExpectedCounts) -> tuple[np.ndarray, np.ndarray]:
-        """Of the log-likelihood of what was summarized, by the logits of `start`, (K,), and of `transition`,
-        (K, K), which are their softmax: what was expected, less its share of the total by the model."""
+        """Gradient of the log-likelihood with respect to the logits of `start`, (K,), and of `transition`,
+        (K, K): expected counts minus their totals times the probabilities."""
         by_start = s.start - s.start.sum() * self.start
         return by_start, s.moves - s.moves.sum(axis=1, keepdims=True) * self.transition
 
@@ -421,8 +421,8 @@ default='gaussian'
     def _starts(self, data: Partitions) -> tuple[HiddenMarkov, ...]:
         K = len(self.classes_)
         rows = data.map(Sequences.rows)
-        found = rows.fold(describe)
-        if not found.rows:
+        description = rows.fold(describe)
+        if not description.rows:
             raise ValueError("X has no steps to fit: every sequence is empty.")
         if isinstance(self.init_params, HiddenMarkov):
             if len(self.init_params.start) != K:
@@ -434,19 +434,19 @@ default='gaussian'
                 f"fixed={self.fixed!r} requires an initial model: pass init_params=HiddenMarkov(...)."
             )
         even = np.full((K, K), 1.0 / K)
-        start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, found)))
+        start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, description)))
         if isinstance(self.emission, Family):
             return (start,)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
-        return tuple(self._seeded(start, data, rows, found, int(seed)) for seed in seeds)
+        return tuple(self._seeded(start, data, rows, description, int(seed)) for seed in seeds)
 
     def _seeded(
-        self, start: HiddenMarkov, data: Partitions, rows: Partitions, found: Description, seed: int
+        self, start: HiddenMarkov, data: Partitions, rows: Partitions, description: Description, seed: int
     ) -> HiddenMarkov:
         size = len(self.classes_) * self.n_mix
-        how = self.init_params if found.rows >= size else "random"
-        division = Division.of(rows, found, size, how, seed)
+        init = self.init_params if description.rows >= size else "random"
+        division = Division.of(rows, description, size, init, seed)
         order = np.arange(size)
         if self.n_mix > 1 and division.centers is not None:
             order = _neighbours(division.centers.center)
@@ -457,10 +457,10 @@ default='gaussian'
         K = len(model.start)
         tied = None if self.tied is None else np.array(self.tied)
         transition = model.transition
-        for name, given in (("allowed", self.allowed), ("tied", tied)):
-            if given is not None and np.shape(given) != (K, K):
+        for name, values in (("allowed", self.allowed), ("tied", tied)):
+            if values is not None and np.shape(values) != (K, K):
                 raise ValueError(
-                    f"{name} has shape {np.shape(given)}, expected {(K, K)}: a row and a column per state."
+                    f"{name} has shape {np.shape(values)}, expected {(K, K)}: a row and a column per state."
                 )
         for name, shape in (("start_prior", (K,)), ("transition_prior", (K, K))):
             if np.shape(getattr(self, name)) not in ((), shape):
@@ -502,7 +502,7 @@ default='gaussian'
             tied=tied,
         )
 
-    def _emission(self, rows: Partitions, found: Description) -> Family:
+    def _emission(self, rows: Partitions, description: Description) -> Family:
         """The family of K densities."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
@@ -518,13 +518,13 @@ default='gaussian'
         def start(kind: str, size: int) -> Any:
             if kind != "gaussian":
                 return DISCRETE[kind].start(K * self.n_mix, size, alpha=self.alpha)
-            how = {"reg": self.reg_covar, "prior": self.emission_prior}
-            family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **how)
+            options = {"reg": self.reg_covar, "prior": self.emission_prior}
+            family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **options)
             columns = np.flatnonzero(np.array(kinds) == "gaussian")
-            variance = found.features.variance[columns]
+            variance = description.features.variance[columns]
             # What is missing is first expected where its feature is.
             return family.replace(
-                mean=family.mean + found.features.mean[columns],
+                mean=family.mean + description.features.mean[columns],
                 covariance=family.covariance * np.where(variance > 0, variance, 1.0).mean(),
             )
 

@@ -312,8 +312,8 @@ class MaxMarginMarkovNetwork(ChainClassifier):
             )
         return cost
 
-    def _watch(self, data: Partitions, **how: Any) -> Watch:
-        return Watch(self, self.checkpoint, data, **how).limited(self.max_iter)
+    def _watch(self, data: Partitions, **options: Any) -> Watch:
+        return Watch(self, self.checkpoint, data, **options).limited(self.max_iter)
 
     def _cutting_planes(self, model: MarginChain, data: Partitions) -> Any:
         problem, solver = Problem(data, model, self._plane), find_solver(self.solver, SOLVERS)
@@ -336,14 +336,14 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         rows = csr(block.X)
 
-        def step(here: Dual) -> Dual:
-            W, T = np.ascontiguousarray(here.model.coef.T), here.model.transitions.copy()
-            share, moves, level = here.share.copy(), here.moves.copy(), here.level.copy()
-            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+        def step(dual: Dual) -> Dual:
+            W, T = np.ascontiguousarray(dual.model.coef.T), dual.model.transitions.copy()
+            share, moves, level = dual.share.copy(), dual.moves.copy(), dual.level.copy()
+            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
             frank_wolfe(*rows, block.offset, codes, model.cost, scale, order, W, T, share, moves, level)
             new = model.replace(coef=np.ascontiguousarray(W.T), transitions=T)
             s = data.fold(MarginChain.summarize, new)
-            return self._measured(here.replace(model=new, share=share, moves=moves, level=level), s, scale)
+            return self._measured(dual.replace(model=new, share=share, moves=moves, level=level), s, scale)
 
         K = len(model.classes)
         moves = np.zeros((len(block), K, K))
@@ -375,20 +375,20 @@ class MaxMarginMarkovNetwork(ChainClassifier):
             """True minus dual marginals of the steps, (N, K), and of the transitions."""
             return by_step[:, None] * (truth - share), np.tensordot(by_step, true_moves - moves, 1)
 
-        def step(here: Dual) -> Dual:
-            share, moves = here.share.copy(), here.moves.copy()
+        def step(dual: Dual) -> Dual:
+            share, moves = dual.share.copy(), dual.moves.copy()
             A, T = weights(share, moves)
-            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
             smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
             A, T = weights(share, moves)
             if self.kernel == "linear":
                 new, F = model.replace(coef=np.asarray(block.X.T.dot(A)).T, transitions=T), block.X
             else:
-                kept = A.any(axis=1)
-                kernel = Kernel(block.X[kept], self.kernel, self.gamma)
-                new, F = model.replace(coef=A[kept].T, transitions=T, kernel=kernel), gram[:, kept]
+                support = A.any(axis=1)
+                kernel = Kernel(block.X[support], self.kernel, self.gamma)
+                new, F = model.replace(coef=A[support].T, transitions=T, kernel=kernel), gram[:, support]
             level = by_sequence((share * model.cost[codes]).sum(axis=1), offset)
-            progress = here.replace(model=new, share=share, moves=moves, level=level)
+            progress = dual.replace(model=new, share=share, moves=moves, level=level)
             return self._measured(progress, new._summarize(F, block), scale, float((A * gram.dot(A)).sum()))
 
         truth, true_moves = np.eye(K)[codes], np.zeros((N, K, K))
@@ -399,15 +399,15 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         )
         return self._watch(data, in_order=True).loop(step, start)
 
-    def _measured(self, here: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
+    def _measured(self, dual: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
         """The state with the dual objective in the trace, and the duality gap."""
         if square is None:
-            square = float((here.model.coef**2).sum())
-        square += float((here.model.transitions**2).sum())
-        bound = float(scale.dot(here.level)) - 0.5 * square
+            square = float((dual.model.coef**2).sum())
+        square += float((dual.model.transitions**2).sum())
+        bound = float(scale.dot(dual.level)) - 0.5 * square
         objective = 0.5 * square + self.C / s.weight * s.loss
-        return here.replace(
-            trace=(*here.trace, -bound if np.isfinite(objective) else np.nan),
+        return dual.replace(
+            trace=(*dual.trace, -bound if np.isfinite(objective) else np.nan),
             statistics=s,
             stopped_because="tolerance" if objective - bound <= self.tol * objective else "",
             gap=objective - bound,

@@ -133,17 +133,21 @@ class StructuredPerceptron(ChainClassifier):
         learn: Any = margin.perceptron
         weight, order = np.ascontiguousarray(block.weight), np.arange(len(block))
 
-        def step(here: Epochs) -> Epochs:
-            state = [part.copy() for part in (here.W, here.T, here.late_W, here.late_T)]
-            at = np.random.default_rng([here.seed, here.n_iter]).permutation(order) if self.shuffle else order
-            wrong, visits = learn(*rows, block.offset, codes, weight, at, *state, here.visits)
+        def step(epochs: Epochs) -> Epochs:
+            state = [part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)]
+            at = (
+                np.random.default_rng([epochs.seed, epochs.n_iter]).permutation(order)
+                if self.shuffle
+                else order
+            )
+            wrong, visits = learn(*rows, block.offset, codes, weight, at, *state, epochs.visits)
             W, T, late_W, late_T = state
             share = 1.0 / visits if self.average else 0.0
-            return here.replace(
+            return epochs.replace(
                 model=model.replace(
                     coef=np.ascontiguousarray((W - share * late_W).T), transitions=T - share * late_T
                 ),
-                trace=(*here.trace, wrong / len(codes)),
+                trace=(*epochs.trace, wrong / len(codes)),
                 stopped_because="" if wrong else "tolerance",
                 W=W,
                 T=T,

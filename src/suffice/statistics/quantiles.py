@@ -41,9 +41,9 @@ class Sample(Statistics):
 
     def knots(self, column: int, count: int) -> np.ndarray:
         """Quantiles of the distinct values of a column, at most this many."""
-        found = np.unique(np.concatenate([self.values[column], self.low[[column]], self.high[[column]]]))
-        places = np.linspace(0, len(found) - 1, min(count, len(found)))
-        return found[np.round(places).astype(int)]
+        unique = np.unique(np.concatenate([self.values[column], self.low[[column]], self.high[[column]]]))
+        places = np.linspace(0, len(unique) - 1, min(count, len(unique)))
+        return unique[np.round(places).astype(int)]
 
 
 def sample(X: np.ndarray) -> Sample:
@@ -61,9 +61,9 @@ def _smallest(x: np.ndarray) -> np.ndarray:
     if len(x) > 4 * KEPT:
         # As in a sample of evenly spread numbers; if many values are equal, all are looked at.
         few = hashed < np.uint64((1 << 64) // len(x) * 2 * KEPT)
-        found = _different(x[few], hashed[few])
-        if len(found) >= KEPT:
-            return found[:KEPT]
+        unique = _different(x[few], hashed[few])
+        if len(unique) >= KEPT:
+            return unique[:KEPT]
     return _different(x, hashed)[:KEPT]
 
 

@@ -187,8 +187,8 @@ def distinct(values: np.ndarray) -> np.ndarray:
         low, high = int(values.min()), int(values.max())
         if high - low < 4096:  # counting is linear where sorting is not
             return (np.flatnonzero(np.bincount(values.astype(np.int64) - low)) + low).astype(values.dtype)
-    found = np.unique(values)
-    return found[~np.isnan(found)] if found.dtype.kind == "f" else found
+    unique = np.unique(values)
+    return unique[~np.isnan(unique)] if unique.dtype.kind == "f" else unique
 
 
 def distinct_targets(rows: Any) -> Distinct:
@@ -211,16 +211,16 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
-def class_weights(given: Any, data: Any, classes: np.ndarray) -> np.ndarray:
+def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarray:
     """The weight of each class from `class_weight`: None, a dict, or 'balanced' over labelled rows."""
-    if given is None:
+    if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(given, str):
-        if given != "balanced":
-            raise ValueError(f"class_weight={given!r} is unknown: use a dict or 'balanced'.")
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight={class_weight!r} is unknown: use a dict or 'balanced'.")
         total = class_totals(data, classes)
         return total.sum() / (len(classes) * total)
-    weights = {c: 1.0 for c in classes.tolist()} | dict(given)
+    weights = {c: 1.0 for c in classes.tolist()} | dict(class_weight)
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 
 

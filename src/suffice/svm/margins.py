@@ -147,13 +147,13 @@ def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -
     width = np.abs(X - middle).max(axis=0)
     width[width == 0] = 1.0
     Z = np.column_stack([(X - middle) / width, np.ones(len(X))]) * sign[:, None]
-    found = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None))
-    separable = found.status == 0 and bool((Z.dot(found.x) > 0).all())
+    solution = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None))
+    separable = solution.status == 0 and bool((Z.dot(solution.x) > 0).all())
     if not return_certificate:
         return separable
     if separable:
-        coef = found.x[:-1] / width
-        return True, (coef, float(found.x[-1] - coef.dot(middle)))
+        coef = solution.x[:-1] / width
+        return True, (coef, float(solution.x[-1] - coef.dot(middle)))
     # Shares of rows, one in all for either class, whose means are the same.
     first, second = sign < 0, sign > 0
     A = np.vstack([Z[:, :-1].T, first, second])

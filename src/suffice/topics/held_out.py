@@ -48,20 +48,20 @@ def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: A
         raise ValueError(f"share must be a probability, between 0 and 1; got {share}.")
     X = whole_counts(read_rows(lda, X))
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    given = rng.binomial(X.data.astype(np.int64), share)
-    told = X.data - given
-    if not told.any():
+    observed = rng.binomial(X.data.astype(np.int64), share)
+    predicted = X.data - observed
+    if not predicted.any():
         raise ValueError(f"share={share} leaves no word to predict: lower it, or pass longer documents.")
-    theta = lda.transform(sp.csr_array((given.astype(float), X.indices, X.indptr), X.shape))
+    theta = lda.transform(sp.csr_array((observed.astype(float), X.indices, X.indptr), X.shape))
     phi = lda.model_.probability
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     total, few = 0.0, 1 << 16
-    for i in range(0, len(told), few):
+    for i in range(0, len(predicted), few):
         part = slice(i, i + few)
         p = np.einsum("nk,nk->n", theta[row[part]], phi[X.indices[part]])
         with np.errstate(divide="ignore"):
-            total += float((told[part] * np.log(p))[told[part] > 0].sum())
-    return total / float(told.sum())
+            total += float((predicted[part] * np.log(p))[predicted[part] > 0].sum())
+    return total / float(predicted.sum())
 
 
 def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any = None) -> np.ndarray:

@@ -94,16 +94,16 @@ def coherence(
     Parameters
     ----------
     topics : array of shape (n_components, n_features), fitted estimator, or list of lists of words
-        The topics, of which the heaviest words are judged. The words of lists are those of the corpus:
-        strings, or numbers of columns if it holds counts and there are no `feature_names`.
+        The topics. Their top words are evaluated. The words of lists are those of the corpus: strings, or
+        numbers of columns if it holds counts and there are no `feature_names`.
     corpus : counts of words, or documents
         Counts: an array, CSR, described table, scan or data set. Documents: a list of strings or of lists of
         words; or a table described by `suffice.documents`. Only documents have the order of words, which
         'c_v' needs.
     measure : {'u_mass', 'npmi', 'c_v'}, default='u_mass'
-        'u_mass': the mean of log P(word given a heavier word of the topic). 'npmi': the mean normalised
-        pointwise mutual information of two words, from -1 to 1. 'c_v': the mean cosine between the NPMI of
-        a word with all words of the topic, and the sum of these.
+        'u_mass': the mean of log P(word given a higher-ranked word of the topic). 'npmi': the mean normalised
+        pointwise mutual information of two words, from -1 to 1. 'c_v': the mean cosine between the NPMI of a
+        word with all words of the topic, and the sum of these.
     n_words : int, default=10
         Number of words of each topic.
     feature_names : array of shape (n_features,), optional
@@ -141,11 +141,11 @@ def coherence(
         raise ValueError("The corpus has no documents, expected at least one.")
     smoothing = (1.0 if measure == "u_mass" else EPSILON * total) if smoothing is None else smoothing
     judge = {"u_mass": _u_mass, "npmi": _npmi, "c_v": _c_v}[measure]
-    found = []
+    scores = []
     for topic in words:
         at = [place[word] for word in topic]
-        found.append(judge(total, together[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
-    return np.array(found)
+        scores.append(judge(total, together[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
+    return np.array(scores)
 
 
 def _u_mass(total: float, n: np.ndarray, smoothing: float) -> float:
@@ -165,8 +165,8 @@ def _pairs(total: float, n: np.ndarray, smoothing: float) -> np.ndarray:
     with np.errstate(divide="ignore"):
         scale = np.where(both < 1.0, -np.log(np.minimum(both, 1.0)), 1.0)  # in all: nothing is told
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(both > 0, np.log(both / apart) / np.where(scale > 0, scale, 1.0), -1.0)
-    return np.where(seen & (both < 1.0), found, 0.0)
+        npmi = np.where(both > 0, np.log(both / apart) / np.where(scale > 0, scale, 1.0), -1.0)
+    return np.where(seen & (both < 1.0), npmi, 0.0)
 
 
 def _npmi(total: float, n: np.ndarray, smoothing: float) -> float:
@@ -261,9 +261,11 @@ class _TextReader(Reader):
 
 def _in_rows(columns: np.ndarray, block: Any) -> Parts:
     X = block.X[:, columns]
-    there = (X > 0).astype(np.float64)
-    weighted = there.multiply(block.weight[:, None]) if sp.issparse(there) else there * block.weight[:, None]
-    both = there.T.dot(weighted)
+    present = (X > 0).astype(np.float64)
+    weighted = (
+        present.multiply(block.weight[:, None]) if sp.issparse(present) else present * block.weight[:, None]
+    )
+    both = present.T.dot(weighted)
     return Parts((float(block.weight.sum()), both.toarray() if sp.issparse(both) else both))
 
 
@@ -280,10 +282,10 @@ def _in_windows(place: dict[str, int], window: int, analyze: Callable[[str], lis
         if not at:
             continue
         n, word = np.array(at).T
-        there = np.zeros((len(set(word)), windows), bool)
+        present = np.zeros((len(set(word)), windows), bool)
         names, row = np.unique(word, return_inverse=True)
         for position, r in zip(n, row, strict=True):  # a word is in the windows that begin near before it
-            there[r, max(0, position - size + 1) : min(position, windows - 1) + 1] = True
-        found = there.astype(np.float64)
-        both[np.ix_(names, names)] += weight * found.dot(found.T)
+            present[r, max(0, position - size + 1) : min(position, windows - 1) + 1] = True
+        npmi = present.astype(np.float64)
+        both[np.ix_(names, names)] += weight * npmi.dot(npmi.T)
     return Parts((total, both))

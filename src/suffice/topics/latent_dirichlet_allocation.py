@@ -71,7 +71,7 @@ class TopicCounts(Statistics):
 @dataclass(frozen=True, eq=False)
 class Topics(Model):
     """phi_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha); each word has a topic z ~ theta_d and is drawn from
-    phi_z. Given what was seen, phi_k is Dirichlet with parameters word[:, k].
+    phi_z. The posterior of phi_k is Dirichlet with parameters word[:, k].
 
     An eta of zero is no prior: the probabilities of words are then in proportion to `word`.
     """
@@ -121,8 +121,8 @@ class Topics(Model):
         ratio = np.empty(X.nnz)
         bound, log_theta = 0.0, np.zeros(len(self.alpha))
         parts = tuple(block.parts(self._run(X)))
-        found = each(lambda part: self._infer(X, part, ratio), parts)
-        for part, (_, theta, of_topics, bounds) in zip(parts, found, strict=True):
+        results = each(lambda part: self._infer(X, part, ratio), parts)
+        for part, (_, theta, of_topics, bounds) in zip(parts, results, strict=True):
             weight = block.weight[part]
             add_counts(X.indices, X.indptr, part.start, part.stop, theta, ratio, block.weight, word)
             bound += float(weight @ bounds)
@@ -149,10 +149,10 @@ class Topics(Model):
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
         X = sp.csr_array(X)
         parts, ratio = tuple(Rows(X).parts(self._run(X))), np.empty(X.nnz)
-        found = [self._infer(X, part, ratio) for part in parts]
-        if not found:
+        results = [self._infer(X, part, ratio) for part in parts]
+        if not results:
             return np.empty((0, len(self.alpha))), np.empty(0)
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[3] for f in found])
+        return np.concatenate([f[0] for f in results]), np.concatenate([f[3] for f in results])
 
     def _run(self, X: Any) -> int:
         """Documents that make a run."""
@@ -560,7 +560,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return np.array(np.broadcast_to(prior, size))
 
     def _block_rows(self, block: Any) -> float:
-        """Rows that are large beside what is summed."""
+        """Block size that is large compared with the statistics."""
         sums = 8.0 * self.n_components * block.X.shape[1]
         return max(BLOCK_BYTES, 4.0 * sums) / max(block.row_bytes, 8.0)
 

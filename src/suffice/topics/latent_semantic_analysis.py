@@ -58,7 +58,7 @@ class LatentSemanticAnalysis(TruncatedSVD):
 
     Examples
     --------
-    A query is as near to a document that does not have its word as to one that has it:
+    A query is equally similar to documents with and without its word:
 
     >>> import numpy as np
     >>> from suffice.topics import LatentSemanticAnalysis

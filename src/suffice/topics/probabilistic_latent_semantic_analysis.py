@@ -144,9 +144,9 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     """Probabilistic latent semantic analysis (PLSA): a topic model by maximum likelihood.
 
     A document d draws each of its words from a topic, and the topic from weights of its own: P(w given d) =
-    sum_z P(z given d) Probability P(w given z) of each word in each topic. Every pass over the documents
-    optimises the weights of each for the current topics. Then the topics are estimated from the expected
-    counts. The likelihood never decreases. No state is kept per document between passes.
+    sum_z P(z given d) P(w given z). Every pass over the documents optimises the weights of each for the
+    current topics. Then the topics are estimated from the expected counts. The likelihood never decreases. No
+    state is kept per document between passes.
 
     Parameters
     ----------
@@ -293,18 +293,18 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
             return Aspects(topics, weight, self.form, self.beta, self.doc_tol, self.max_doc_iter)
 
         if self.topics_init is not None:
-            given = np.array(self.topics_init, dtype=np.float64)
-            if given.shape != (K, len(words)):
+            initial = np.array(self.topics_init, dtype=np.float64)
+            if initial.shape != (K, len(words)):
                 raise ValueError(
-                    f"topics_init has the shape {given.shape}, expected {(K, len(words))}: topics by words."
+                    f"topics_init has the shape {initial.shape}, expected {(K, len(words))}: topics by words."
                 )
-            if not ((given >= 0).all() and given.sum(axis=1).all()):
+            if not ((initial >= 0).all() and initial.sum(axis=1).all()):
                 raise ValueError("topics_init has negative weights, or a topic without words.")
-            if (words[~given.any(axis=0)] > 0).any():
+            if (words[~initial.any(axis=0)] > 0).any():
                 raise ValueError(
                     "topics_init has words of the documents in no topic: give each a positive weight."
                 )
-            return (model(given),)
+            return (model(initial),)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(

@@ -66,8 +66,8 @@ class Weights(Model):
 
     def summarize(self, block: Any) -> DocumentFrequencies:
         X = _without_zeros(block.X)
-        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
-        return DocumentFrequencies(float(block.weight.sum()), there.T.dot(block.weight))
+        present = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return DocumentFrequencies(float(block.weight.sum()), present.T.dot(block.weight))
 
     def estimate(self, s: DocumentFrequencies) -> Self:
         return self.replace(of_words=COLLECTION[self.collection](s.weight, s.documents))
@@ -91,7 +91,8 @@ def _without_zeros(X: Any) -> sp.csr_array:
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
     """Weight the words of documents (tf-idf and variants): local times collection weight, then a norm.
 
-    With tf the count of a word in a document, N the number of documents and n of those that have the word:
+    With tf the count of a word in a document, N the number of documents and n the number of those with the
+    word:
 
     ============== =========================================
     ``local``
