@@ -1,7 +1,7 @@
 """Generalized additive models (GAM): the target depends on a sum of smooth functions of single features.
 
 Hastie and Tibshirani, "Generalized additive models", 1986 (backfitting, local scoring); Wood, Goude and Shaw,
-"Generalized additive models for large data sets", 2015 (one penalised fold of moments); STATS601 4.4.3, 5.8.
+"Generalized additive models for large data sets", 2015 (one penalized fold of moments); STATS601 4.4.3, 5.8.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Working(Statistics):
 class Additive(Model):
     """g(E y) = intercept + sum_d f_d(x_d), each f_d a natural spline with mean zero.
 
-    It minimises the deviance plus sum_d alpha_d times the integral of f_d''^2. Gaussian targets need one fold
+    It minimizes the deviance plus sum_d alpha_d times the integral of f_d''^2. Gaussian targets need one fold
     of moments; others need one fold per step of Newton's method.
     """
 
@@ -188,7 +188,7 @@ class Additive(Model):
         return float(strength[bent].dot(self.coef[bent] ** 2))
 
     def objective(self, s: Any) -> float:
-        """Mean penalised deviance."""
+        """Mean penalized deviance."""
         if not isinstance(s, Moments):
             return (s.loss + self.penalty()) / s.weight
         problem = self._problem(s)
@@ -221,7 +221,7 @@ class Scoring(Progress):
 def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: int, watch: Watch) -> Scoring:
     """Fit by iteratively reweighted least squares: one pass per iteration, and one for each halved step.
 
-    It has converged when the mean penalised deviance and the penalties no longer change.
+    It has converged when the mean penalized deviance and the penalties no longer change.
     """
 
     def step(state: Scoring) -> Scoring:
@@ -499,7 +499,7 @@ class AdditiveModel(Regressor, _Additive):
         Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each. ``np.inf`` gives a
         straight line. If None, `criterion` chooses the strengths.
     criterion : {'reml', 'gcv'}, default='reml'
-        Criterion that chooses the penalties: restricted maximum likelihood (REML) or generalised
+        Criterion that chooses the penalties: restricted maximum likelihood (REML) or generalized
         cross-validation (GCV). Both follow from the moments, without another pass.
     solver : {'penalized', 'backfitting'}, default='penalized'
         'penalized' solves for all functions jointly. 'backfitting' cycles over the functions, and fits each
@@ -532,7 +532,7 @@ class AdditiveModel(Regressor, _Additive):
     n_iter_ : int
         Number of backfitting cycles, else 1.
     trace_ : ndarray
-        Mean penalised squared error by backfitting cycle. Backfitting also sets `converged_` and
+        Mean penalized squared error by backfitting cycle. Backfitting also sets `converged_` and
         `stopped_because_`.
 
     Examples
@@ -592,7 +592,7 @@ class GeneralizedAdditiveModel(_Additive):
     """Generalized additive model (GAM): a sum of smooth functions of features is the log-odds or the log mean
     count.
 
-    It maximizes the penalised likelihood by iteratively reweighted least squares. Each pass over the data
+    It maximizes the penalized likelihood by iteratively reweighted least squares. Each pass over the data
     sums the moments of one least-squares problem, from which the penalties are updated, until both converge.
     With ``family="binomial"`` it is a classifier of two classes, else a regressor.
 
@@ -607,7 +607,7 @@ class GeneralizedAdditiveModel(_Additive):
         Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each. ``np.inf`` gives a
         straight line. If None, `criterion` chooses the strengths.
     criterion : {'reml', 'gcv'}, default='reml'
-        Criterion that chooses the penalties: restricted maximum likelihood (REML), or generalised
+        Criterion that chooses the penalties: restricted maximum likelihood (REML), or generalized
         cross-validation (GCV), which is Mallows' C_p where the variance is known. Both follow from the
         moments, without another pass.
     solver : {'penalized', 'backfitting'}, default='penalized'
@@ -618,7 +618,7 @@ class GeneralizedAdditiveModel(_Additive):
     linear_features : list of int or str, default=None
         Features, by index or by name, whose functions are straight lines.
     tol : float, default=1e-7
-        Tolerance of the stopping criterion: the change of the mean penalised deviance.
+        Tolerance of the stopping criterion: the change of the mean penalized deviance.
     max_iter : int, default=100
         Maximum number of iterations.
     checkpoint : str or path, default=None
@@ -641,7 +641,7 @@ class GeneralizedAdditiveModel(_Additive):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised deviance by iteration. It may rise while the penalties are chosen.
+        Mean penalized deviance by iteration. It may rise while the penalties are chosen.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str

@@ -175,7 +175,7 @@ class ProjectionPursuit(Model):
         return float(bends) + self.ridge * float((self.coef**2).sum())
 
     def objective(self, s: Working) -> float:
-        """Mean penalised deviance."""
+        """Mean penalized deviance."""
         return (s.loss + self.penalty()) / s.weight
 
 
@@ -435,7 +435,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised squared error by iteration. It may rise while penalties are chosen.
+        Mean penalized squared error by iteration. It may rise while penalties are chosen.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str
@@ -505,7 +505,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised deviance by iteration. It may rise while penalties are chosen.
+        Mean penalized deviance by iteration. It may rise while penalties are chosen.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str

@@ -1,4 +1,4 @@
-"""Smoothing splines: the curve with the least penalised sum of squares.
+"""Smoothing splines: the curve with the least penalized sum of squares.
 
 Reinsch, "Smoothing by spline functions", 1967; Kohn and Ansley, "A new algorithm for spline smoothing based
 on smoothing a stochastic process", 1987; Green and Silverman, "Nonparametric regression and generalized
@@ -194,7 +194,7 @@ class Points:
         return float(np.exp(grid[best]))
 
     def score(self, log_alpha: float) -> float:
-        """The log of the score of generalised cross-validation."""
+        """The log of the score of generalized cross-validation."""
         s, total = self.s, float(self.s.weight.sum())
         _, _, freedom, loss = self.solve(float(np.exp(log_alpha)))
         about = s.within + float(s.weight.dot((s.mean - np.average(s.mean, weights=s.weight)) ** 2))
@@ -203,9 +203,9 @@ class Points:
 
 
 class SmoothingSpline(Regressor, OnePass):
-    """Smoothing spline: the natural cubic spline with the least penalised sum of squares.
+    """Smoothing spline: the natural cubic spline with the least penalized sum of squares.
 
-    It minimises ``sum(weight * (y - f(x))**2) + alpha * integral(f''**2)`` over all curves. The exact
+    It minimizes ``sum(weight * (y - f(x))**2) + alpha * integral(f''**2)`` over all curves. The exact
     solution has a knot at each distinct x, and takes time linear in their number. With `n_knots` it is ridge
     regression on natural splines with fewer knots: the data is read twice, once for the knots and once for
     the moments, and memory does not grow with the number of rows.
@@ -216,7 +216,7 @@ class SmoothingSpline(Regressor, OnePass):
     ----------
     alpha : float, default=None
         Strength of the penalty: 0 interpolates all points, ``np.inf`` gives the straight line. If None, it is
-        chosen by `df` or by generalised cross-validation (GCV).
+        chosen by `df` or by generalized cross-validation (GCV).
     df : float, default=None
         Effective degrees of freedom: the trace of the smoother matrix. 2 is a straight line.
     n_knots : int, default=None

@@ -52,7 +52,7 @@ def _scale(a: Any, factor: float) -> Any:
     return tuple(_scale(part, factor) for part in a) if isinstance(a, tuple) else a * factor
 
 
-@one_blas_thread  # triangular factors are added by a factorisation
+@one_blas_thread  # triangular factors are added by a factorization
 def add(a: T, b: T) -> T:
     return a + b  # type: ignore[operator]
 

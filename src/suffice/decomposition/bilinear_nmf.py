@@ -1,4 +1,4 @@
-"""Concept factorisation (bilinear NMF): concepts are combinations of rows, and rows of concepts.
+"""Concept factorization (bilinear NMF): concepts are combinations of rows, and rows of concepts.
 
 Xu and Gong, "Document clustering by concept factorization", 2004; Gong and Xu, section 3.3.2 and appendix A.
 """
@@ -74,7 +74,7 @@ class Concepts(Value):
         return ConceptSums(float(np.trace(kernel.whole)), KW.T @ self.V, KW.T @ self.W, self.V.T @ self.V)
 
     def normalized(self, kernel: Split) -> Concepts:
-        """The same factorisation, with concepts of unit length."""
+        """The same factorization, with concepts of unit length."""
         length = np.sqrt(np.maximum(np.diag(self.sums(kernel).length), 0.0))
         return Concepts(self.W / np.where(length > 0, length, 1.0), self.V * length)
 
@@ -107,7 +107,7 @@ class Split(Value):
 
 
 class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
-    """Concept factorisation (bilinear NMF): clusters rows, which may have negative entries.
+    """Concept factorization (bilinear NMF): clusters rows, which may have negative entries.
 
     Concepts are weighted sums of rows, and each row is approximated by a weighted sum of concepts. The
     weights are non-negative. Rows enter only by their inner products, so any kernel can replace these. The

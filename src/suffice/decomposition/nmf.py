@@ -1,4 +1,4 @@
-"""Non-negative matrix factorisation, X ≈ W H. Each pass updates the rows of W and sums the statistics of H.
+"""Non-negative matrix factorization, X ≈ W H. Each pass updates the rows of W and sums the statistics of H.
 
 Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17; Gong and Xu ch. 3.
 """
@@ -117,7 +117,7 @@ class _Factors(Model):
 
     @abstractmethod
     def objective(self, s: Any) -> float:
-        """The penalised loss with the new W and the old H."""
+        """The penalized loss with the new W and the old H."""
 
     @abstractmethod
     def loss(self, block: Any) -> Loss:
@@ -312,7 +312,7 @@ LOSSES: dict[Any, type[SquaredFactors] | type[DivergenceFactors]] = {
 
 
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Non-negative matrix factorisation (NMF): X is approximated by W H, all non-negative.
+    """Non-negative matrix factorization (NMF): X is approximated by W H, all non-negative.
 
     Each iteration is one pass over the data, which updates the rows of W and sums the statistics that update
     H. X may be larger than memory; W, with n_components numbers per row, is kept in memory.
@@ -362,7 +362,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray of shape (n_iter_,)
-        The penalised loss of each iteration, with the new W and before H changes.
+        The penalized loss of each iteration, with the new W and before H changes.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str

@@ -1,4 +1,4 @@
-"""Initialization of non-negative matrix factorisation.
+"""Initialization of non-negative matrix factorization.
 
 Boutsidis and Gallopoulos, "SVD based initialization: a head start for nonnegative matrix factorization",
 2008.

@@ -96,7 +96,7 @@ class _Values(Statistics):
 
 
 def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
-    """Sums of |z|^4 of the standardised rows: by class, and last over all rows."""
+    """Sums of |z|^4 of the standardized rows: by class, and last over all rows."""
     total, K = by_class.total(), len(by_class.mean)
     codes = model.codes(block.y)
 
@@ -168,7 +168,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     store_covariance : bool, default=False
         Whether to compute `covariance_` with solver 'svd'. The others always do.
     tol : float, default=1e-4
-        Threshold of 'svd': directions in which standardised rows have a smaller singular value are dropped.
+        Threshold of 'svd': directions in which standardized rows have a smaller singular value are dropped.
     covariance_estimator : None
         Not supported: it needs all rows of a class at once.
 

@@ -23,7 +23,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     Parameters
     ----------
     solver : {'svd', 'eigen'}, default='svd'
-        'svd' regularises by `reg_param`, 'eigen' by `shrinkage`.
+        'svd' regularizes by `reg_param`, 'eigen' by `shrinkage`.
     shrinkage : float or 'auto', default=None
         Shrinkage of the covariance towards a multiple of the identity, between 0 and 1. 'auto' is Ledoit-Wolf
         shrinkage, which takes one more pass.

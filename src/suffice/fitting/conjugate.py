@@ -22,7 +22,7 @@ def conjugate_gradient(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by nonlinear conjugate gradient.
+    """Minimize by nonlinear conjugate gradient.
 
     Parameters
     ----------

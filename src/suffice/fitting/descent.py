@@ -1,4 +1,4 @@
-"""Minimising a function whose value and derivatives are folds: the state of a descent, line search, and
+"""Minimizing a function whose value and derivatives are folds: the state of a descent, line search, and
 Newton's method.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 3.2; Li appendix B.
@@ -43,9 +43,9 @@ def newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a convex function by Newton's method, with backtracking line search.
+    """Minimize a convex function by Newton's method, with backtracking line search.
 
-    With an l1 penalty, ``fun(x) + l1 * sum(abs(x))``, each step minimises the quadratic model plus the
+    With an l1 penalty, ``fun(x) + l1 * sum(abs(x))``, each step minimizes the quadratic model plus the
     penalty (proximal Newton).
 
     Parameters
@@ -56,7 +56,7 @@ def newton(
     start : ndarray
         Initial point.
     solve : callable
-        ``solve(hessian, gradient)`` returns the step that minimises the quadratic model, exactly or
+        ``solve(hessian, gradient)`` returns the step that minimizes the quadratic model, exactly or
         approximately.
     l1 : float or ndarray
         Strength of the l1 penalty, of all parameters or of each.

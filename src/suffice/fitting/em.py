@@ -1,4 +1,4 @@
-"""Expectation maximisation: fold the statistics that the model expects, estimate, repeat.
+"""Expectation maximization: fold the statistics that the model expects, estimate, repeat.
 
 Dempster, Laird and Rubin 1977; Li ch. 9. Several starts share each pass over the data.
 """
@@ -39,7 +39,7 @@ def em(
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> Progress:
-    """Expectation maximisation of a model, or of the best of several, until convergence.
+    """Expectation maximization of a model, or of the best of several, until convergence.
 
     Parameters
     ----------

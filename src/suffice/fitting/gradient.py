@@ -30,7 +30,7 @@ def gradient_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by gradient descent.
+    """Minimize by gradient descent.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def coordinate_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by coordinate descent. An iteration is one sweep over all coordinates.
+    """Minimize by coordinate descent. An iteration is one sweep over all coordinates.
 
-    Each line search along a coordinate calls `fun` a few times. For coordinate ascent, minimise minus the
+    Each line search along a coordinate calls `fun` a few times. For coordinate ascent, minimize minus the
     function.
 
     Parameters
@@ -224,7 +224,7 @@ def stochastic_descent(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples by stochastic gradient descent, or SVRG.
+    """Minimize a mean over examples by stochastic gradient descent, or SVRG.
 
     The result depends on the random order of the examples. A constant step size uses SVRG: each pass starts
     with the gradient over all examples, and each step adds the change of the gradient of one example since,
@@ -299,7 +299,7 @@ def svrg(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples by SVRG (stochastic variance-reduced gradient) within each block.
+    """Minimize a mean over examples by SVRG (stochastic variance-reduced gradient) within each block.
 
     An iteration is an epoch over the examples of each block, all from the same point, and a line search from
     that point towards the mean of the end points. The result depends on the blocks and on the order of the

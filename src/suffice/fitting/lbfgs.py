@@ -39,7 +39,7 @@ def limited_memory(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
+    """Minimize ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
     from ..loops.vectors import dot
 
     has_l1 = bool(np.any(l1))

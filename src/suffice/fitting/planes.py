@@ -50,7 +50,7 @@ def cutting_planes(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Planes:
-    """Minimise half the squared norm of x plus a convex risk of x, which need not be differentiable.
+    """Minimize half the squared norm of x plus a convex risk of x, which need not be differentiable.
 
     Each pass computes the cutting plane of the risk at one point. The planes bound the objective from below.
     The next point lies between the best one and the minimum of the bound.
@@ -131,7 +131,7 @@ def _lowest(planes: Planes) -> np.ndarray:
 
 
 def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The dual weights, non-negative and of sum one, that maximise level' share - share' product share / 2.
+    """The dual weights, non-negative and of sum one, that maximize level' share - share' product share / 2.
 
     Active set method: active weights move to their optimum, and the first that would become negative leaves.
     At the optimum, the weight with the steepest ascent enters. Slopes may be linearly dependent: a small

@@ -1,4 +1,4 @@
-"""The problem that a solver minimises: the loss of a model over the data, and a penalty.
+"""The problem that a solver minimizes: the loss of a model over the data, and a penalty.
 
     objective(theta) = (sum of the loss over the examples) / (sum of their weights) + penalty(theta)
 
@@ -59,7 +59,7 @@ class Problem:
         ``penalty(theta, s)`` adds the smooth part of the penalty to the mean loss: it returns the value, the
         gradient and, if `s` has one, the Hessian at `theta`, where `s` are the sums.
     standard : Standardization, optional
-        Preconditioning: parameters and derivatives are those of standardised columns.
+        Preconditioning: parameters and derivatives are those of standardized columns.
     l1 : float or ndarray
         Strength of the l1 penalty, of all parameters or of each. It is passed to the solver and is not part
         of the value.

@@ -30,7 +30,7 @@ def quasi_newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))`` by a quasi-Newton method.
+    """Minimize ``fun(x) + l1 * sum(abs(x))`` by a quasi-Newton method.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def iterative_scaling(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Maximise the likelihood of a log-linear model by iterative scaling.
+    """Maximize the likelihood of a log-linear model by iterative scaling.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Penalised least squares from moments, with penalties chosen by REML or GCV from the same moments.
+"""Penalized least squares from moments, with penalties chosen by REML or GCV from the same moments.
 
 min |y - Z coef|^2 + sum_d alpha_d |bent coefficients of feature d|^2. Craven and Wahba, "Smoothing noisy data
-with spline functions", 1979 (generalised cross-validation); Wood, "Fast stable restricted maximum likelihood
+with spline functions", 1979 (generalized cross-validation); Wood, "Fast stable restricted maximum likelihood
 and marginal likelihood estimation of semiparametric generalized linear models", 2011.
 """
 
@@ -40,7 +40,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Smoothing:
-    """Penalised least squares in terms of centred moments."""
+    """Penalized least squares in terms of centred moments."""
 
     A: np.ndarray  # (p, p), Z'Z
     b: np.ndarray  # (p,), Z'y
@@ -78,7 +78,7 @@ class Smoothing:
 
     @cached_property
     def lines(self) -> tuple[int, float]:
-        """Rank of the unpenalised columns, and their residual sum of squares."""
+        """Rank of the unpenalized columns, and their residual sum of squares."""
         lines = ~self.penalized
         A, size = self.A[np.ix_(lines, lines)], np.sqrt(np.diag(self.A)[lines])
         size = np.where(size > 1e-150, size, np.inf)
@@ -88,7 +88,7 @@ class Smoothing:
         return int(seen.sum()), self.square - float(explained)
 
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
-        """The penalty of each column, (p,), from those of the penalised features."""
+        """The penalty of each column, (p,), from those of the penalized features."""
         every = np.zeros(self.feature.max(initial=0) + 1)
         every[self.bent] = alpha
         return np.where(self.penalized, every[self.feature], 0.0)
@@ -113,7 +113,7 @@ class Smoothing:
         return 1.0 if self.known_scale else fit.squares / rest if rest > 0 else 0.0
 
     def choose(self, criterion: str, start: np.ndarray | None = None) -> np.ndarray:
-        """The penalties of all features that minimise the criterion; zero for straight lines."""
+        """The penalties of all features that minimize the criterion; zero for straight lines."""
         out = np.zeros(self.feature.max(initial=0) + 1)
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
         if not len(self.bent):
@@ -141,7 +141,7 @@ class Smoothing:
         return self.feature, self.penalized
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the penalised columns of each feature, along all axes of `values`."""
+        """Sums over the penalized columns of each feature, along all axes of `values`."""
         starts = np.flatnonzero(np.diff(self.feature[self.penalized], prepend=-1))
         for axis in range(values.ndim):
             values = np.add.reduceat(values, starts, axis=axis)

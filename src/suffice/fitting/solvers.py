@@ -44,7 +44,7 @@ class Solver:
     def __call__(
         self, problem: Problem | Scaled, start: np.ndarray | Descent | None = None, **options: Any
     ) -> Any:
-        """Minimise a problem, by default from its own initial point."""
+        """Minimize a problem, by default from its own initial point."""
         if np.any(problem.l1):
             if not self.l1:
                 raise ValueError(f"This solver does not support l1: use {_with_l1(SOLVERS)}.")

@@ -1,4 +1,4 @@
-"""Preconditioning by standardised columns: a linear change of parameters, under which curvatures are about
+"""Preconditioning by standardized columns: a linear change of parameters, under which curvatures are about
 one and `tol` does not depend on the units of the features.
 
 With x' = (x - center) / scale, the score x coef + constant is x' coef' + constant', for coef' = coef * scale
@@ -87,7 +87,7 @@ def _classes_and_sizes(block: Any) -> Parts:
 
 @dataclass(frozen=True, eq=False)
 class Standardization(Value):
-    """Maps between the parameters of the original columns and those of standardised columns.
+    """Maps between the parameters of the original columns and those of standardized columns.
 
     Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D + n_constants).
     Where thresholds are compared with x coef, a shift of x moves them the other way: `sign` is then -1.
@@ -124,19 +124,19 @@ class Standardization(Value):
         return not self.center.any() and bool((self.scale == 1.0).all())
 
     def to_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of standardised columns, from those of the original columns."""
+        """The parameters of standardized columns, from those of the original columns."""
         coef, constant = self._apart(theta)
         constant = constant + self.sign * coef.dot(self.center)[..., None]
         return self._together(coef * self.scale, constant, theta.shape)
 
     def from_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of the original columns, from those of standardised columns."""
+        """The parameters of the original columns, from those of standardized columns."""
         coef, constant = self._apart(theta)
         coef = coef / self.scale
         return self._together(coef, constant - self.sign * coef.dot(self.center)[..., None], theta.shape)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives with respect to the parameters of standardised columns, along the last axis, from the
+        """Derivatives with respect to the parameters of standardized columns, along the last axis, from the
         others."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
@@ -156,7 +156,7 @@ class Standardization(Value):
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
     def fold(self, data: Any, model: Any) -> Any:
-        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardised columns."""
+        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardized columns."""
         if self.far:
             return data.fold(_summarize, self, model)
         if self.ordinary:
@@ -165,11 +165,11 @@ class Standardization(Value):
         return self.derivatives(data.fold(type(model).summarize, at))
 
     def derivatives(self, s: Any) -> Any:
-        """A loss with derivatives with respect to the parameters of standardised columns, from the others."""
+        """A loss with derivatives with respect to the parameters of standardized columns, from the others."""
         return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
     def rows(self, block: Any) -> Any:
-        """A block of dense rows with standardised columns."""
+        """A block of dense rows with standardized columns."""
         return block.replace(X=(block.X - self.center) / self.scale)
 
     @property

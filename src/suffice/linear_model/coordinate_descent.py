@@ -229,12 +229,12 @@ class _Penalised(LeastSquares):
 class ElasticNet(_Penalised):
     """Linear regression with combined l1 and l2 penalties (elastic net). The data is read once.
 
-    Minimises ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
+    Minimizes ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalties. The intercept is not penalised.
+        Strength of the penalties. The intercept is not penalized.
     l1_ratio : float, default=0.5
         Share of the l1 penalty, between 0 and 1. The l1 penalty sets coefficients to zero.
     fit_intercept : bool, default=True
@@ -335,12 +335,12 @@ class ElasticNet(_Penalised):
 class Lasso(ElasticNet):
     """Linear regression with an l1 penalty (the lasso). The data is read once.
 
-    Minimises ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
+    Minimizes ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty. The intercept is not penalised.
+        Strength of the penalty. The intercept is not penalized.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     precompute : bool, default=False

@@ -1,7 +1,7 @@
 """Maximum entropy and minimum norm distributions over finitely many outcomes, given means of features. Li
 section 6.2, Gong and Xu ch. 9.
 
-The first is log-linear, p(v) = exp(constant + sum_p weights_p f_p(v)). Its weights minimise the dual function
+The first is log-linear, p(v) = exp(constant + sum_p weights_p f_p(v)). Its weights minimize the dual function
 log sum_v exp(sum_p w_p f_p(v)) - sum_p w_p means_p: Jaynes, "Information theory and statistical mechanics",
 1957. Marginal tables can be fitted one after the other: Deming and Stephan, "On a least squares adjustment of
 a sampled frequency table", 1940.
@@ -62,7 +62,7 @@ def maximum_entropy_distribution(
     means : array of shape (P,) or float, optional
         The mean of each feature. Leave out for marginals.
     solver : {'newton', 'lbfgs', 'bfgs', 'gradient', 'conjugate-gradient', 'gis', 'iis', 'ipf'}
-        Algorithm that minimises the dual function. 'gis' and 'iis' are generalised and improved iterative
+        Algorithm that minimizes the dual function. 'gis' and 'iis' are generalized and improved iterative
         scaling. 'ipf' is iterative proportional fitting, for marginals or features that are zero or one.
     tol : float
         Tolerance of the stopping criterion: the largest difference between a mean and its target.

@@ -57,7 +57,7 @@ def select_features(
         Maximum number of features to select.
     gain : {'approximate', 'exact'}
         How the gain of a candidate is computed. 'exact' fits the model with each candidate. 'approximate'
-        optimises the weight of the candidate alone and fixes all others. This gives a slightly smaller gain,
+        optimizes the weight of the candidate alone and fixes all others. This gives a slightly smaller gain,
         in a few passes over the data for all candidates.
     min_gain : float
         Minimum gain in mean log-likelihood. Selection stops when no candidate has a larger one.
@@ -126,7 +126,7 @@ def _columns(chosen: np.ndarray, block: Sequences) -> Sequences:
 def _fitted(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The weights of these features, and the penalised mean loss."""
+    """The weights of these features, and the penalized mean loss."""
     some = data.map(_columns, np.array(chosen, np.int64))
     problem, progress = inner._minimise(some, start.replace(theta=weights), Watch())
     return problem.solution(progress.model).theta, progress.trace[-1]

@@ -95,7 +95,7 @@ class HuberRegressor(Regressor, Iterative):
     """Linear regression that is robust to outliers: Huber's loss is squared for residuals within `epsilon`
     scales, and linear beyond.
 
-    Minimises ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` jointly over the
+    Minimizes ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` jointly over the
     coefficients and the scale s. Newton's method starts from least squares and takes about ten passes over
     the data.
 
@@ -131,7 +131,7 @@ class HuberRegressor(Regressor, Iterative):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str

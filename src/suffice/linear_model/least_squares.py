@@ -289,7 +289,7 @@ class Ridge(Refined, LeastSquares):
     Parameters
     ----------
     alpha : float or array of shape (n_targets,), default=1.0
-        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalised.
+        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalized.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     copy_X : bool, default=True

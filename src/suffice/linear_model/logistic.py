@@ -150,8 +150,8 @@ class LogLinear(LossModel):
         n_iter: int,
         block: Any,
     ) -> EpochEnds:
-        """One SVRG epoch over the rows of a block. Parameters and gradient are those of standardised columns.
-        CSR rows stay sparse: their columns are not standardised."""
+        """One SVRG epoch over the rows of a block. Parameters and gradient are those of standardized columns.
+        CSR rows stay sparse: their columns are not standardized."""
         ridge = np.full(len(standard.scale), strength)
         if standard.ordinary:
             return self._svrg_epoch(gradient, ridge, seed, n_iter, block)
@@ -273,7 +273,7 @@ SOLVERS = (
 @dataclass(frozen=True)
 class ColumnRidge:
     """The mean loss plus half the sum of ``strength * coef**2``, with derivatives. Intercepts are not
-    penalised."""
+    penalized."""
 
     strength: np.ndarray  # (D,)
     shape: tuple[int, ...]  # of the parameters
@@ -305,12 +305,12 @@ class LogisticRegression(Classifier, Iterative):
         Ignored.
     tol : float, default=1e-4
         Tolerance of the stopping criterion: the largest component of the gradient of the mean loss, with
-        respect to the coefficients of standardised columns. Columns whose standard deviation is between 1/16
-        and 16, and whose mean is within 16 deviations of zero, are not standardised.
+        respect to the coefficients of standardized columns. Columns whose standard deviation is between 1/16
+        and 16, and whose mean is within 16 deviations of zero, are not standardized.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     intercept_scaling : float, default=1
-        Ignored: the intercept is not penalised.
+        Ignored: the intercept is not penalized.
     class_weight : dict or 'balanced', default=None
         Weights of the classes. 'balanced' gives every class the same total weight.
     random_state : int, default=None
@@ -346,7 +346,7 @@ class LogisticRegression(Classifier, Iterative):
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str

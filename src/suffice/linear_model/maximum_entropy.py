@@ -319,15 +319,15 @@ class MaximumEntropy(Classifier, Iterative):
         Optimization algorithm. All that converge reach the same weights.
 
         - 'lbfgs', 'bfgs', 'dfp': quasi-Newton methods, with limited memory or a dense matrix.
-        - 'gis', 'iis': generalised and improved iterative scaling. Each weight is updated alone, so as to
+        - 'gis', 'iis': generalized and improved iterative scaling. Each weight is updated alone, so as to
           match its expected to its observed count. 'gis' bounds the total of the features by its maximum;
           'iis' solves an equation with a term for each value of the total, by Newton's method. For binary
           features and counts: with features of both signs they take very many passes.
         - 'gradient', 'conjugate-gradient': gradient descent and nonlinear conjugate gradient.
-        - 'newton', 'coordinate': minimise the quadratic model that a pass sums, jointly or one weight
+        - 'newton', 'coordinate': minimize the quadratic model that a pass sums, jointly or one weight
           after the other. They need memory for each pair of features.
     fit_intercept : bool, default=True
-        Whether to add a constant for each class, which is not penalised. Used only if `features` is None.
+        Whether to add a constant for each class, which is not penalized. Used only if `features` is None.
     tol : float, default=1e-4
         Tolerance of the stopping criterion: the largest difference between the expected and the empirical
         mean of a feature, in units of its standard deviation, as in `LogisticRegression`.
@@ -353,7 +353,7 @@ class MaximumEntropy(Classifier, Iterative):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration. Without a penalty it is the dual function, which converges to the
+        Penalized mean loss by iteration. Without a penalty it is the dual function, which converges to the
         conditional entropy of the model.
     converged_ : bool
         Whether the fit converged.

@@ -149,7 +149,7 @@ class ProportionalOdds(Classifier, Iterative):
         Newton's method, or limited-memory BFGS for many features. Both reach the same optimum.
     tol : float, default=1e-6
         Tolerance of the stopping criterion: the largest component of the gradient of the mean loss, with
-        respect to the coefficients of standardised columns, as in `LogisticRegression`.
+        respect to the coefficients of standardized columns, as in `LogisticRegression`.
     max_iter : int, default=100
         Maximum number of iterations.
     class_weight : dict or 'balanced', default=None
@@ -168,7 +168,7 @@ class ProportionalOdds(Classifier, Iterative):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str
@@ -266,7 +266,7 @@ class ProportionalOdds(Classifier, Iterative):
         return CumulativeLogits(theta, classes, weights, curvature), sizes
 
     def _penalised(self, standard: Standardization, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        """Mean loss plus penalty, with derivatives with respect to the parameters of standardised columns."""
+        """Mean loss plus penalty, with derivatives with respect to the parameters of standardized columns."""
         ridge = standard.by_parameter(1.0 / (self.C * s.weight * standard.scale**2), len(theta))
         value = s.loss / s.weight + 0.5 * float(ridge.dot(theta**2))
         gradient = s.gradient / s.weight + ridge * theta

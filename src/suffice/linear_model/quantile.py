@@ -1,7 +1,7 @@
-"""Quantile regression. For the median, it minimises absolute errors.
+"""Quantile regression. For the median, it minimizes absolute errors.
 
 Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, with a decreasing width, and each
-smoothed loss is minimised by Newton's method with one fold per step. No state is kept per row between steps;
+smoothed loss is minimized by Newton's method with one fold per step. No state is kept per row between steps;
 interior point methods keep two numbers per row. Chen and Mangasarian, "A class of smoothing functions for
 nonlinear and mixed complementarity problems", 1996.
 
@@ -276,9 +276,9 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
 
 
 class QuantileRegressor(Regressor, Iterative):
-    """Linear quantile regression. By default it predicts the median, and minimises absolute errors.
+    """Linear quantile regression. By default it predicts the median, and minimizes absolute errors.
 
-    Minimises ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
+    Minimizes ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
     line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum. A
     linear program of the rows nearest to the line then gives it to rounding, with a duality gap. If several
     lines are optimal, one of them is returned.
@@ -288,7 +288,7 @@ class QuantileRegressor(Regressor, Iterative):
     quantile : float, default=0.5
         The quantile to predict, strictly between 0 and 1.
     alpha : float, default=1.0
-        Strength of the l1 penalty. The intercept is not penalised.
+        Strength of the l1 penalty. The intercept is not penalized.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str, default='highs'

@@ -43,13 +43,13 @@ class RidgeClassifier(Classifier, Refined):
     """Classifier by ridge regression: targets are 1 for the class and -1 for all others.
 
     The data is read twice: once for the classes, and once for the moments. If moments leave fewer than eleven
-    digits it is read again, as in :class:`LinearRegression`. Rows far on the correct side are penalised too,
-    since their score is not one; :class:`LogisticRegression` does not penalise them.
+    digits it is read again, as in :class:`LinearRegression`. Rows far on the correct side are penalized too,
+    since their score is not one; :class:`LogisticRegression` does not penalize them.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalised.
+        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalized.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     copy_X : bool, default=True

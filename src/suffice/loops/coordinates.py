@@ -9,7 +9,7 @@ jit = compiled(fastmath={"contract", "reassoc"})
 
 @jit
 def descend(A, b, yy, l1, l2, positive, tol, max_iter, w, q):
-    """Minimise |y - X w|^2 / 2 + l1 |w|_1 + l2 |w|^2 / 2 in place, given A = X'X, b = X'y and yy = y'y.
+    """Minimize |y - X w|^2 / 2 + l1 |w|_1 + l2 |w|^2 / 2 in place, given A = X'X, b = X'y and yy = y'y.
 
     It stops when the duality gap is at most tol. `q` is scratch. Returns the gap and the number of sweeps.
     Friedman, Hastie and Tibshirani 2010.

@@ -14,7 +14,7 @@ TILE = 16
 
 @jit
 def coordinate_sweeps(F, gram, cross, order, weight, tol, most):
-    """Minimise f gram f' / 2 - cross f' over each row f of F, not negative, one coordinate after the other.
+    """Minimize f gram f' / 2 - cross f' over each row f of F, not negative, one coordinate after the other.
 
     In place. A row is done when the sum of its projected gradient in a sweep is at most `tol` times that of
     the first, or after the maximum number of sweeps. Returns the weighted sum over rows of that of the first

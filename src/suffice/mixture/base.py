@@ -63,7 +63,7 @@ class BaseMixture(DensityMixin, Iterative):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by expectation maximisation.
+        """Fit to rows by expectation maximization.
 
         Parameters
         ----------

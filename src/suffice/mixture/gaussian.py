@@ -1,4 +1,4 @@
-"""Gaussian mixtures by expectation maximisation. Li ch. 9; Dempster, Laird and Rubin 1977."""
+"""Gaussian mixtures by expectation maximization. Li ch. 9; Dempster, Laird and Rubin 1977."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def vc_bound(
 ) -> Any:
     """Upper bound on the risk by the VC dimension, with probability 1 - `delta`.
 
-    Structural risk minimisation chooses, from nested classes, the one with the smallest bound: pass the risks
+    Structural risk minimization chooses, from nested classes, the one with the smallest bound: pass the risks
     and the VC dimensions as arrays.
 
     Parameters

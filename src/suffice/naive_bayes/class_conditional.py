@@ -131,7 +131,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     Gaussians with a shared covariance give linear discriminant analysis; with a covariance per class,
     quadratic discriminant analysis. Several components per class give mixture discriminant analysis. Rows
     without a label (None or NaN) are semi-supervised: they contribute by their responsibilities, and `fit` is
-    expectation maximisation. With all labels known and one component, `fit` is a single sum.
+    expectation maximization. With all labels known and one component, `fit` is a single sum.
 
     NaN in X means not observed, except in multinomial rows.
 

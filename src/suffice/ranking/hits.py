@@ -73,7 +73,7 @@ class HITS(OfLinks):
     trace_ : ndarray of shape (n_iter,)
         Estimated error of the hub scores by iteration, from the rate of convergence.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
         Whether the estimated error is below `tol`.
     stopped_because_ : str

@@ -251,7 +251,7 @@ class PageRank(Walks):
     trace_ : ndarray of shape (n_iter,)
         The error bound by iteration.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
         Whether the error bound is below `tol`.
     stopped_because_ : str

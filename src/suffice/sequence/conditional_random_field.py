@@ -255,7 +255,7 @@ class ConditionalRandomField(StepClassifier):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss per step, by iteration.
+        Penalized mean loss per step, by iteration.
     converged_ : bool
         Whether the fit converged.
     stopped_because_ : str
@@ -367,7 +367,7 @@ class ConditionalRandomField(StepClassifier):
     # --- how it is fitted ---------------------------------------------------------------------------------
 
     def _scale(self, data: Partitions, start: LinearChain) -> np.ndarray | None:
-        """Preconditioning: the scale of the feature of each weight, (P,). The solver optimises weights times
+        """Preconditioning: the scale of the feature of each weight, (P,). The solver optimizes weights times
         scales. None if all scales are moderate."""
         sizes = data.fold(_step_sizes)
         standard = Standardization.of(sizes, 1.0 / (self.C * sizes.weight), n_constants=0, shift=False)
@@ -426,7 +426,7 @@ class ConditionalRandomField(StepClassifier):
     def _descend(
         self, solver: Solver, problem: Problem, scale: Any, watch: Watch, **options: Any
     ) -> Progress:
-        """Minimise over the preconditioned weights."""
+        """Minimize over the preconditioned weights."""
         options |= {"tol": self.tol, "max_iter": self.max_iter}
         if scale is None:
             return solver(problem, watch=watch, **options)

@@ -6,7 +6,7 @@ Lacoste-Julien, Jaggi, Schmidt and Pletscher, "Block-coordinate Frank-Wolfe opti
 
 F(x, y) has, for each label, the sum of the features of the steps that have it, and the number of transitions
 from each label to each. With cost(t, y) the cost of labels y where t are true, and n sequences, the fit
-minimises
+minimizes
 
     |w|^2 / 2 + C / n sum_i max_y [cost(t_i, y) + w F(x_i, y) - w F(x_i, t_i)].
 

@@ -26,7 +26,7 @@ KINDS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
     "exponential": _exponential,
     "logistic": _logistic,
 }
-# The score f that minimises the expected loss, if the positive class has probability p.
+# The score f that minimizes the expected loss, if the positive class has probability p.
 BEST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zero-one": lambda p: np.sign(2.0 * p - 1.0),
     "perceptron": np.zeros_like,
@@ -88,7 +88,7 @@ def margin_loss(
 
 
 def best_score(probability: Any, kind: str = "logistic") -> np.ndarray:
-    """Population minimizer of a margin loss: the score that minimises the expected loss.
+    """Population minimizer of a margin loss: the score that minimizes the expected loss.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def coherence(
         words; or a table described by `suffice.documents`. Only documents have the order of words, which
         'c_v' needs.
     measure : {'u_mass', 'npmi', 'c_v'}, default='u_mass'
-        'u_mass': the mean of log P(word given a higher-ranked word of the topic). 'npmi': the mean normalised
+        'u_mass': the mean of log P(word given a higher-ranked word of the topic). 'npmi': the mean normalized
         pointwise mutual information of two words, from -1 to 1. 'c_v': the mean cosine between the NPMI of a
         word with all words of the topic, and the sum of these.
     n_words : int, default=10

@@ -260,7 +260,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     n_components : int, default=10
         Number of topics.
     solver : str, default='variational'
-        - 'variational': variational Bayes, which maximises a lower bound on the log-likelihood; one pass over
+        - 'variational': variational Bayes, which maximizes a lower bound on the log-likelihood; one pass over
           all documents per step;
         - 'online': online variational Bayes, with a step after every `batch_size` documents, in the order in
           which they are stored; for rows on this machine, in memory or scanned;
@@ -274,7 +274,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         topic by Newton's method, with `solver` 'variational'.
     topic_word_prior : float, array of shape (n_features,) or 'auto', default=None
         Dirichlet prior of the words of a topic. If None, 1 / n_components. 'auto' estimates one for all
-        words, with `solver` 'variational'. 0 means no prior: the probabilities of words maximise the bound.
+        words, with `solver` 'variational'. 0 means no prior: the probabilities of words maximize the bound.
     learning_method : str, default=None
         scikit-learn's name of the solver, which overrides `solver`: 'batch' is 'variational', 'online' is
         'online'.

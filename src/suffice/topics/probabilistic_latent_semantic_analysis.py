@@ -1,4 +1,4 @@
-"""Probabilistic latent semantic analysis (PLSA) by expectation maximisation.
+"""Probabilistic latent semantic analysis (PLSA) by expectation maximization.
 
 Hofmann, "Unsupervised learning by probabilistic latent semantic analysis", 2001; Li ch. 18.
 """
@@ -60,7 +60,7 @@ class Aspects(Model):
 
     With beta < 1, a word is shared among topics in proportion to (P(z given d) P(w given z))^beta in the
     generative form, and to P(z) (P(d given z) P(w given z))^beta in that of co-occurrence: tempered EM. It
-    maximises the log of the sum of these.
+    maximizes the log of the sum of these.
     """
 
     topics: Annotated[np.ndarray, "(K, V)"]  # P(w given z)
@@ -144,7 +144,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
     """Probabilistic latent semantic analysis (PLSA): a topic model by maximum likelihood.
 
     A document d draws each of its words from a topic, and the topic from weights of its own: P(w given d) =
-    sum_z P(z given d) P(w given z). Every pass over the documents optimises the weights of each for the
+    sum_z P(z given d) P(w given z). Every pass over the documents optimizes the weights of each for the
     current topics. Then the topics are estimated from the expected counts. The likelihood never decreases. No
     state is kept per document between passes.
 
@@ -246,7 +246,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to documents by expectation maximisation.
+        """Fit to documents by expectation maximization.
 
         Parameters
         ----------

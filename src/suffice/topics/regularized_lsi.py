@@ -1,4 +1,4 @@
-"""Regularised latent semantic indexing (RLSI): sparse topics, and documents by ridge regression on them.
+"""Regularized latent semantic indexing (RLSI): sparse topics, and documents by ridge regression on them.
 
 Wang, Xu, Li and Craswell, "Regularized latent semantic indexing", 2011.
 """
@@ -43,7 +43,7 @@ class DocumentSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class SparseTopics(Model):
-    """X ≈ V U, which minimises |X - V U|^2 + of_topics |U|_1 + of_documents |V|^2."""
+    """X ≈ V U, which minimizes |X - V U|^2 + of_topics |U|_1 + of_documents |V|^2."""
 
     topics: Annotated[np.ndarray, "(K, D)"]  # U
     of_topics: float
@@ -84,7 +84,7 @@ class SparseTopics(Model):
 
 
 class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Regularised latent semantic indexing (RLSI): documents by words are approximated with sparse topics.
+    """Regularized latent semantic indexing (RLSI): documents by words are approximated with sparse topics.
 
     Topics need not be orthogonal, and most words have weight zero in each. Given the topics, each document is
     fitted by itself; given the documents, each word is. So corpora larger than memory are read once per
