@@ -557,7 +557,7 @@ class TestSequences:
     def test_an_id_that_comes_back_is_named(self, place):
         t = steps.table()
         t = pa.concat_tables([t, t.slice(5, 40)])
-        with pytest.raises(ValueError, match="do not stand together: sort"):
+        with pytest.raises(ValueError, match="are not contiguous: sort"):
             steps.opened(frame(steps.pieces(t, [64])))
 
 

@@ -247,7 +247,7 @@ class TestWhatIsRefused:
         X = np.zeros((5, 1))
         for ids in ([0, 1, 1, 0, 2], ["a", "b", "b", "a", "c"], [-1, -2, -2, -1, 1]):
             with pytest.raises(
-                ValueError, match=rf"rows of sequence {ids[0]!r} do not stand together: sort the rows"
+                ValueError, match=rf"rows of sequence {ids[0]!r} are not contiguous: sort the rows"
             ):
                 opened(X, None, ids)
 
@@ -379,7 +379,7 @@ def test_ids_are_few_bytes_each():
         seen.add(ids[n : n + 97])
     assert sum(map(len, seen.parts)) == len(ids) and len(seen.parts) < 20
     for again in (ids[0], ids[9999], ids[-1]):
-        with pytest.raises(ValueError, match=f"sequence {again} do"):
+        with pytest.raises(ValueError, match=f"sequence {again} are"):
             seen.add([-5, again, -6])
 
 

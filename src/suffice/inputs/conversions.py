@@ -102,7 +102,7 @@ def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
     for name in used:
         if count[name] > 1:
             raise ValueError(
-                f"The table has {count[name]} columns of the name {name!r}: rename them, or drop some."
+                f"The table has {count[name]} columns named {name!r}: rename them, or drop some."
             )
 
 

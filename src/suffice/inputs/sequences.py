@@ -92,7 +92,7 @@ class Seen:
             again |= part[np.minimum(np.searchsorted(part, new), len(part) - 1)] == new
         if again.any():
             raise ValueError(
-                f"The rows of sequence {ids[first[again].min()]!r} do not stand together: sort the rows by "
+                f"The rows of sequence {ids[first[again].min()]!r} are not contiguous: sort the rows by "
                 "sequence, then by order."
             )
         while self.parts and len(self.parts[-1]) <= len(new):
