@@ -99,11 +99,11 @@ def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
         used = fold == n_folds
         if used[train].any():
             raise ValueError(
-                "cv must not fit to rows that it leaves out: pass disjoint pairs, as KFold gives."
+                "cv must leave out the rows of a fold, and not fit to them: pass disjoint pairs."
             )
         used[train] = True
         if not used.all():
-            raise ValueError("cv must fit to all rows that it does not leave out, as KFold does.")
+            raise ValueError("cv must leave out one fold and fit to all other rows, as KFold does.")
         n_folds += 1
     if (fold < 0).any():
         raise ValueError("cv must leave out each row once, as KFold does.")
