@@ -8,7 +8,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# What is asked for is imported when it is asked for, so that importing suffice costs little.
+# Modules are imported on first use, so that importing suffice is fast.
 _HOMES = {
     "documents": "suffice.inputs.tables",
     "edges": "suffice.inputs.tables",

@@ -393,7 +393,7 @@ def test_refusals():
         ({"alpha": -1.0}, "'alpha' parameter"),
         ({"n_knots": [3, 3]}, "n_knots has 2 entries"),
         ({"n_knots": 1}, "'n_knots' parameter"),
-        ({"knots": [[0.0, 1.0]]}, "expected 4 lists of places"),
+        ({"knots": [[0.0, 1.0]]}, "expected 4 lists of knots"),
         ({"knots": 5}, "'knots' parameter"),
         ({"linear_features": [7]}, "No feature is 7: expected a place from 0 to 3; there are no names"),
         ({"linear_features": ["a"]}, "No feature is 'a'"),
@@ -408,7 +408,7 @@ def test_refusals():
         gam("poisson").fit(X, np.zeros(50))
     with pytest.raises(ValueError, match="Only binary"):
         gam("binomial").fit(X, np.arange(50) % 3)
-    with pytest.raises(ValueError, match="no probability"):
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
         AdditiveModel().fit(X, y).predict_interval(X, level=95)
     with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
         AdditiveModel().fit(sp.csr_array(X), y)

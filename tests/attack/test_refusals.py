@@ -52,7 +52,7 @@ def with_hole(hole: Any) -> np.ndarray:
         "vocabulary": (lambda: CountVectorizer(vocabulary=np.ones((2, 2))).fit(["a"]), "pass strings"),
         "checkpoint": (lambda: GaussianMixture(checkpoint="").fit(X), "the path of a file"),
         "a flag as a count": (lambda: PoissonMixture(True).fit(COUNTS), "int in the range"),
-        "alpha of a target": (lambda: Ridge((2.0, 1.0)).fit(X, y), "one a target"),
+        "alpha of a target": (lambda: Ridge((2.0, 1.0)).fit(X, y), "one per target"),
         "alphas": (lambda: ElasticNetCV(alphas=np.ones((2, 2))).fit(X, y), "of 1 axis"),
         "l1_ratio": (lambda: ElasticNetCV(l1_ratio=np.ones((2, 2))).fit(X, y), "of 1 axis"),
         "cv": (lambda: ElasticNetCV(cv=np.full(3, np.nan)).fit(X, y), "a number of folds"),

@@ -131,11 +131,11 @@ def test_labels_of_several_types():
 
 def test_columns_of_one_name(tmp_path):
     table = pa.table([X[:, 0], X[:, 1], y], names=["a", "a", "y"])
-    with pytest.raises(ValueError, match="2 columns of the name 'a'"):
+    with pytest.raises(ValueError, match="2 columns named 'a'"):
         LinearRegression().fit(suffice.rows(table, target="y"))
     frame = pd.DataFrame(X, columns=["a", "a", "b"])
     for given in (frame, suffice.rows(frame)):
-        with pytest.raises(ValueError, match="2 columns of the name 'a'"):
+        with pytest.raises(ValueError, match="2 columns named 'a'"):
             KMeans(2).fit(given)
 
 

@@ -277,9 +277,9 @@ def test_refusals_are_in_words():
     ):
         with pytest.raises(ValueError, match=said):
             custom.fit(X, W=W, H=H)
-    with pytest.raises(ValueError, match="init='custom' starts, but init=None"):
+    with pytest.raises(ValueError, match="only with init='custom', but init=None"):
         NMF(4).fit(X, W=W0, H=H0)
-    with pytest.warns(UserWarning, match="zeros of init='nndsvd' stay"):
+    with pytest.warns(UserWarning, match="cannot update the zeros of init='nndsvd'"):
         quiet(NMF(4, init="nndsvd", solver="mu"), X)
 
 
@@ -346,9 +346,9 @@ def test_bilinear_refusals(tmp_path):
     X, _ = groups()
     with pytest.raises(ValueError, match="n_components=70 must not be more than n_samples=60"):
         BilinearNMF(70).fit(X)
-    with pytest.raises(ValueError, match="one a row of the fit"):
+    with pytest.raises(ValueError, match="one per row seen in fit"):
         BilinearNMF(2, kernel="precomputed").fit(X)
-    with pytest.raises(ValueError, match="A checkpoint holds one start"):
+    with pytest.raises(ValueError, match="A checkpoint holds a single run"):
         BilinearNMF(2, n_init=2, checkpoint=tmp_path / "c").fit(X)
     pq.write_table(pa.table({"a": X[:, 0]}), tmp_path / "a.parquet")
     with pytest.raises(TypeError, match="takes rows in memory"):

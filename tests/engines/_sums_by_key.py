@@ -63,7 +63,7 @@ if __name__ == "__main__":
         data = RayPartitions(tuple(ray.put((block,)) for block in blocks))
     with suffice.threads(2):
         run(data, 1_000)
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         before = resident("VmRSS")
         total = run(data, 1_000_000)
         grown = resident("VmHWM") - before

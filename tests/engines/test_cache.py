@@ -162,7 +162,7 @@ def test_a_block_in_memory_does_not_hold_its_batch():
 @pytest.mark.parametrize("cache", KEPT)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_pass_that_failed_is_not_a_cache(cache, threads, real):
-    """Wherever it fails: the next pass begins anew, and has all blocks."""
+    """Wherever it fails: the next pass starts again, and has all blocks."""
     with suffice.threads(threads):
         expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
         for failing in (0, 3, 10):
@@ -220,7 +220,9 @@ class TestTooMuch:
         monkeypatch.setattr(stores, "free_memory", lambda: 2e6)
         with (
             suffice.threads(1),
-            pytest.raises(MemoryError, match=r"0.001 GB, half of the memory.*pass cache='disk'") as error,
+            pytest.raises(
+                MemoryError, match=r"0.001 GB, half of the free memory.*pass cache='disk'"
+            ) as error,
         ):
             KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="memory"))
         assert "In block 5 of the data, while keeping it." in error.value.__notes__
@@ -233,7 +235,7 @@ class TestTooMuch:
         monkeypatch.setattr(stores.tempfile, "TemporaryFile", lambda prefix: full())
         with pytest.raises(OSError, match="No space left") as error:
             KMeans(3).fit(suffice.scan_parquet(real, FEATURES, cache="disk"))
-        assert "set TMPDIR to a folder with more room" in "".join(error.value.__notes__)
+        assert "set TMPDIR to a folder with more space" in "".join(error.value.__notes__)
 
     def test_memory_that_is_free_is_less_than_there_is(self):
         psutil = pytest.importorskip("psutil")
@@ -309,8 +311,8 @@ class TestNothingIsLeft:
     ("cache", "words"),
     [
         (None, "cache=None: each pass reads the data again."),
-        ("memory", "cache='memory': 11 blocks, 0.00107 GB, are taken from memory"),
-        ("disk", "cache='disk': 11 blocks, 0.0011 GB, are taken from a temporary file in "),
+        ("memory", "cache='memory': 11 blocks, 0.00107 GB, are read from memory"),
+        ("disk", "cache='disk': 11 blocks, 0.0011 GB, are read from a temporary file in "),
     ],
 )
 def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):

@@ -401,7 +401,7 @@ class TestValues:
         source = frame(tables()[:2])
         with pytest.raises(ValueError, match=r"no column \['nowhere'\]"):
             PCA(1).fit(suffice.rows(source, features=["a", "nowhere"]))
-        with pytest.raises(TypeError, match="must be named by strings"):
+        with pytest.raises(TypeError, match="names of columns must be strings"):
             PCA(1).fit(dd.from_pandas(pd.DataFrame(np.ones((4, 2))), npartitions=2))
 
     def test_only_the_columns_that_are_asked_for_are_read(self, place, tmp_path):
@@ -557,7 +557,7 @@ class TestSequences:
     def test_an_id_that_comes_back_is_named(self, place):
         t = steps.table()
         t = pa.concat_tables([t, t.slice(5, 40)])
-        with pytest.raises(ValueError, match="do not stand together: sort"):
+        with pytest.raises(ValueError, match="are not contiguous: sort"):
             steps.opened(frame(steps.pieces(t, [64])))
 
 

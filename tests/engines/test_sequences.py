@@ -220,7 +220,7 @@ class TestParquet:
         pq.write_table(t.slice(1500), tmp_path / "2.parquet", row_group_size=100)
         name = back["id"][0].as_py()
         with pytest.raises(
-            ValueError, match=rf"sequence {name!r} do not stand together: sort the rows by sequence, then"
+            ValueError, match=rf"sequence {name!r} are not contiguous: sort the rows by sequence, then"
         ):
             seen(opened(suffice.scan_parquet(tmp_path)))
 
@@ -379,7 +379,7 @@ class TestRay:
         back, where = (t.slice(5, 40), 1988) if apart else (t.slice(3 + 1 + 900 + 20, 1), 3 + 1 + 900)
         t = pa.concat_tables([t.slice(0, where), back, t.slice(where)])
         for sizes in ([64], [10_000]):
-            with pytest.raises(ValueError, match=rf"sequence '{back['id'][0]}' do not stand together: sort"):
+            with pytest.raises(ValueError, match=rf"sequence '{back['id'][0]}' are not contiguous: sort"):
                 opened(ray.data.from_arrow(pieces(t, sizes)))
 
     @pytest.mark.parametrize("missing", [None, np.nan])

@@ -322,7 +322,7 @@ class TestSequences:
             np.testing.assert_allclose(found[0], expected(), rtol=1e-12)
             assert bits(found[0]) == bits(found[1])
         described = suffice.sequences(source, sequence="id", features=["a", "b"])
-        with pytest.raises(ValueError, match=r"do not stand together.* order=\.\.\.\) they are"):
+        with pytest.raises(ValueError, match=r"are not contiguous.* order=\.\.\.\) they are"):
             open_sequences(SequenceEstimator(), described)
 
     @pytest.mark.parametrize("missing", [None, np.nan])

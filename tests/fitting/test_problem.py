@@ -313,5 +313,5 @@ def test_a_solver_is_found_by_its_name():
     with pytest.raises(ValueError, match=r"solver='dfp' is unknown: use one of \['lbfgs', 'newton'\]"):
         find_solver("dfp", ["newton", "lbfgs"])
     assert isinstance(SOLVERS["svrg"], Solver) and SOLVERS["svrg"] is SOLVERS["saga"]
-    with pytest.raises(TypeError, match="a part of the one estimator"):
+    with pytest.raises(TypeError, match="only through the estimators that offer it"):
         SOLVERS["smo"](quadratic(False)[0])

@@ -197,7 +197,7 @@ class TestFolds:
     def test_folds_are_known_when_all_rows_are(self):
         with pytest.raises(AttributeError) as caught:
             LassoCV().partial_fit([[0.0]], [1.0])
-        assert "its folds are runs of rows" in str(caught.value.__cause__)
+        assert "its folds depend on the number of rows" in str(caught.value.__cause__)
 
     @pytest.mark.parametrize(
         "cv", [ShuffleSplit(3, random_state=0), [([0, 1], [2, 3]), ([2, 3], [0, 1])], TimeSeriesSplit(3)]

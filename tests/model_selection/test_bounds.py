@@ -154,5 +154,5 @@ def test_least_squares_has_the_variance_that_it_must_have():
 def test_decomposition_refused():
     with pytest.raises(ValueError, match="n_replicates"):
         bias_variance_decomposition(np.zeros((2, 2, 2)), 0.0)
-    with pytest.raises(ValueError, match="one a replicate"):
+    with pytest.raises(ValueError, match="one per replicate"):
         bias_variance_decomposition([1.0, 2.0], 0.0, weight=[1.0])

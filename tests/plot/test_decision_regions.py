@@ -72,7 +72,7 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match="not a fitted classifier"):
         DecisionRegionsDisplay.from_estimator(LinearRegression().fit(X, Y), X)
     model = GaussianNB().fit(X[:, :2], Y)
-    with pytest.raises(ValueError, match="none of"):
+    with pytest.raises(ValueError, match="expected only"):
         DecisionRegionsDisplay.from_estimator(model, X[:, :2], Y + 5, grid=5)
     with pytest.raises(ValueError, match=r"No feature is 'a'.*from 0 to 1; there are no names"):
         DecisionRegionsDisplay.from_estimator(model, X[:, :2], features=("a", "b"), grid=5)

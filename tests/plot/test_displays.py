@@ -84,7 +84,7 @@ def test_trellis(kind, request):
 
 
 def test_trellis_of_one_sequence_with_probabilities(hmm):
-    with pytest.raises(ValueError, match="X has 2 sequences, and one is drawn"):
+    with pytest.raises(ValueError, match="X has 2 sequences, expected one"):
         TrellisDisplay.from_estimator(hmm, [X, X])
     with pytest.raises(TypeError, match="no predict_proba"):
         TrellisDisplay.from_estimator(LinearRegression(), X)

@@ -48,7 +48,7 @@ def test_some_features_on_given_axes(model):
     display = PartialEffectsDisplay.from_estimator(model, features=[3, "x0"][:1] + [0], level=0.5, ax=axes)
     assert display.names == ["x3", "x0"]
     assert (display.axes_ == axes).all()
-    with pytest.raises(ValueError, match="5 functions to draw, and 2 axes"):
+    with pytest.raises(ValueError, match="ax has 2 axes, expected 5"):
         PartialEffectsDisplay.from_estimator(model, ax=axes)
     with pytest.raises(TypeError, match="no partial effects"):
         PartialEffectsDisplay.from_estimator(LinearRegression())

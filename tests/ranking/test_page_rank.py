@@ -329,7 +329,7 @@ def test_in_shards_only_nodes_are_ranked(monkeypatch, tmp_path):
     np.testing.assert_array_equal(np.sort(found.rank()), np.sort(want))
     assert len(found.rank(2)) == 2 and set(found.rank(2)) < {0, 1, 9}
     for name in ("restart", "start"):
-        with pytest.raises(ValueError, match=f"{name} must hold weights, of nodes of the graph"):
+        with pytest.raises(ValueError, match=f"{name} must hold weights of nodes of the graph"):
             PageRank(**{name: {5: 1.0}}).fit(described(table))
 
 

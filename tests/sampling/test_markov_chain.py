@@ -194,7 +194,7 @@ def test_a_matrix_that_is_none():
         of([[0.9, 0.5], [0.1, 0.5]])
     with pytest.raises(ValueError, match="square"):
         of([[1.0, 0.0]])
-    with pytest.raises(ValueError, match="probabilities"):
+    with pytest.raises(ValueError, match="must be non-negative and sum to one"):
         of([[1.5, -0.5], [0.5, 0.5]])
     with pytest.raises(ValueError, match="2 states"):
         of([[0.5, 0.5], [0.5, 0.5]], start=[0.5, 0.1])

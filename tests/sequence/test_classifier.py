@@ -90,7 +90,7 @@ def test_bad_input_says_what_it_is():
     ids = np.repeat(np.arange(8), [len(x) for x in X])
     with pytest.raises(ValueError, match="one is too few"):
         model().fit(np.concatenate(X), np.repeat(y, [len(x) for x in X]))
-    with pytest.raises(ValueError, match="one a sequence"):
+    with pytest.raises(ValueError, match="one per sequence"):
         model().fit(X, y[:-1])
     with pytest.raises(ValueError, match="classes for 8 sequences"):
         model().fit(np.concatenate(X), np.append(y, y), groups=ids)

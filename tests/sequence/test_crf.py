@@ -479,7 +479,7 @@ def test_a_missing_label_is_refused_in_words():
 def test_at_least_one_labeling():
     X, y, ids = sequences()
     crf = ConditionalRandomField(max_iter=200).fit(X, y, groups=ids)
-    with pytest.raises(ValueError, match="k_best=0 must be at least 1"):
+    with pytest.raises(ValueError, match="k_best must be at least 1; got k_best=0"):
         crf.decode(X, groups=ids, k_best=0)
 
 

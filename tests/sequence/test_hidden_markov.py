@@ -43,7 +43,7 @@ LENGTHS = (3, 1, 0, 5)
 N = sum(LENGTHS)
 
 
-# Emissions: a family, rows of it with holes, and its log density written anew --------------------
+# Emissions: a family, rows of it with holes, and its log density written again -------------------
 
 
 @dataclass
@@ -703,9 +703,9 @@ def test_criteria_count_steps():
         ({"allowed": np.ones((3, 3))}, r"allowed has shape \(3, 3\), expected \(2, 2\)"),
         ({"allowed": [[1, 1], [0, 0]]}, r"no state follow the states \[1\]"),
         ({"tied": [0, 1]}, r"tied has shape \(2,\), expected \(2, 2\)"),
-        ({"tied": [[0, 0], [0, 1]]}, "tied is not closed"),
+        ({"tied": [[0, 0], [0, 1]]}, "tied is invalid"),
         ({"tied": [[0, 1], [1, 0]], "allowed": [[1, 1], [0, 1]]}, "number 1 in tied are forbidden"),
-        ({"fixed": ("start",)}, "needs a model to keep"),
+        ({"fixed": ("start",)}, "requires an initial model"),
         ({"fixed": ("starts",), "init_params": "model"}, r"fixed has \['starts'\]"),
         ({"start_prior": np.ones(3)}, r"start_prior has shape \(3,\), expected a number or \(2,\)"),
         ({"transition_prior": np.ones(2)}, r"transition_prior has shape \(2,\)"),

@@ -1,4 +1,4 @@
-"""Sequences at the door: the same answer whatever holds them; and what is wrong is said in words."""
+"""Input of sequences: every container gives the same blocks, and errors say what is wrong."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ TABLES = {
 
 
 def opened(X, *given, estimator=None, **more):
-    """The one block that the door makes of so few steps."""
+    """The only block that `open_sequences` makes of this few steps."""
     (block,) = open_sequences(estimator or SequenceEstimator(), X, *given, **more).blocks
     return block
 
@@ -230,7 +230,7 @@ class TestWeights:
 
     def test_of_another_number_are_refused(self):
         X, ids, _ = made()
-        with pytest.raises(ValueError, match=r"expected \(6,\), one a sequence, or \(175,\), one a row"):
+        with pytest.raises(ValueError, match=r"expected \(6,\), one per sequence, or \(175,\), one per row"):
             opened(X, None, ids, np.ones(7))
 
     @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
@@ -247,7 +247,7 @@ class TestWhatIsRefused:
         X = np.zeros((5, 1))
         for ids in ([0, 1, 1, 0, 2], ["a", "b", "b", "a", "c"], [-1, -2, -2, -1, 1]):
             with pytest.raises(
-                ValueError, match=rf"rows of sequence {ids[0]!r} do not stand together: sort the rows"
+                ValueError, match=rf"rows of sequence {ids[0]!r} are not contiguous: sort the rows"
             ):
                 opened(X, None, ids)
 
@@ -379,7 +379,7 @@ def test_ids_are_few_bytes_each():
         seen.add(ids[n : n + 97])
     assert sum(map(len, seen.parts)) == len(ids) and len(seen.parts) < 20
     for again in (ids[0], ids[9999], ids[-1]):
-        with pytest.raises(ValueError, match=f"sequence {again} do"):
+        with pytest.raises(ValueError, match=f"sequence {again} are"):
             seen.add([-5, again, -6])
 
 

@@ -152,7 +152,7 @@ def test_top_words_and_diversity():
     assert topic_diversity(topics, n_words=2) == 0.75
     assert topic_diversity(topics) == 0.5
     assert topic_diversity([["a", "b"], ["c"]]) == 1.0
-    with pytest.raises(ValueError, match="n_words=4, expected 1 to 3"):
+    with pytest.raises(ValueError, match="n_words=4, expected a number from 1 to 3"):
         top_words(topics, n_words=4)
     with pytest.raises(ValueError, match="2 feature_names, expected 3"):
         top_words(topics, ["a", "b"], 2)

@@ -210,8 +210,8 @@ def test_parameters_are_checked():
         ({"solver": "exact"}, "'solver' parameter"),
         ({"learning_method": "exact"}, "'learning_method' parameter"),
         ({"doc_topic_prior": [1.0, 2.0, 3.0]}, "expected a number or"),
-        ({"doc_topic_prior": 0.0}, "are positive"),
-        ({"topic_word_prior": [0.0, 1.0]}, "are positive"),
+        ({"doc_topic_prior": 0.0}, "must be positive"),
+        ({"topic_word_prior": [0.0, 1.0]}, "must be positive"),
         ({"doc_topic_prior": -1.0}, "'doc_topic_prior' parameter"),
         ({"doc_topic_prior": "learn"}, "'auto'"),
         ({"solver": "online", "doc_topic_prior": "auto"}, "'auto'"),
@@ -278,7 +278,7 @@ def test_document_completion_prefers_the_truth():
     )
     np.testing.assert_allclose(of_nothing, -np.log(50))
     assert of_nothing < of_found < of_truth + 0.01
-    with pytest.raises(ValueError, match="no word to be told"):
+    with pytest.raises(ValueError, match="no word to predict"):
         document_completion(truth, Y, share=1.0)
 
 
@@ -348,7 +348,7 @@ def test_priors_of_each_topic_and_word(solver):
 @pytest.mark.parametrize(
     "given, said",
     [
-        ({"solver": "gibbs"}, "solver='gibbs' has none"),
+        ({"solver": "gibbs"}, "partial_fit is not available for solver='gibbs'"),
         ({"doc_topic_prior": "auto"}, "by `fit`, not by `partial_fit`"),
         ({"solver": "foo"}, "'solver' parameter"),
     ],
@@ -360,7 +360,7 @@ def test_what_partial_fit_does_not_do(given, said):
 
 @pytest.mark.parametrize("topics", [[0.5, 0.5], [[1.5, -0.5]], [[0.0, 0.0]]])
 def test_topics_that_are_none(topics):
-    with pytest.raises(ValueError, match="expected a row a topic"):
+    with pytest.raises(ValueError, match="expected a row per topic"):
         LatentDirichletAllocation.from_topics(topics)
 
 
@@ -368,7 +368,7 @@ def test_what_cannot_be_asked_of_documents():
     lda = LatentDirichletAllocation.from_topics([[0.5, 0.5]])
     with pytest.raises(ValueError, match="have no joint probability"):
         lda.log_joint([[1, 1]], [0, 0])
-    with pytest.raises(ValueError, match="share=2 is a probability"):
+    with pytest.raises(ValueError, match="share must be a probability"):
         document_completion(lda, [[1, 1]], share=2)
     with pytest.raises(ValueError, match="n_particles=0"):
         left_to_right(lda, [[1, 1]], n_particles=0)

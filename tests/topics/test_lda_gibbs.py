@@ -121,7 +121,7 @@ def test_log_joint_is_the_chain_rule():
     np.testing.assert_allclose(log_joint(X, z, alpha, eta), total, rtol=1e-12)
     lda = LatentDirichletAllocation(K, doc_topic_prior=alpha, topic_word_prior=eta)
     np.testing.assert_allclose(lda.log_joint(X, z), total, rtol=1e-12)
-    with pytest.raises(ValueError, match="one a word"):
+    with pytest.raises(ValueError, match="one per word"):
         lda.log_joint(X, z[:-1])
 
 

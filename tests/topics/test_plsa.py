@@ -118,7 +118,7 @@ def test_topics_that_were_left_out_come_back():
 
 
 def test_em_of_hofmann_ends_in_the_same_place():
-    """Kept weights and weights found anew climb the same likelihood: from the end of one, the other stays."""
+    """Stored and recomputed weights reach the same likelihood: from the end of one, the other stays."""
     model = fit(PLSA(K, random_state=0, tol=1e-10, max_iter=1000), X)
     theta, topics, weight = model.transform(X), model.components_, model.weights_
     before = em_step(X, theta, topics, weight)[0]

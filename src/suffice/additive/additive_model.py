@@ -1,7 +1,7 @@
-"""Additive models: a sum of smooth functions of single features, and of such a sum the mean of the target.
+"""Generalized additive models (GAM): the target depends on a sum of smooth functions of single features.
 
 Hastie and Tibshirani, "Generalized additive models", 1986 (backfitting, local scoring); Wood, Goude and Shaw,
-"Generalized additive models for large data sets", 2015 (one penalised fold of moments); STATS601 4.4.3, 5.8.
+"Generalized additive models for large data sets", 2015 (one penalized fold of moments); STATS601 4.4.3, 5.8.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True, eq=False)
 class Working(Statistics):
-    """Least squares that a step of scoring solves: targets and weights that follow from the current fit."""
+    """Weighted least squares problem of a scoring step: working targets and weights of the current fit."""
 
     weight: float  # of rows
     loss: float  # the deviance of the current fit
@@ -56,8 +56,8 @@ class Working(Statistics):
 class Additive(Model):
     """g(E y) = intercept + sum_d f_d(x_d), each f_d a natural spline with mean zero.
 
-    The deviance plus sum_d alpha_d times the integral of f_d''^2 is least. Gaussian targets have it from one
-    fold of moments; of the others each step of Newton's method is one fold.
+    It minimizes the deviance plus sum_d alpha_d times the integral of f_d''^2. Gaussian targets need one fold
+    of moments; others need one fold per step of Newton's method.
     """
 
     basis: Annotated[NaturalSplines, "D, p"]
@@ -70,7 +70,7 @@ class Additive(Model):
     criterion: str = "reml"
     choices: int = 0  # how many times the penalties will still be chosen
     classes: Annotated[Any, "labels (2,) or None"] = None  # of labels
-    # How sure it is of itself.
+    # Uncertainty.
     covariance: Annotated[Any, "(p, p) or None"] = None  # of the coefficients
     pivot: Annotated[Any, "(p,) or None"] = None  # where the level and the coefficients are independent
     level: float = 0.0  # variance of the level there
@@ -108,7 +108,7 @@ class Additive(Model):
         return Working(float(weight.sum()), float(weight.dot(deviance)), total, moments(Z, weight * curve))
 
     def _deviances(self, score: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Twice what the log-likelihood of each row is below the best."""
+        """Deviance of each row."""
         if self.family == "binomial":
             return -2.0 * (y * log_expit(score) + (1.0 - y) * log_expit(-score))
         return 2.0 * (xlogy(y, y) - y * score - (y - np.exp(score)))
@@ -144,7 +144,8 @@ class Additive(Model):
         return Smoothing(A[:p, :p], A[:p, p], float(A[p, p]), float(s.weight), *columns, known)
 
     def _backfitted(self, problem: Smoothing, alpha: np.ndarray) -> np.ndarray:
-        """One cycle of Gaussian targets; of others, whose next step needs the data, until it settles."""
+        """One backfitting cycle for Gaussian targets; for others, whose next step needs the data, cycles to
+        convergence."""
         cycle, coef = self._cycle(problem, alpha), self.coef
         for _ in range(1 if self.family == "gaussian" else 1000):
             last, coef = coef, cycle(coef)
@@ -159,7 +160,7 @@ class Additive(Model):
         return np.add.reduceat(values, self.basis.columns[:-1])
 
     def _p_values(self, problem: Smoothing, fit: Fit, scale: float) -> np.ndarray:
-        """Of each function, how likely one as large would be if it were zero.
+        """P-value of each function, under the hypothesis that it is zero.
 
         A Wald test of f_d at the rows, in as many directions as there are degrees of freedom: Wood, "On
         p-values for smooth components of an extended generalized additive model", 2013, with whole ranks.
@@ -181,13 +182,13 @@ class Additive(Model):
         return out
 
     def penalty(self, alpha: Any = None) -> float:
-        """The penalty of the functions, with these strengths or its own."""
+        """The penalty matrix of the functions, with these strengths or its own."""
         strength = (self.alpha if alpha is None else alpha)[self.basis.feature]
         bent = self.basis.penalized & np.isfinite(strength)
         return float(strength[bent].dot(self.coef[bent] ** 2))
 
     def objective(self, s: Any) -> float:
-        """The mean penalised deviance of the rows that were summed."""
+        """Mean penalized deviance."""
         if not isinstance(s, Moments):
             return (s.loss + self.penalty()) / s.weight
         problem = self._problem(s)
@@ -211,24 +212,24 @@ class Additive(Model):
 
 @dataclass(frozen=True, eq=False)
 class Scoring(Progress):
-    """Scoring between two passes: the step is `model`, made `before` it, where the deviance is known."""
+    """State between two passes: `model` is a step from `before`, whose deviance is known."""
 
     before: Any = None
     deviance: float = np.inf
 
 
 def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: int, watch: Watch) -> Scoring:
-    """Fit by iteratively reweighted least squares: one pass an iteration, and one for each halved step.
+    """Fit by iteratively reweighted least squares: one pass per iteration, and one for each halved step.
 
-    It has converged when the mean penalised deviance, at one penalty, and the penalties change no more.
+    It has converged when the mean penalized deviance and the penalties no longer change.
     """
 
-    def step(here: Scoring) -> Scoring:
-        model, before = here.model, here.before
+    def step(state: Scoring) -> Scoring:
+        model, before = state.model, state.before
         s = data.fold(Additive.summarize, model)
         must_have_rows(s.weight)
         value = model.objective(s)
-        last = np.inf if before is None else (here.deviance + before.penalty(model.alpha)) / s.weight
+        last = np.inf if before is None else (state.deviance + before.penalty(model.alpha)) / s.weight
         for _ in range(30):
             if not value > last + ROUNDING * abs(last):
                 break
@@ -245,13 +246,13 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
         still = before is not None and abs(last - value) <= tol * max(1.0, abs(value))
         settled = still and (not model.choices or moved <= np.sqrt(tol))
         why = "tolerance" if settled and tol > 0 else ""
-        return Scoring(new, (*here.trace, value), s, why, before=model, deviance=s.loss)
+        return Scoring(new, (*state.trace, value), s, why, before=model, deviance=s.loss)
 
     return watch.limited(max_iter).loop(step, Scoring(start))
 
 
 class _Additive(Iterative):
-    """What additive models share."""
+    """Base class of additive models."""
 
     model_: Annotated[Additive, "D"]
     family: str
@@ -285,17 +286,17 @@ class _Additive(Iterative):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows and targets.
 
-        One pass finds the knots, unless they are given. Gaussian targets take one more, others one for each
+        One pass finds the knots, unless they are passed. Gaussian targets need one more pass, others one per
         iteration.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -325,19 +326,19 @@ class _Additive(Iterative):
         first = start.estimate(s)
         cycle = first._cycle(first._problem(s), first.alpha)
 
-        def step(here: Progress) -> Progress:
+        def step(state: Progress) -> Progress:
             model = first
-            if here.trace:  # nothing else changes from cycle to cycle
-                model = here.model.replace(coef=cycle(here.model.coef))
-            move, p = model.coef - here.model.coef, len(model.coef)
+            if state.trace:  # nothing else changes from cycle to cycle
+                model = state.model.replace(coef=cycle(state.model.coef))
+            move, p = model.coef - state.model.coef, len(model.coef)
             moved = np.sqrt(max(float(move.dot(s.scatter[:p, :p].dot(move))), 0.0) / (s.scatter[p, p] or 1.0))
             done = self.tol > 0 and moved <= self.tol
-            return Progress(model, (*here.trace, model.objective(s)), s, "tolerance" if done else "")
+            return Progress(model, (*state.trace, model.objective(s)), s, "tolerance" if done else "")
 
         return self._publish(Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s)))
 
     def _start(self, data: Partitions) -> Additive:
-        """The model before the first step: no feature has an effect."""
+        """The initial model, in which no feature has an effect."""
         D, names = self.n_features_in_, list(getattr(self, "feature_names_in_", ()))
         bends = np.ones(D, bool)
         bends[places_of(() if self.linear_features is None else self.linear_features, names, D)] = False
@@ -357,8 +358,8 @@ class _Additive(Iterative):
         if self.knots is not None:
             if np.ndim(self.knots) == 0 or len(self.knots) != D:
                 raise ValueError(
-                    f"knots={self.knots!r} is not right: expected {D} lists of places, one for each feature; "
-                    "n_knots says how many."
+                    f"knots={self.knots!r} is invalid: expected {D} lists of knots, one for each "
+                    f"feature. To set their number, use n_knots."
                 )
             return [np.unique(np.asarray(k, dtype=np.float64)) for k in self.knots]
         count = [self.n_knots] * D if np.ndim(self.n_knots) == 0 else list(self.n_knots)
@@ -367,15 +368,15 @@ class _Additive(Iterative):
         return [seen.parts[0].knots(d, int(n)) for d, n in enumerate(count)]
 
     def _alpha(self, basis: NaturalSplines) -> np.ndarray:
-        """The penalties given, with features in units of their range."""
+        """The penalties of the user, for features in units of their range."""
         D = len(basis.scale)
         if self.alpha is None:
             return np.ones(D)
         alpha = np.asarray(self.alpha, dtype=np.float64)
         if alpha.shape not in ((), (D,)):
             raise ValueError(
-                f"alpha={self.alpha!r} is not right: expected a number that is not negative, or {D} of them, "
-                "one for each feature."
+                f"alpha={self.alpha!r} is invalid: expected a non-negative number, or {D} of them, one "
+                f"for each feature."
             )
         with np.errstate(over="ignore"):
             return np.broadcast_to(alpha, (D,)) / basis.scale / basis.scale / basis.scale
@@ -390,44 +391,42 @@ class _Additive(Iterative):
         return out
 
     def partial_effects(self, X: Any, *, return_std: bool = False) -> Any:
-        """What each feature adds to the score of each row.
+        """Partial effect of each feature on the score of each row.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
             The rows.
         return_std : bool, default=False
-            Whether to return standard errors too.
+            Whether to also return standard errors.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or two of them
-            The functions, of which each has mean zero over the rows of the fit. With the intercept they sum
-            to the mean of Gaussian targets, to its log for counts, to its log-odds for classes.
+            The smooth functions. Each has mean zero over the training rows. With the intercept they sum to
+            the mean of Gaussian targets, the log of the mean for counts, or the log-odds for classes.
         """
         X = read_rows(self, X)
         value, error = self.model_.effects(X)
         return (value, error) if return_std else value
 
     def predict_interval(self, X: Any, *, level: float = 0.95) -> np.ndarray:
-        """Between which two numbers the expected target of each row is: an interval for each row alone.
+        """Pointwise confidence interval of the expected target of each row.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
             The rows.
         level : float, default=0.95
-            How probable that is, given the penalties.
+            Confidence level, given the penalties.
 
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Of classes, the probability of the second.
+            Lower and upper ends. For classes, of the probability of the second.
         """
         if not 0.0 < level < 1.0:
-            raise ValueError(
-                f"level={level} is no probability: expected a number between 0 and 1, e.g. 0.95."
-            )
+            raise ValueError(f"level must be between 0 and 1, e.g. 0.95; got {level}.")
         X = read_rows(self, X)
         score, error = self.model_.score(X), norm.ppf(0.5 + level / 2.0) * self.model_.errors(X)
         return np.stack([self.model_.mean(score - error), self.model_.mean(score + error)], axis=1)
@@ -435,7 +434,7 @@ class _Additive(Iterative):
 
 @dataclass(frozen=True, eq=False)
 class _Look(Model):
-    """A first look at the rows: where knots may be, and the level of the target."""
+    """First pass over the rows: quantiles for the knots, and the level of the target."""
 
     family: str
     knots: bool = True  # whether they are looked for
@@ -453,7 +452,7 @@ class _Look(Model):
             return Parts((sample(X), CategoryCounts((values,), (count,))))
         y = block.y.astype(np.float64)
         if (y < 0).any():
-            raise ValueError(f"The target has {y.min()}, and family='poisson' takes counts, from 0 on.")
+            raise ValueError(f"family='poisson' takes counts: y must be non-negative; got min {y.min()}.")
         return Parts((sample(X), moments(y[:, None], block.weight, "diagonal")))
 
     def estimate(self, s: Any) -> Self:
@@ -464,7 +463,7 @@ class _Look(Model):
 
 
 def level_of(family: str, target: Any) -> tuple[float, Any]:
-    """The score of all rows if no feature has an effect; and the classes, if there are any."""
+    """The score if no feature has an effect; and the classes, for a classifier."""
     if family != "binomial":
         mean = float(target.mean[0])
         if family == "poisson" and not mean > 0:
@@ -485,34 +484,34 @@ def level_of(family: str, target: Any) -> tuple[float, Any]:
 
 
 class AdditiveModel(Regressor, _Additive):
-    """Least squares with a smooth function of each feature: y = intercept + f_1(x_1) + ... + f_D(x_D).
+    """Additive model: least squares of y = intercept + f_1(x_1) + ... + f_D(x_D), with smooth functions f_d.
 
-    The functions are natural cubic splines, and how smooth each is follows from the data. The data is read
-    twice, wherever it is, and memory does not grow with the rows: once for the knots, once for the moments of
-    the spline functions, from which come the fit, the penalties and the intervals.
+    The functions are natural cubic splines, and the smoothness of each is chosen from the data. The data is
+    read twice: once for the knots, once for the moments of the spline functions. The fit, the penalties and
+    the intervals follow from the moments. Memory does not grow with the number of rows.
 
     Parameters
     ----------
     n_knots : int or list of int, default=10
-        Knots of each feature, at quantiles of it; fewer, where there are fewer different values. Features of
-        two values have a line.
+        Number of knots of each feature, at its quantiles. Features with fewer distinct values have fewer
+        knots. Features with two values have a straight line.
     alpha : float or list of float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each; ``np.inf`` is a
-        straight line. If it is not given, the strengths are chosen by `criterion`.
+        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each. ``np.inf`` gives a
+        straight line. If None, `criterion` chooses the strengths.
     criterion : {'reml', 'gcv'}, default='reml'
-        What chooses the penalties: restricted likelihood, or generalised cross-validation. Both follow from
-        the moments, without another pass.
+        Criterion that chooses the penalties: restricted maximum likelihood (REML) or generalized
+        cross-validation (GCV). Both follow from the moments, without another pass.
     solver : {'penalized', 'backfitting'}, default='penalized'
-        All functions at once; or each in turn fitted to what the others leave, in cycles. The solution is
-        the same.
+        'penalized' solves for all functions jointly. 'backfitting' cycles over the functions, and fits each
+        to the partial residuals of the others. The solution is the same.
     knots : list of arrays, default=None
-        The knots of each feature, if they are known: the pass that finds them is saved.
+        The knots of each feature. If given, the pass that finds them is saved.
     linear_features : list of int or str, default=None
-        Features, by place or by name, whose functions are straight lines.
+        Features, by index or by name, whose functions are straight lines.
     tol : float, default=1e-8
-        Backfitting has converged when a cycle moves the fit by a smaller share of the spread of the target.
+        Tolerance of backfitting: the change of the fit in a cycle, relative to the spread of the target.
     max_iter : int, default=1000
-        Cycles of backfitting at most.
+        Maximum number of backfitting cycles.
 
     Attributes
     ----------
@@ -521,19 +520,20 @@ class AdditiveModel(Regressor, _Additive):
     alpha_ : ndarray of shape (n_features,)
         Strengths of the penalties.
     edf_ : ndarray of shape (n_features,)
-        Effective degrees of freedom of the functions; one is a line.
+        Effective degrees of freedom of the functions. 1 is a straight line.
     p_values_ : ndarray of shape (n_features,)
-        How likely a function as large would be if it were zero; approximate, and given the penalties.
+        P-value of each function, under the hypothesis that it is zero. Approximate, and given the penalties.
     scale_ : float
-        Variance of the target about its expected value.
+        Residual variance of the target.
     model_ : Additive
         The fitted model.
     statistics_ : Moments
         The moments of the spline functions and the target.
     n_iter_ : int
-        Cycles of backfitting; else 1.
+        Number of backfitting cycles, else 1.
     trace_ : ndarray
-        Of backfitting, the mean penalised squares by cycle; likewise `converged_` and `stopped_because_`.
+        Mean penalized squared error by backfitting cycle. Backfitting also sets `converged_` and
+        `stopped_because_`.
 
     Examples
     --------
@@ -574,7 +574,7 @@ class AdditiveModel(Regressor, _Additive):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -589,65 +589,67 @@ def _of_classes(estimator: Any) -> bool:
 
 
 class GeneralizedAdditiveModel(_Additive):
-    """A smooth function of each feature: their sum is the log-odds of a class, or the log of expected counts.
+    """Generalized additive model (GAM): a sum of smooth functions of features is the log-odds or the log mean
+    count.
 
-    The penalised likelihood is largest, by iteratively reweighted least squares: each pass over the data sums
-    the moments of one least-squares problem, and the penalties are chosen anew from them, until both settle.
+    It maximizes the penalized likelihood by iteratively reweighted least squares. Each pass over the data
+    sums the moments of one least-squares problem, from which the penalties are updated, until both converge.
     With ``family="binomial"`` it is a classifier of two classes, else a regressor.
 
     Parameters
     ----------
     family : str, default='binomial'
-        'binomial' for two classes, 'poisson' for counts, 'gaussian' as `AdditiveModel`.
+        'binomial' for two classes, 'poisson' for counts, 'gaussian' as in `AdditiveModel`.
     n_knots : int or list of int, default=10
-        Knots of each feature, at quantiles of it; fewer, where there are fewer different values. Features of
-        two values have a line.
+        Number of knots of each feature, at its quantiles. Features with fewer distinct values have fewer
+        knots. Features with two values have a straight line.
     alpha : float or list of float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each; ``np.inf`` is a
-        straight line. If it is not given, the strengths are chosen by `criterion`.
+        Strength of the penalty ``alpha * integral(f''**2)``, for all features or for each. ``np.inf`` gives a
+        straight line. If None, `criterion` chooses the strengths.
     criterion : {'reml', 'gcv'}, default='reml'
-        What chooses the penalties: restricted likelihood, or what generalised cross-validation becomes where
-        the variance is known. Both follow from the moments, without another pass.
+        Criterion that chooses the penalties: restricted maximum likelihood (REML), or generalized
+        cross-validation (GCV), which is Mallows' C_p where the variance is known. Both follow from the
+        moments, without another pass.
     solver : {'penalized', 'backfitting'}, default='penalized'
-        All functions at once; or each in turn fitted to what the others leave, in cycles. The solution is
-        the same.
+        'penalized' solves for all functions jointly. 'backfitting' cycles over the functions, and fits each
+        to the partial residuals of the others. The solution is the same.
     knots : list of arrays, default=None
-        The knots of each feature, if they are known.
+        The knots of each feature. If given, they are not searched for.
     linear_features : list of int or str, default=None
-        Features, by place or by name, whose functions are straight lines.
+        Features, by index or by name, whose functions are straight lines.
     tol : float, default=1e-7
-        Converged when the mean penalised deviance changes by less.
+        Tolerance of the stopping criterion: the change of the mean penalized deviance.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        Of 'binomial', the classes, in order.
+        The classes, in order. Only for 'binomial'.
     intercept_ : float
         The score where all functions are zero.
     alpha_ : ndarray of shape (n_features,)
         Strengths of the penalties.
     edf_ : ndarray of shape (n_features,)
-        Effective degrees of freedom of the functions; one is a line.
+        Effective degrees of freedom of the functions. 1 is a straight line.
     p_values_ : ndarray of shape (n_features,)
-        How likely a function as large would be if it were zero; approximate, and given the penalties.
+        P-value of each function, under the hypothesis that it is zero. Approximate, and given the penalties.
     scale_ : float
-        Of 'gaussian', the variance of the target about its expected value; else one.
+        Residual variance of the target for 'gaussian', else 1.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised deviance by iteration. While the penalties are still chosen it may rise.
+        Mean penalized deviance by iteration. It may rise while the penalties are chosen.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Additive
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -709,7 +711,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class against the first.
+        """Log-odds of the second class against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -718,7 +720,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -728,7 +730,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -738,7 +740,7 @@ class GeneralizedAdditiveModel(_Additive):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row; the more probable class, if it has classes.
+        """Predict the expected target of each row, or the more probable class for 'binomial'.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -749,14 +751,14 @@ class GeneralizedAdditiveModel(_Additive):
         return self.model_.classes[(score > 0).astype(int)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of the rows whose class is predicted; or the coefficient of determination of other targets.
+        """Accuracy for classes, or the coefficient of determination for other targets.
 
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """

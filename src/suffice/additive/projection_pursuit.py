@@ -1,4 +1,4 @@
-"""Projection pursuit: smooth functions of directions that are learnt with them.
+"""Projection pursuit: smooth functions of learned projections.
 
 Friedman and Stuetzle, "Projection pursuit regression", 1981; Li, "On principal Hessian directions", 1992
 (where to begin); STATS601 5.10.
@@ -40,7 +40,7 @@ RIDGE = 1e-6  # on functions that are log-odds, which would else grow for ever w
 
 @dataclass(frozen=True, eq=False)
 class Hints(Statistics):
-    """Where the residuals go: sums of residual times row, and times its products."""
+    """Sums of residuals times rows, and times products of their features."""
 
     weight: float
     slope: Annotated[np.ndarray, "(R,)"]
@@ -109,7 +109,7 @@ class ProjectionPursuit(Model):
         return Hints(float(block.weight.sum()), U.T.dot(rest), (U * rest[:, None]).T.dot(U))
 
     def tries(self, directions: np.ndarray, block: Any) -> Parts:
-        """Of each direction, the moments of its functions and of what is left."""
+        """For each direction, the moments of its functions and of the residuals."""
         T = self.rows(block.X).dot(directions.T)
         rest, curve, _ = self._targets(self.score(block.X), block)
         target, weight = (rest / curve)[:, None], block.weight * curve
@@ -152,7 +152,7 @@ class ProjectionPursuit(Model):
         return 0.0 if self.classes is None else RIDGE
 
     def between(self, before: Self, share: float) -> Self:
-        """A part of the way from the model before to this one."""
+        """A damped step from the previous model to this one."""
         w = before.w + share * (self.w - before.w)
         return self.replace(
             w=w / np.linalg.norm(w, axis=1, keepdims=True),
@@ -175,13 +175,13 @@ class ProjectionPursuit(Model):
         return float(bends) + self.ridge * float((self.coef**2).sum())
 
     def objective(self, s: Working) -> float:
-        """The mean penalised deviance of the rows that were summed."""
+        """Mean penalized deviance."""
         return (s.loss + self.penalty()) / s.weight
 
 
 @dataclass(frozen=True, eq=False)
 class Pursuit(Progress):
-    """Between two passes: `model` is a step from `before`, where the deviance is known."""
+    """State between two passes: `model` is a step from `before`, whose deviance is known."""
 
     before: Any = None
     at: Any = None  # the sums there; None if the step was a new term
@@ -190,7 +190,7 @@ class Pursuit(Progress):
 
 
 class _ProjectionPursuit(Iterative):
-    """What regression and classification by projection pursuit share."""
+    """Base class of regression and classification by projection pursuit."""
 
     model_: Annotated[ProjectionPursuit, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -229,16 +229,16 @@ class _ProjectionPursuit(Iterative):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass an iteration, and two for each new term.
+        """Fit to rows and targets: one pass per iteration, and two for each new term.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -247,26 +247,26 @@ class _ProjectionPursuit(Iterative):
         data = open_rows(self, X, y, sample_weight)
         _, start = self._grown(self._start(data), data)
 
-        def step(here: Pursuit) -> Pursuit:
-            model, before, share = here.model, here.before, 1.0
+        def step(state: Pursuit) -> Pursuit:
+            model, before, share = state.model, state.before, 1.0
             s = data.fold(ProjectionPursuit.summarize, model)
             value, last = model.objective(s), np.inf
             if before is not None:
-                last = (here.deviance + before.penalty(model.alpha)) / s.weight
+                last = (state.deviance + before.penalty(model.alpha)) / s.weight
             while value > last + ROUNDING * abs(last) and share > 1e-6:
                 # Not so far: a part of the way, and, of the same sums, with turns that are dearer.
                 share /= 2.0
-                whole = here.model
-                if here.at is not None:
+                full_step = state.model
+                if state.at is not None:
                     dearer = min(8.0 * max(before.damping, 1e-4), 1e6)
                     before = before.replace(damping=dearer, alpha=model.alpha, choices=0)
-                    whole = before.estimate(here.at)
-                model = whole.between(before, share)
+                    full_step = before.estimate(state.at)
+                model = full_step.between(before, share)
                 s = data.fold(ProjectionPursuit.summarize, model)
                 value = model.objective(s)
             least = self.tol * abs(value) + EXACT * s.moments.scatter[-1, -1] / s.weight
             rests = self.tol > 0 and last - value <= least and not model.choices
-            return self._next(model, s, (*here.trace, value), here.steps + 1, data, rests or share <= 1e-6)
+            return self._next(model, s, (*state.trace, value), state.steps + 1, data, rests or share <= 1e-6)
 
         loop = Watch(self, self.checkpoint, data, self.max_iter).loop
         return self._publish(loop(step, Pursuit(start)))
@@ -292,7 +292,7 @@ class _ProjectionPursuit(Iterative):
         return self.n_terms if model.units.any() else 0
 
     def _start(self, data: Partitions) -> ProjectionPursuit:
-        """No term, and rows in units of their covariance."""
+        """The initial model, without terms, and the whitening of the rows."""
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         seen = data.fold(_look, isinstance(self, Classifier))
@@ -322,7 +322,8 @@ class _ProjectionPursuit(Iterative):
         )
 
     def _grown(self, model: Any, data: Partitions) -> tuple[ProjectionPursuit, ProjectionPursuit]:
-        """With one more term, in the direction that explains most of what is left; first without effect."""
+        """The model with one more term, of no effect yet, in the direction that explains most of the
+        residuals."""
         R = model.w.shape[1]
         if not self._most(model):
             return model, model
@@ -337,7 +338,7 @@ class _ProjectionPursuit(Iterative):
         tried /= np.linalg.norm(tried, axis=1, keepdims=True)
         tried *= signs(tried)[:, None]
         unit, p = (2.0 * REACH) ** 3, len(model.basis)
-        found = []
+        candidates = []
         for m in data.fold(ProjectionPursuit.tries, model, tried).parts:
             A, square = m.scatter[:p, :p] + model.ridge * np.eye(p), float(m.scatter[p, p])
             columns = model.basis.feature, model.basis.penalized
@@ -347,10 +348,12 @@ class _ProjectionPursuit(Iterative):
             strength = np.exp(problem.balance - 8.0) if self.alpha is None else np.array([self.alpha / unit])
             fit = problem.fit(strength)
             bends = fit.coef[model.basis.penalized]
-            found.append((fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m))
-        losses = np.array([loss for loss, *_ in found])
+            candidates.append(
+                (fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m)
+            )
+        losses = np.array([loss for loss, *_ in candidates])
         best = int(np.argmax(losses <= losses.min() + 1e-10 * abs(losses.min())))
-        _, fit, alpha, m = found[best]
+        _, fit, alpha, m = candidates[best]
         level = model.intercept + float(m.mean[p] - m.mean[:p].dot(fit.coef))
         choices = 2 if self.alpha is None else 0
         before = model.with_term(tried[best], np.zeros(p), alpha, choices)
@@ -368,7 +371,7 @@ class _ProjectionPursuit(Iterative):
         return out if model.classes is None else {"classes_": model.classes, **out}
 
     def ridge_functions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The projections of each row, and what each term adds to its score.
+        """Projections of each row, and the contribution of each term to its score.
 
         Parameters
         ----------
@@ -378,8 +381,8 @@ class _ProjectionPursuit(Iterative):
         Returns
         -------
         tuple of two ndarrays of shape (n_samples, n_terms)
-            Projections, of which each has mean zero and variance one over the rows of the fit; and the smooth
-            functions of them.
+            Projections, each with mean zero and variance one over the training rows; and the smooth functions
+            of them.
         """
         X = read_rows(self, X)
         return self.model_.rows(X).dot(self.model_.w.T), self.model_.terms(X)
@@ -395,30 +398,31 @@ def _look(of_classes: bool, block: Any) -> Parts:
 
 
 class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
-    """Smooth functions of projections: y = intercept + f_1(w_1' x) + ... + f_M(w_M' x).
+    """Projection pursuit regression: y = intercept + f_1(w_1' x) + ... + f_M(w_M' x), with smooth functions
+    f_m.
 
-    Functions and directions are learnt together. With one term it is the single-index model. Terms are added
-    one after the other, each in the direction that explains most of what is left; then all are improved by
-    damped steps of Gauss and Newton. The optimum is a local one, and the sign of a direction is not
-    determined.
+    Functions and directions are learned jointly. One term is the single-index model. Terms are added one
+    after the other, each in the direction that explains most of the residuals. Then all are improved by
+    damped Gauss-Newton steps. The optimum is local, and the sign of a direction is not determined.
 
     Parameters
     ----------
     n_terms : int, default=2
         Number of functions.
     n_knots : int, default=10
-        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+        Number of knots of each function, from -3 to 3 standard deviations of its projection. It is linear
+        beyond.
     alpha : float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
-        given, it is chosen for each function by restricted likelihood as terms are added.
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If None,
+        restricted maximum likelihood (REML) chooses it for each function as terms are added.
     tol : float, default=1e-6
-        A step that makes the objective smaller by a smaller share is the last.
+        Tolerance of the stopping criterion: the relative decrease of the objective.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, default=None
-        Draws some of the directions that are tried for a new term.
+        Seed for the random directions that are tried for a new term.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -431,15 +435,15 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised squares by iteration; it may rise where penalties are chosen.
+        Mean penalized squared error by iteration. It may rise while penalties are chosen.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : ProjectionPursuit
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -453,7 +457,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -462,29 +466,31 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
 
 
 class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
-    """Smooth functions of projections whose sum is the log-odds of the second of two classes.
+    """Projection pursuit classifier: a sum of smooth functions of projections is the log-odds of the second
+    class.
 
     As `ProjectionPursuitRegressor`, with the likelihood of the classes: each step is one of iteratively
-    reweighted least squares, in the functions and in turns of the directions.
+    reweighted least squares, jointly in functions and directions.
 
     Parameters
     ----------
     n_terms : int, default=2
         Number of functions.
     n_knots : int, default=10
-        Knots of each function, from -3 to 3 standard deviations of its projection; it is a line beyond.
+        Number of knots of each function, from -3 to 3 standard deviations of its projection. It is linear
+        beyond.
     alpha : float, default=None
-        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If it is not
-        given, it is chosen for each function by restricted likelihood as terms are added. Large ones make
-        lines, and so logistic regression.
+        Strength of the penalty ``alpha * integral(f''**2)``, of projections with variance one. If None,
+        restricted maximum likelihood (REML) chooses it for each function as terms are added. Large values
+        give straight lines, i.e. logistic regression.
     tol : float, default=1e-6
-        A step that makes the objective smaller by a smaller share is the last.
+        Tolerance of the stopping criterion: the relative decrease of the objective.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, default=None
-        Draws some of the directions that are tried for a new term.
+        Seed for the random directions that are tried for a new term.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -499,15 +505,15 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Mean penalised deviance by iteration; it may rise where penalties are chosen.
+        Mean penalized deviance by iteration. It may rise while penalties are chosen.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : ProjectionPursuit
         The fitted model.
     statistics_ : Working
-        What the last iteration summed.
+        The sums of the last iteration.
 
     Examples
     --------
@@ -528,7 +534,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log-odds of the second class against the first.
+        """Log-odds of the second class against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -537,7 +543,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -546,7 +552,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -555,7 +561,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class of each row.
+        """Predict the more probable class of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,4 +1,4 @@
-"""The smoothing spline: of all curves, the one that is near the points and bends little.
+"""Smoothing splines: the curve with the least penalized sum of squares.
 
 Reinsch, "Smoothing by spline functions", 1967; Kohn and Ansley, "A new algorithm for spline smoothing based
 on smoothing a stochastic process", 1987; Green and Silverman, "Nonparametric regression and generalized
@@ -31,7 +31,7 @@ from ..statistics.quantiles import Sample, sample
 
 @dataclass(frozen=True, eq=False)
 class Ties(Statistics):
-    """The different places of x, in order; and of the targets at each the weight and the mean."""
+    """The sorted distinct values of x, with the weight and the mean of the targets at each."""
 
     knots: Annotated[np.ndarray, "(K,)"]
     weight: Annotated[np.ndarray, "(K,)"]
@@ -62,7 +62,7 @@ def _spread(knots: np.ndarray, s: Ties) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ties(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Ties:
-    """The targets of rows, put together where x is the same."""
+    """The targets of rows, grouped by the value of x."""
     knots, place = np.unique(x, return_inverse=True)
     total = np.bincount(place, weight, minlength=len(knots))
     mean = np.bincount(place, weight * y, minlength=len(knots)) / np.where(total > 0, total, 1.0)
@@ -93,7 +93,7 @@ class Spline(Model):
         return self._exact(s) if self.basis is None else self._from_moments(s)
 
     def _exact(self, s: Ties) -> Self:
-        """A knot at each place."""
+        """A knot at each distinct value of x."""
         points = Points.of(s)
         alpha = points.choose(self.alpha, self.freedom)
         value, slope, freedom, loss = points.solve(alpha)
@@ -106,7 +106,7 @@ class Spline(Model):
         )
 
     def _from_moments(self, s: Moments) -> Self:
-        """Ridge on natural splines: of their coefficients, those that bend have the penalty."""
+        """Ridge regression on natural splines. The penalty is on the second derivative."""
         assert self.basis is not None
         p, scale = len(self.basis), float(self.basis.scale[0])
         A, b, square = s.scatter[:p, :p], s.scatter[:p, p], float(s.scatter[p, p])
@@ -128,7 +128,7 @@ class Spline(Model):
 
 
 def cube(scale: float) -> float:
-    """What a penalty is multiplied by where x was in units of `scale`; infinite rather than an error."""
+    """Factor of a penalty where x was in units of `scale`; infinite on overflow."""
     return float(np.prod(np.full(3, scale)))
 
 
@@ -139,7 +139,7 @@ def alpha_in(alpha: float, scale: float) -> float:
 
 @dataclass(frozen=True)
 class Points:
-    """Targets at different places, in units of their range; the exact spline through them."""
+    """The exact spline: targets at distinct values of x, scaled to the range from 0 to 1."""
 
     s: Ties
     scale: float
@@ -151,7 +151,7 @@ class Points:
         return cls(s, scale, (s.knots - s.knots[0]) / scale)
 
     def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """Values and slopes at the places, effective degrees of freedom, squares of the residuals."""
+        """Values and slopes at the knots, effective degrees of freedom, residual sum of squares."""
         from ..loops.splines import smooth
 
         s, x = self.s, self.x
@@ -173,7 +173,7 @@ class Points:
         return level + slope * x, np.full(len(x), slope), float(min(2, len(x))), loss
 
     def choose(self, alpha: Any, freedom: Any) -> float:
-        """The penalty in these units: as given, for so many degrees of freedom, or the best."""
+        """The penalty in these units: `alpha`, the one with `df` degrees of freedom, or the best by GCV."""
         if alpha is not None:
             return alpha_in(alpha, self.scale)
         if len(self.x) < 3:
@@ -194,7 +194,7 @@ class Points:
         return float(np.exp(grid[best]))
 
     def score(self, log_alpha: float) -> float:
-        """The log of the score of generalised cross-validation."""
+        """The log of the score of generalized cross-validation."""
         s, total = self.s, float(self.s.weight.sum())
         _, _, freedom, loss = self.solve(float(np.exp(log_alpha)))
         about = s.within + float(s.weight.dot((s.mean - np.average(s.mean, weights=s.weight)) ** 2))
@@ -203,25 +203,24 @@ class Points:
 
 
 class SmoothingSpline(Regressor, OnePass):
-    """A smooth curve through points: the natural cubic spline with the least sum of squares and bending.
+    """Smoothing spline: the natural cubic spline with the least penalized sum of squares.
 
-    It minimises ``sum(weight * (y - f(x))**2) + alpha * integral(f''**2)`` over all curves. The exact
-    solution has a knot at each place of x, and is found by going from knot to knot, in time that grows with
-    their number. With `n_knots` it is ridge regression on natural splines with fewer knots: the data,
-    wherever it is, is read twice, once for the knots and once for the moments, and memory does not grow with
-    the rows.
+    It minimizes ``sum(weight * (y - f(x))**2) + alpha * integral(f''**2)`` over all curves. The exact
+    solution has a knot at each distinct x, and takes time linear in their number. With `n_knots` it is ridge
+    regression on natural splines with fewer knots: the data is read twice, once for the knots and once for
+    the moments, and memory does not grow with the number of rows.
 
-    Beyond the first and the last knot the curve is a line.
+    Beyond the first and the last knot the curve is a straight line.
 
     Parameters
     ----------
     alpha : float, default=None
-        Strength of the penalty: 0 goes through all points, ``np.inf`` is the straight line. If it is not
-        given it follows from `df`, or by generalised cross-validation.
+        Strength of the penalty: 0 interpolates all points, ``np.inf`` gives the straight line. If None, it is
+        chosen by `df` or by generalized cross-validation (GCV).
     df : float, default=None
-        Effective degrees of freedom, the trace of the smoother: 2 is a line.
+        Effective degrees of freedom: the trace of the smoother matrix. 2 is a straight line.
     n_knots : int, default=None
-        Number of knots, at quantiles of x; a knot at each place, if not given.
+        Number of knots, at quantiles of x. If None, a knot at each distinct x.
 
     Attributes
     ----------
@@ -230,12 +229,11 @@ class SmoothingSpline(Regressor, OnePass):
     df_ : float
         Effective degrees of freedom.
     gcv_ : float
-        The score of generalised cross-validation; a row of weight two counts as two rows.
-        Infinite where the spline goes through all targets.
+        The GCV score. A row of weight 2 counts as two rows. Infinite if the spline interpolates all targets.
     model_ : Spline
         The fitted model.
     statistics_ : Ties or Moments
-        The targets at each place, or the moments of the splines and the target.
+        The targets at each distinct x, or the moments of the splines and the target.
 
     Examples
     --------
@@ -270,11 +268,11 @@ class SmoothingSpline(Regressor, OnePass):
     def _start(self, data: Partitions, classes: Any = None) -> Spline:
         if self.n_features_in_ != 1:
             raise ValueError(
-                f"SmoothingSpline is a curve over one feature, and X has {self.n_features_in_}: pass one, "
+                f"SmoothingSpline takes one feature, and X has {self.n_features_in_} features: pass one, "
                 "e.g. X[:, [0]]; for several, suffice.additive.AdditiveModel."
             )
         if self.alpha is not None and self.df is not None:
-            raise ValueError("alpha and df say the same thing twice: pass one of them.")
+            raise ValueError("alpha and df both set the smoothness: pass one of them.")
         none = NaturalSplines.through(np.zeros(1), np.zeros(1), np.zeros(1))
         basis = None
         if self.n_knots is not None:
@@ -289,7 +287,7 @@ class SmoothingSpline(Regressor, OnePass):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The curve at each row.
+        """Predict the value of the curve at each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -307,7 +305,7 @@ class SmoothingSpline(Regressor, OnePass):
             1 or 2.
         """
         if order not in (1, 2):
-            raise ValueError(f"order={order} is not there: expected 1 or 2.")
+            raise ValueError(f"order must be 1 or 2; got {order}.")
         X = read_rows(self, X)
         return self.model_.predict(X, order)
 

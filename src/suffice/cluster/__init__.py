@@ -1,4 +1,4 @@
-"""Clusters of rows."""
+"""Clustering."""
 
 from .k_means import KMeans
 

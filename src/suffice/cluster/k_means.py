@@ -31,7 +31,7 @@ from ..statistics import describe
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums(Statistics):
-    """Of the rows nearest to each centre: their weight, their offsets from it, and the inertia."""
+    """Weight and offsets of the rows nearest to each centre, and the inertia."""
 
     inertia: float
     weight: Annotated[np.ndarray, "(K,)"]
@@ -60,7 +60,7 @@ class Centers(Model):
         return ClusterSums(float(block.weight @ distance), weight, offset)
 
     def estimate(self, s: ClusterSums) -> Self:
-        """Centres at the means of their rows; a centre without rows stays."""
+        """Centres at the means of their rows. A centre without rows does not move."""
         share = np.divide(1.0, s.weight, out=np.zeros_like(s.weight), where=s.weight > 0)
         return self.replace(center=self.center + s.offset * share[:, None])
 
@@ -70,7 +70,7 @@ class Centers(Model):
 
 @dataclass(frozen=True, eq=False)
 class Answer(Statistics):
-    """The sums, and the labels of rows that are in memory: they follow each other as the blocks do."""
+    """The sums, and the labels of rows in memory, in the order of the blocks."""
 
     sums: ClusterSums
     labels: Annotated[np.ndarray, "int (N,)"]
@@ -96,7 +96,7 @@ def lloyd(
     max_iter: int,
     watch: Watch | None = None,
 ) -> Progress:
-    """The best of several starts, each followed until its centres move no more than `tol`, squared."""
+    """Lloyd's algorithm from several initial centres. The best result is returned."""
 
     def settled(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
         rounding = (8.0 * np.finfo(np.float64).eps * np.abs(new.center).max(initial=0.0)) ** 2
@@ -122,25 +122,24 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, It
         Number of clusters.
     init : {'k-means++', 'k-means||', 'random'}, array of shape (n_clusters, n_features) or callable, \
 default='k-means++'
-        Where centres start. 'k-means||' needs few passes, whatever the number of clusters.
+        Method for the initial centres. 'k-means||' needs few passes for any number of clusters.
     n_init : 'auto' or int, default='auto'
-        Number of starts, of which the best is kept; they share each pass. 'auto' is ten for
-        'random' or a callable, and one otherwise.
+        Number of initializations. The best result is kept. All runs share each pass over the data. 'auto' is
+        10 for 'random' or a callable, and 1 otherwise.
     max_iter : int, default=300
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Converged when centres move by less than this, squared and summed, relative to the mean variance
-        of the features.
+        Tolerance of the squared movement of the centres, relative to the mean variance of the features.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     copy_x : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     algorithm : {'lloyd', 'elkan'}, default='lloyd'
         Ignored: both give the same result.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -153,11 +152,11 @@ default='k-means++'
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray of shape (n_iter_,)
-        Inertia at the beginning of each iteration.
+        Inertia at the start of each iteration.
     converged_ : bool
-        Whether centres settled.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Centers
         The fitted model.
     statistics_ : ClusterSums
@@ -217,11 +216,11 @@ default='k-means++'
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their weight.
+            The rows. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -229,10 +228,10 @@ default='k-means++'
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
-        found = data.fold(describe)
-        if found.rows < self.n_clusters:
-            raise ValueError(f"n_samples={found.rows:g} should be >= n_clusters={self.n_clusters}.")
-        tol = self.tol * float(found.features.variance.mean())
+        description = data.fold(describe)
+        if description.rows < self.n_clusters:
+            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={self.n_clusters}.")
+        tol = self.tol * float(description.features.variance.mean())
         watch = Watch(self, self.checkpoint, data)
         self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
@@ -270,13 +269,13 @@ default='k-means++'
         return {"cluster_centers_": model.center}
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then the cluster of each row."""
+        """Fit, then predict the cluster of each row."""
         self.fit(X, y, sample_weight)
         return self.labels_ if source_of(X).in_memory else self.predict(X)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The cluster of each row.
+        """Predict the cluster of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -319,7 +318,7 @@ def warn_of_fewer(distinct: int, K: int, name: str) -> None:
 
 
 def _mended(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:
-    """Sums in which clusters without rows take the rows farthest from their centres."""
+    """Sums in which empty clusters are relocated to the rows farthest from their centres."""
     empty = np.flatnonzero(s.weight == 0)
     if not len(empty):
         return s

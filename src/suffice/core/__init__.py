@@ -1,4 +1,4 @@
-"""The page every contributor reads first: statistics, blocks, partitions, the door for input, storage."""
+"""Statistics, blocks, partitions, models, the loop and storage. Contributors read this package first."""
 
 from .blocks import Rows, Sequences
 from .model import Family, Model

@@ -1,7 +1,7 @@
-"""BLAS on one thread while we compute, whichever thread of the host asks; its setting is restored after.
+"""Limit BLAS to one thread during computations, and restore its setting afterwards.
 
-Blocks are the parallel unit, and BLAS adds in another order on another number of threads: products and
-factorisations of one fit would have other bits on another machine, or beside another fit.
+Blocks are the unit of parallelism. BLAS adds in an order that depends on its number of threads, so results
+would differ in bits between machines.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _is_per_thread(lib: Any) -> bool:
 
 
 class OneBlasThread(ContextDecorator):
-    """Limits BLAS to one thread while any thread of this process is inside; the last to leave restores it."""
+    """Limits BLAS to one thread while any thread of this process is inside. The last to leave restores it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -23,11 +23,11 @@ STEP_BYTES = 128
 
 
 class Block(Value, ABC):
-    """Examples with their weights. A subclass says what an example is, and where its rows are."""
+    """Examples with their weights. Subclasses define what an example is."""
 
     X: Any  # (N, D), ndarray or csr_array
     y: Annotated[np.ndarray | None, "labels (N, ...)"]
-    weight: Any  # one an example, float64; ones if none are given, which take no memory
+    weight: Any  # one per example, float64; default ones, which take no memory
     index: tuple[int, ...]  # position of the block in its partitions, of the piece in its block
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Block(Value, ABC):
 
     @abstractmethod
     def parts(self, size: int) -> Iterator[slice]:
-        """Runs of whole examples of about this many rows."""
+        """Runs of complete examples of about this many rows."""
 
     @property
     def row_bytes(self) -> float:
@@ -63,7 +63,7 @@ class Block(Value, ABC):
         return 8.0 * self.X.shape[1]
 
     def piece(self, start: int, stop: int, number: int) -> Self:
-        """Examples start to stop as a fold hands them to `summarize`: numbers are contiguous float64."""
+        """Examples start to stop as a fold passes them to `summarize`: contiguous float64."""
         part = self[start:stop]
         X = part.X
         if sp.issparse(X):
@@ -74,8 +74,8 @@ class Block(Value, ABC):
         return part.replace(X=X, weight=weight, index=(*self.index, number))
 
     def pieces(self, statistic_bytes: int) -> Iterator[Self]:
-        """The block in pieces that fit the cache, but larger than what they are summed into: then all of one
-        size, since a small rest has a statistic too."""
+        """The block in pieces that fit in the cache, but are larger than their statistics; all of one size,
+        since a small remainder has a statistic too."""
         rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
         if 4 * statistic_bytes > PIECE_BYTES:
             rows = of_one_size(self.X.shape[0], rows)
@@ -85,7 +85,7 @@ class Block(Value, ABC):
 
 @dataclass(frozen=True, eq=False)
 class Rows(Block):
-    """Independent examples: features, and if there are any, targets and weights."""
+    """Independent examples: features, and optionally targets and weights."""
 
     X: Any  # (N, D), ndarray or csr_array
     y: Annotated[np.ndarray | None, "labels (N,) or labels (N, T)"] = None
@@ -105,7 +105,7 @@ class Rows(Block):
 
 @dataclass(frozen=True, eq=False)
 class Sequences(Block):
-    """Sequences of steps: the rows of all of them one after the other, and where each begins."""
+    """Sequences of steps: the concatenated rows, and their offsets."""
 
     X: Any  # (N, D), ndarray or csr_array
     offset: Annotated[np.ndarray, "int (S + 1,)"]  # sequence s has the rows offset[s] to offset[s + 1]
@@ -143,29 +143,29 @@ class Sequences(Block):
 
     @property
     def firsts(self) -> np.ndarray:
-        """The rows at which sequences begin; empty ones have none."""
+        """The first rows of sequences, without empty sequences."""
         return firsts(self.offset)
 
     @property
     def follows(self) -> np.ndarray:
-        """The other rows: each follows the row before it."""
+        """The rows that are not the first of a sequence."""
         later = np.ones(self.offset[-1], bool)
         later[self.firsts] = False
         return np.flatnonzero(later)
 
     @property
     def step_weight(self) -> np.ndarray:
-        """The weight of its sequence for every row, (N,)."""
+        """The weight of the sequence of each row, (N,)."""
         return np.repeat(self.weight, self.lengths)
 
     def rows(self) -> Rows:
-        """The steps as if they were independent."""
+        """The steps as independent rows."""
         return Rows(self.X, self.y, None if self.unweighted else self.step_weight, self.index)
 
 
 @dataclass(frozen=True, eq=False)
 class Edges(Block):
-    """Links of a graph, each from a source to a target: ids, or places in a list of ids."""
+    """Links of a graph, each from a source to a target: ids, or indices into a list of ids."""
 
     source: Annotated[np.ndarray, "labels (N,)"]
     target: Annotated[np.ndarray, "labels (N,)"]
@@ -194,7 +194,7 @@ class Edges(Block):
 
 
 def _take(X: Any, rows: slice | np.ndarray) -> Any:
-    """Rows of X; a run of them is a view, of CSR too."""
+    """Rows of X. A run of rows is a view, also for CSR."""
     if not sp.issparse(X) or not isinstance(rows, slice):
         return X[rows]
     start, stop, step = rows.indices(X.shape[0])
@@ -206,14 +206,14 @@ def _take(X: Any, rows: slice | np.ndarray) -> Any:
 
 
 def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
-    """CSR rows of these arrays. The constructor of SciPy copies what is a small part of another array."""
+    """CSR rows of these arrays, without the copies of SciPy's constructor."""
     out = sp.csr_array(shape, dtype=data.dtype)
     out.data, out.indices, out.indptr = data, indices, indptr
     return out
 
 
 def one_a_place(X: sp.csr_array) -> sp.csr_array:
-    """The same matrix with entries of one place added up, and in order; what came is not changed."""
+    """The matrix in canonical CSR format: sorted indices, duplicates summed. The input is not modified."""
     if X.has_canonical_format:
         return X
     X = X.copy()
@@ -222,7 +222,7 @@ def one_a_place(X: sp.csr_array) -> sp.csr_array:
 
 
 def stack(blocks: Sequence[Any]) -> Any:
-    """One block of the examples of several, in their order, with numbers as float64."""
+    """Concatenate blocks to one, in order, with numbers as float64."""
     if len(blocks) == 1:
         return blocks[0].piece(0, len(blocks[0]), 0)
     first, parts = blocks[0], [block.X for block in blocks]
@@ -237,7 +237,7 @@ def stack(blocks: Sequence[Any]) -> Any:
 
 
 def missing(values: np.ndarray) -> np.ndarray:
-    """Where values are None, NaN or NA."""
+    """Mask of the values that are None, NaN or NA."""
     if values.dtype != object:
         return values != values
     unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
@@ -246,43 +246,44 @@ def missing(values: np.ndarray) -> np.ndarray:
 
 
 def offsets(lengths: ArrayLike) -> np.ndarray:
-    """Where sequences of these lengths begin, and where the last ends."""
+    """Offsets of sequences of these lengths."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def firsts(offset: np.ndarray) -> np.ndarray:
-    """The rows at which sequences begin; empty ones have none."""
+    """The first rows of sequences, without empty sequences."""
     return offset[:-1][offset[1:] > offset[:-1]]
 
 
 def _bounds(offset: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and last sequences of parts: a part ends with the sequence that fills it."""
+    """First and last sequences of parts. A part ends with the sequence that fills it."""
     marks = np.searchsorted(offset, np.arange(size, offset[-1], size), "left")
     bounds = np.unique(np.concatenate([[0], marks, [len(offset) - 1]]))
     return bounds[:-1], bounds[1:]
 
 
 def power_of_two(number: float, least: int) -> int:
-    """The largest power of two that is not above the number, nor below the least."""
+    """The largest power of two between `least` and the number."""
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
 def of_one_size(total: int, rows: float) -> int:
-    """How many rows each of the parts has that so many are cut into: at least `rows`, or all."""
+    """Number of rows of each part of equal size: at least `rows`, or all."""
     return -(-total // max(1, int(total / max(rows, 1.0)))) or 1
 
 
 def rows_beside(block: Block, statistic_bytes: float) -> float | None:
-    """Rows of a block in memory for which summing up takes longer than adding the sums; None if any has."""
+    """Rows of a block in memory for which `summarize` takes longer than adding the sums; None for the
+    default."""
     rows = statistic_bytes / max(block.row_bytes, 8.0) / 2.0
     return rows if rows > power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256) else None
 
 
 def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:
-    """Cut examples in memory into blocks: views, with boundaries that depend on the data alone.
+    """Divide examples in memory into blocks: views, with boundaries that depend on the data alone.
 
-    Blocks are of about four megabytes; or, where the statistic is large beside that or a row takes long, of
-    as many rows as are said, and all of one size.
+    Blocks have about four megabytes. If the statistic is larger, or a row takes long, they have `rows` rows
+    each.
     """
     if rows is None:
         size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)

@@ -1,4 +1,4 @@
-"""Cost: memory is estimated before it is taken, and a refusal says what to do instead."""
+"""Memory cost: it is estimated before allocation, and the error says what to do instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILES_V2 = ("memory.max", "memory.current", "inactive_file")
 
 
 def afford(numbers: float, what: str, instead: str) -> None:
-    """Refuse sums of more numbers than a quarter of the memory holds: a few of them live at once.
+    """Raise a MemoryError for sums that need more than a quarter of the memory: a few of them exist at once.
 
     >>> afford(1e15, "the moments of 30000000 features", "use fewer features.")
     Traceback (most recent call last):
@@ -27,8 +27,8 @@ def afford(numbers: float, what: str, instead: str) -> None:
 
 @cache  # a process seldom gets another limit, and this is asked in every pass
 def memory_limit(root: Path = Path("/")) -> tuple[float, str]:
-    """Bytes of memory for this process: the least limit of the machine and of the cgroups that the process
-    is in, as containers and batch jobs are. With the words that say which one it is."""
+    """Bytes of memory for this process: the smallest limit of the machine and of its cgroups (containers,
+    batch jobs), with a description of the limit."""
     limits = [(physical_memory(), "this machine has")]
     for folder, (limit, *_) in cgroups(root):
         if (text := _text(folder / limit)).isdigit():
@@ -37,7 +37,7 @@ def memory_limit(root: Path = Path("/")) -> tuple[float, str]:
 
 
 def free_memory(root: Path = Path("/")) -> float:
-    """Bytes that this process may still take, as far as the system tells."""
+    """Bytes of free memory for this process, as far as the system reports it."""
     free = physical_memory() / 2
     for line in _text(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
@@ -51,7 +51,7 @@ def free_memory(root: Path = Path("/")) -> float:
 
 
 def physical_memory() -> float:
-    """Bytes of this machine; infinite on a system that does not tell."""
+    """Bytes of memory of this machine; infinite if the system does not report it."""
     return (
         os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else float("inf")
     )

@@ -1,4 +1,4 @@
-"""Numbers made of rows: to tell data apart, and to draw rows whatever their order and their blocks are."""
+"""Hashes of rows: fingerprints of data, and random draws that do not depend on order or blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 
 def row_hashes(X: Any, *seed: int) -> np.ndarray:
-    """A 64-bit number for each row, equal for equal rows, dense or CSR."""
+    """A 64-bit hash of each row, equal for equal rows, dense or CSR."""
     random = np.random.default_rng(seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
     bits = ((X.data if sp.issparse(X) else X) + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
     bits = bits ^ (bits >> np.uint64(32))  # of small whole numbers only the highest bits are set
@@ -26,12 +26,12 @@ def row_hashes(X: Any, *seed: int) -> np.ndarray:
 
 
 def uniforms(hashes: np.ndarray) -> np.ndarray:
-    """A number in (0, 1) from each hash."""
+    """A uniform number in (0, 1) from each hash."""
     return ((hashes >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
 def example_hashes(block: Any, *seed: int) -> np.ndarray:
-    """A 64-bit number for each row or sequence, its target included; equal for equal ones."""
+    """A 64-bit hash of each row or sequence with its target."""
     X = block.X
     if X.dtype == object:
         X = np.stack([_numbers(column) for column in X.T], axis=1)
@@ -50,7 +50,7 @@ def example_hashes(block: Any, *seed: int) -> np.ndarray:
 
 
 def fingerprint(block: Any) -> np.ndarray:
-    """A number made of all examples; neither their order nor their blocks change it."""
+    """A fingerprint of all examples that does not depend on their order or blocks."""
     if hasattr(block, "fingerprint"):  # a block that is neither rows nor sequences
         return block.fingerprint()
     y = [] if block.y is None else list(np.atleast_2d(block.y.T))
@@ -69,14 +69,14 @@ BASE = 0xD1342543DE82EF95  # odd, so that no power of it is zero modulo 2^64
 
 
 def fingerprint_in_order(block: Any) -> tuple[tuple[int, int], ...]:
-    """How many examples there are, and a number made of them in their order, a polynomial of their hashes."""
+    """The number of examples, and a fingerprint that depends on their order: a polynomial of their hashes."""
     h = example_hashes(block, 0) + row_hashes(np.asarray(block.weight)[:, None], 0, 2)
     powers = np.cumprod(np.full(len(h), BASE, np.uint64))[::-1]
     return ((len(h), int((h * powers).sum(dtype=np.uint64))),)
 
 
 def joined_fingerprint(parts: Iterable[tuple[int, int]]) -> int:
-    """The number of all examples from those of the parts, wherever these were cut."""
+    """The fingerprint of all examples from those of parts, for any division."""
     total = 0
     for n, part in parts:
         total = (total * pow(BASE, n, 1 << 64) + part) % (1 << 64)
@@ -92,10 +92,10 @@ LANES = 1021  # a prime: two values that change places are rarely a multiple of 
 
 
 def checksum(block: Any) -> int:
-    """A number made of the values of a block and their places, at the speed at which memory is read.
+    """A checksum of the values of a block and their positions, at memory bandwidth.
 
-    It tells whether a block is read again as it was, in this process: Python hashes strings otherwise in
-    another one.
+    It detects whether a block changed between passes, within this process: Python's hashes of strings differ
+    between processes.
     """
     parts = block.__getstate__()
     arrays = [array for name in sorted(parts.keys() - {"index"}) for array in _arrays(parts[name])]

@@ -1,4 +1,4 @@
-"""The one loop of all iterative fits: progress, callbacks, checkpoints, and why it stopped."""
+"""The loop of all iterative fits: progress, callbacks, checkpoints, and the reason for stopping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .values import Value
 
 @dataclass(frozen=True, eq=False)
 class Progress(Value):
-    """Where an iterative fit stands: all that its loop needs to go on, and so what a checkpoint holds."""
+    """State of an iterative fit: what the loop needs to continue, and what a checkpoint stores."""
 
     model: Any
     trace: tuple[float, ...] = ()  # objective by iteration
@@ -39,7 +39,7 @@ P = TypeVar("P", bound=Progress)
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint(Value):
-    """The progress of a fit, and what identifies the fit."""
+    """Content of a checkpoint: the progress of a fit, and the identity of the fit."""
 
     fit: str
     progress: Progress
@@ -47,7 +47,7 @@ class Checkpoint(Value):
 
 @dataclass(frozen=True)
 class Watch:
-    """What happens around the iterations of one fit: callbacks are called, the checkpoint is kept."""
+    """Callbacks and checkpoint of a fit."""
 
     estimator: Any = None  # with scikit-learn's callbacks
     checkpoint: Any = None  # a path
@@ -60,9 +60,11 @@ class Watch:
         return replace(self, max_iter=max_iter)
 
     def loop(self, step: Callable[[P], P], progress: P) -> P:
-        """Repeat `progress = step(progress)` until it says why it stopped, or `max_iter` times."""
+        """Repeat `progress = step(progress)` until it has a reason to stop, or `max_iter` times."""
         if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
-            raise FileNotFoundError(f"There is no folder for the checkpoint {self.checkpoint}.")
+            raise FileNotFoundError(
+                f"The folder of checkpoint={str(self.checkpoint)!r} does not exist: create it first."
+            )
         fit = self._fit()
         progress = self._resumed(progress, fit)
         context = None
@@ -94,17 +96,17 @@ class Watch:
         return progress
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """What makes an estimator that predicts, as if the fit had stopped here."""
+        """Fitted attributes of the estimator, as if the fit had stopped here."""
         model = self.as_model(progress.model)
         return {**self.estimator._fitted(model), "model_": model}
 
     def _fit(self) -> str:
-        """What identifies the fit: a checkpoint of another one must not be continued."""
+        """Identity of the fit: a checkpoint of another fit must not be continued."""
         if self.checkpoint is None or self.estimator is None:
             return ""
         params = self.estimator.get_params(deep=False)
-        kept = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
-        return f"{type(self.estimator).__name__} {digest_of((kept, self._rows()))}"
+        digests = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
+        return f"{type(self.estimator).__name__} {digest_of((digests, self._rows()))}"
 
     def _rows(self) -> Any:
         if self.data is None:
@@ -116,19 +118,19 @@ class Watch:
     def _resumed(self, start: P, fit: str) -> P:
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return start
-        found = load_value(self.checkpoint)
-        if not isinstance(found, Checkpoint) or found.fit != fit or not alike(start, found.progress):
+        stored = load_value(self.checkpoint)
+        if not isinstance(stored, Checkpoint) or stored.fit != fit or not alike(start, stored.progress):
             raise StorageError(
-                f"{self.checkpoint} holds another fit than this one, with other parameters or other rows"
-                f"{', or rows in another order' if self.in_order else ''}: remove it to start again, or name "
-                "another file."
+                f"{self.checkpoint} is the checkpoint of another fit, with other parameters or other rows"
+                f"{', or rows in another order' if self.in_order else ''}: remove it to start again, or "
+                f"pass another file."
             )
-        return found.progress  # type: ignore[return-value]
+        return stored.progress  # type: ignore[return-value]
 
 
 @contextmanager
 def one_task(estimator: Any) -> Iterator[None]:
-    """The callbacks of a fit that has no iterations."""
+    """Callbacks of a fit without iterations."""
     context = estimator._init_callback_context()
     context.call_on_fit_task_begin(estimator=estimator)
     yield

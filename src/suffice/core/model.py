@@ -12,7 +12,7 @@ from .values import Value
 
 
 class Model(Value, ABC):
-    """Parameters, what they predict, what they add up, and what they become.
+    """Immutable parameters, with `summarize` (block to statistics) and `estimate` (statistics to model).
 
     The law, for all blocks a and b, to rounding:
     ``m.summarize(a followed by b) == m.summarize(a) + m.summarize(b)``.
@@ -29,38 +29,39 @@ class Model(Value, ABC):
 
     @abstractmethod
     def estimate(self, s: Any) -> Self:
-        """The model that the total calls for (the M step). Priors enter here and only here."""
+        """The model estimated from the total (the M step). Priors enter only here."""
 
 
 class Family(Value, ABC):
     """K densities of one kind on the same rows.
 
-    The block of naive Bayes and discriminant analysis (labels known), of mixtures (labels hidden) and
-    of hidden Markov models (hidden and chained).
+    Families are the building blocks of naive Bayes and discriminant analysis (labels known), of mixtures
+    (labels hidden) and of hidden Markov models (labels hidden in a chain).
     """
 
     support: ClassVar[str]  # what a column holds: "real", "count", "binary", "category" or "mixed"
 
     @abstractmethod
     def log_density(self, X: Any) -> np.ndarray:
-        """log p(x given k), (N, K). NaN is not observed, and is summed out."""
+        """log p(x given k), (N, K). NaN means not observed, and is marginalized."""
 
     @abstractmethod
     def summarize(self, X: Any, R: np.ndarray) -> Statistics:
-        """Statistics of the rows of X, shared among the K densities by R (N, K), weights included."""
+        """Statistics of the rows of X with responsibilities R (N, K) of the K densities, weights included."""
 
     def scores(self, X: Any) -> np.ndarray:
-        """log p(x given k), (N, K), up to a term of the row that is the same for every k."""
+        """log p(x given k), (N, K), up to a term that is the same for every k."""
         return self.log_density(X)
 
     def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Statistics:
-        """`summarize` of rows each of which is of one of the K densities, k[n]."""
+        """`summarize` of rows that belong to one density each, k[n]."""
         R = np.zeros((K, len(k))).T
         R[np.arange(len(k)), k] = weight
         return self.summarize(X, R)
 
     def sufficient(self, X: Any) -> np.ndarray:
-        """t(x), (N, P), of an exponential family: `scores` are linear in it, but for a term of the row."""
+        """Sufficient statistics t(x), (N, P), of an exponential family: `scores` are linear in them, up to a
+        term of the row."""
         raise NotImplementedError(f"{type(self).__name__} is no exponential family.")
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +70,7 @@ class Family(Value, ABC):
 
     @abstractmethod
     def estimate(self, s: Any) -> Self:
-        """The densities of this kind that the statistics call for."""
+        """The densities estimated from the statistics."""
 
     @abstractmethod
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -78,14 +79,14 @@ class Family(Value, ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """Free parameters, as the information criteria count them."""
+        """Number of free parameters, for the information criteria."""
 
     def log_prior(self) -> float:
         """Log of the prior density of the parameters, up to a constant; zero without a prior."""
         return 0.0
 
     def must_be_of(self, K: int, D: int, each: str) -> None:
-        """Refuse densities that are not K, on D columns."""
+        """Raise unless there are K densities on D columns."""
         columns = self.sample(np.zeros(1, int), np.random.default_rng(0)).shape[1]
         densities = self.log_density(np.full((1, columns), np.nan)).shape[1]
         if (densities, columns) != (K, D):

@@ -1,4 +1,5 @@
-"""Partitions: the blocks of one data set, wherever they live, and what engines do with them."""
+"""Partitions: the blocks of a data set, in memory, in files or on a cluster, and the operations of
+engines."""
 
 from __future__ import annotations
 
@@ -17,53 +18,53 @@ from .values import nbytes
 
 
 class Partitions(ABC):
-    """The blocks of one data set. An engine is one subclass, and this is all we ask of it.
+    """The blocks of a data set. An engine is a subclass that implements these methods.
 
-    Whatever the engine: block boundaries depend on the data alone; sums follow `tree_sum` by block
-    index; `shared` travels once a call; tasks keep no state, so a lost one can be run again.
+    On every engine: block boundaries depend on the data alone; sums follow `tree_sum` by block index;
+    `shared` is sent once per call; tasks are stateless, so a lost task can be run again.
     """
 
     local: ClassVar[bool] = False  # whether the blocks are of this process, whose threads share them
 
     @abstractmethod
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        """Partitions of `f(*shared, block)`; they stay where they are."""
+        """Partitions of `f(*shared, block)`. They stay on the engine."""
 
     @abstractmethod
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        """The sum of `f(*shared, block)`; it comes to the driver."""
+        """The sum of `f(*shared, block)`, on the driver."""
 
     @abstractmethod
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        """The sums by key of the rows that `f(*shared, block)` gives, for sums too large for the driver.
+        """The sums by key of the rows returned by `f(*shared, block)`, for sums too large for the driver.
 
-        The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose
-        first axis is as long. The sums stay in partitions of so many :class:`~suffice.engines.shards.Shard`
-        blocks, each of a run of keys: on Ray in its object store; elsewhere in the memory of this process, or
-        in a temporary file. As an argument of a later pass they give what it needs: ``sums.take(keys)``.
+        The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose first
+        axis is as long. The sums stay in `shards` partitions of :class:`~suffice.engines.shards.Shard`
+        blocks, each with a run of keys: on Ray in its object store; elsewhere in the memory of this process,
+        or in a temporary file. They can be an argument of a later pass, which reads ``sums.take(keys)``.
         Their bits do not depend on `shards`.
         """
 
     @abstractmethod
     def batches(self) -> Iterator[Any]:
-        """The blocks, one after the other, in this process, which holds few of them at a time."""
+        """Iterate over the blocks in this process, with few of them in memory at a time."""
 
     def persisted(self) -> Partitions:
-        """The same partitions, whose blocks are made once and not in each pass."""
+        """The same partitions, with blocks that are computed once and not in each pass."""
         return self
 
     def gather(self, instead: str) -> Any:
-        """All examples as one block of this process, in their order.
+        """All examples as one block in this process, in order.
 
-        Their size is asked for first, and compared with the memory that is free. `instead` says what to do if
-        that is too little.
+        Their size is compared with the free memory first. `instead` is the advice of the error if it is too
+        large.
         """
         afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
 
 
 class Opened(Partitions):
-    """Partitions that came through the door before: `fit` and `score` take them in the place of data."""
+    """Partitions whose input was already checked: `fit` and `score` accept them in place of data."""
 
     features: tuple[str, ...] | int  # the names of the features, or how many there are
     check: Any  # that the blocks have passed
@@ -80,7 +81,7 @@ def _as_tuple(block: Any) -> tuple[Any, ...]:
 
 
 def in_any_order(f: Callable[..., Any]) -> bool:
-    """Whether a summary, a class method of its statistics, adds whole numbers: see `Statistics.any_order`."""
+    """Whether a summary, a class method of its statistics, sums integers: see `Statistics.any_order`."""
     return getattr(getattr(f, "__self__", None), "any_order", False)
 
 
@@ -91,7 +92,7 @@ def by_threads(f: Callable[..., Any], shared: Sequence[Any]) -> bool:
 
 
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
-    """The sum over a run of blocks, each taken in pieces that fit the cache: the task of every engine."""
+    """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine."""
     zero = f(*shared, blocks[0].piece(0, 0, 0))
     if in_any_order(f):
         total = zero
@@ -112,7 +113,7 @@ def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: A
 
 @contextmanager
 def in_block(number: int, doing: str) -> Iterator[None]:
-    """An error inside says in which block it was."""
+    """Add the number of the block to errors."""
     try:
         yield
     except Exception as error:

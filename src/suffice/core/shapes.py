@@ -39,14 +39,14 @@ Pairs = list[tuple[str, int]]  # what is declared of an axis, and its size
 
 
 def sizes_of(value: Value) -> dict[str, int]:
-    """The sizes that a value gives its letters; a ValueError if its fields are not as declared."""
+    """The sizes of the letters of a value. Raises a ValueError if its fields are not as declared."""
     sizes = fitting_sizes(type(value), value.fields())
     value.check_loaded(sizes)
     return sizes
 
 
 def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, int]:
-    """Sizes of the letters with which the values fit what the class declares of them; some may be known."""
+    """Sizes of the letters for which the values match the declarations of the class; some may be known."""
     checks = []
     for name, (hint, declaration) in declared(cls).items():
         if name not in values:
@@ -71,7 +71,7 @@ def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, 
 
 @cache
 def declared(cls: type) -> dict[str, tuple[Any, str | None]]:
-    """The fields of a class: their type, and what they declare of its shape."""
+    """The fields of a class: their types, and their declared shapes."""
     hints = get_type_hints(cls, include_extras=True)
     if dataclasses.is_dataclass(cls):
         hints = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
@@ -89,7 +89,7 @@ def _plain(hint: object) -> str:
 
 
 def _is(hint: Any, value: Any) -> bool:
-    """Whether a value is of a type; a whole number is a number, a truth value is none."""
+    """Whether a value is of a type. An int is a float; a bool is not a number."""
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
@@ -111,7 +111,7 @@ def _is(hint: Any, value: Any) -> bool:
 
 
 def _alternatives(declaration: str, value: Any) -> list[Pairs]:
-    """What each shape that the declaration allows, and that the value can have, says of its axes."""
+    """For each shape of the declaration that the value can have, the sizes of its axes."""
     return [pairs for one in declaration.split(" or ") if (pairs := _pairs(one, value)) is not None]
 
 
@@ -137,7 +137,7 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
 
 @cache
 def _form(shape: str) -> tuple[Any, Any]:
-    """A declaration in its parts, and what looks at a value by it."""
+    """A parsed declaration, and its check of a value."""
     if match := _SHAPE.fullmatch(shape):
         return match, _of_array
     return _PARTS.fullmatch(shape), _of_value
@@ -171,7 +171,7 @@ def _of_value(match: re.Match[str], value: Any) -> Pairs | None:
 
 
 def _with(sizes: dict[str, int], pairs: Pairs) -> dict[str, int] | None:
-    """The sizes with those that the pairs say; None if they contradict."""
+    """The sizes updated by the pairs; None if they contradict."""
     sizes = dict(sizes)
     for declared_size, size in pairs:
         if declared_size == "*":
@@ -206,8 +206,8 @@ def _described(value: object) -> str:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether a fit that began with `a` may have come to `b`: it is of the same class and sizes, but for M,
-    which counts what a fit adds. What is None in one of them says nothing."""
+    """Whether a fit that started with `a` can have reached `b`: the same class and sizes, except for M, which
+    may grow. None matches anything."""
     if a is None or b is None:
         return True
     if isinstance(a, Value):
@@ -226,13 +226,13 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def must(holds: bool | np.bool, text: str) -> None:
-    """Refuse a value from a file."""
+    """Raise for an invalid value from a file."""
     if not holds:
         raise ValueError(text)
 
 
 def must_index(index: np.ndarray, size: int, what: str) -> None:
-    """Refuse an index that is not within an array of this size."""
+    """Raise for an index out of range for an array of this size."""
     must(
         index.size == 0 or (index.min() >= 0 and index.max() < size),
         f"{what} are not all from 0 to {size - 1}.",
@@ -240,6 +240,6 @@ def must_index(index: np.ndarray, size: int, what: str) -> None:
 
 
 def must_rise(offset: np.ndarray, to: int, what: str) -> None:
-    """Refuse offsets that do not rise from zero to the size of what they cut."""
+    """Raise for offsets that do not increase from zero to the size."""
     rise = len(offset) > 0 and offset[0] == 0 and offset[-1] == to and (offset[1:] >= offset[:-1]).all()
     must(rise, f"{what} do not rise from 0 to {to}.")

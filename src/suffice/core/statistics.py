@@ -1,4 +1,4 @@
-"""Statistics: what a model adds up over the examples, and the one order in which sums are taken."""
+"""Statistics: the sums of a model over the examples, and the fixed order of summation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Statistics(Value):
 
 @dataclass(frozen=True, eq=False)
 class Parts(Statistics):
-    """Several statistics of the same rows, each added to its like."""
+    """Several statistics of the same rows, added part by part."""
 
     parts: tuple[Any, ...]
 
@@ -52,7 +52,7 @@ def _scale(a: Any, factor: float) -> Any:
     return tuple(_scale(part, factor) for part in a) if isinstance(a, tuple) else a * factor
 
 
-@one_blas_thread  # triangular factors are added by a factorisation
+@one_blas_thread  # triangular factors are added by a factorization
 def add(a: T, b: T) -> T:
     return a + b  # type: ignore[operator]
 
@@ -60,9 +60,9 @@ def add(a: T, b: T) -> T:
 def tree_sum(terms: Iterable[T], add: Callable[[T, T], T] = add) -> T:
     """Sum in the order of the carries of binary counting.
 
-    The order depends on the position of a term alone, never on when it arrived, and an aligned run
-    of 2^g terms is a subtree: summing the runs first, wherever they are, gives the same bits.
-    At most log2(n) + 1 partial sums are held.
+    The order depends on the positions of the terms alone, not on their time of arrival. An aligned run of 2^g
+    terms is a subtree, so summing the runs first gives the same bits. At most log2(n) + 1 partial sums are
+    held.
 
     >>> tree_sum(["a", "b", "c", "d", "e"], add=lambda a, b: f"({a}{b})")
     '(((ab)(cd))e)'

@@ -1,11 +1,11 @@
-"""Storage: one file of JSON and arrays (safetensors), read without running anything it says.
+"""Storage: one file of JSON and arrays (safetensors), which is read without running code.
 
 A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the version of
 the format and of suffice, and a digest of it all, so that a file damaged on its way is refused.
 
-The digest has no key, and does not prove who wrote the file. Whoever wrote it, nothing in it is run; what it
-takes in memory is in proportion to its size; and its arrays have the shapes that the classes declare (see
-`shapes`), since compiled loops read them without a look at their bounds.
+The digest has no key, and does not prove who wrote the file. But no code in it is run, the memory that it
+takes is proportional to its size, and its arrays have the shapes that the classes declare (see `shapes`),
+since compiled loops read them without bounds checks.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _DTYPE = re.compile(r"[<>|=]?[biufOU]\d*")
 
 
 class StorageError(ValueError):
-    """A file that is not a model of ours, or not as it was written."""
+    """A file that was not written by suffice, or is damaged."""
 
 
 # --- writing -------------------------------------------------------------------------------------------
 
 
 def save_value(value: Any, path: str | os.PathLike[str]) -> None:
-    """Write a value so that the file at `path` is at any moment the old one or the new one, whole.
+    """Write a value atomically: the file at `path` is always the complete old or the complete new one.
 
-    A link stays a link, and a file keeps its mode.
+    Symbolic links are followed, and a file keeps its mode.
     """
     from safetensors.numpy import save
 
@@ -56,14 +56,14 @@ def save_value(value: Any, path: str | os.PathLike[str]) -> None:
     text = json.dumps(tree, sort_keys=True)
     if (padded := _padded(tree)) > PADDED + PADDING * len(text):
         raise TypeError(
-            f"Arrays of strings take {padded / 1e6:.0f} MB, most of which pads them to the length of the "
-            "longest, and would not be read again: make them arrays of dtype object."
+            f"Arrays of strings take {padded / 1e6:.0f} MB, mostly padding to the length of the "
+            f"longest, and could not be loaded: convert them to dtype object."
         )
     metadata = {"suffice": FORMAT, "version": this_version(), "value": text, "digest": _digest(text, arrays)}
     content = save(arrays, metadata)
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
-        raise StorageError(f"{path} is not a regular file: name another one.")
+        raise StorageError(f"{path} is not a regular file: pass another path.")
     _sweep(path)
     part = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{threading.get_ident()}.part")
     part.unlink(missing_ok=True)
@@ -85,7 +85,7 @@ def _host() -> str:
 
 @lru_cache(256)  # a checkpoint is saved many times
 def _sweep(path: Path) -> None:
-    """Remove what saves to this path have left, of processes of this machine that are no more."""
+    """Remove temporary files of saves to this path by dead processes of this machine."""
     mine = {thread.ident for thread in threading.enumerate()}
     for part in path.parent.glob(f".{_escaped(path.name)}.{_host()}.*.part"):
         process, thread = part.name.split(".")[-3:-1]
@@ -121,7 +121,7 @@ def this_version() -> str:
 
 
 def load_value(path: str | os.PathLike[str], made: Callable[[Any], Any] = lambda value: value) -> Any:
-    """The value in a file, and what is `made` of it. Whatever is wrong with the file is a StorageError."""
+    """The value in a file, passed through `made`. Any fault of the file raises a StorageError."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # to read a pipe would wait for who writes to it
         raise StorageError(f"{path} is not a regular file.")
     content = Path(path).read_bytes()
@@ -176,7 +176,7 @@ def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """A digest of what would be stored; what cannot be is told apart by its name."""
+    """A digest of the stored form. Values that cannot be stored are represented by their names."""
     arrays: dict[str, np.ndarray] = {}
     if isinstance(value, np.random.RandomState):
         value = value.get_state()
@@ -188,7 +188,7 @@ def digest_of(value: Any) -> str:
 
 
 def _padded(tree: Any) -> int:
-    """The bytes that arrays of strings take: NumPy makes all as long as the longest."""
+    """The bytes of arrays of strings, which NumPy pads to the longest."""
     match tree:
         case {"strings": list(parts), "dtype": str(dtype)} if dtype.lstrip("<>|=").startswith("U"):
             return 4 * len(parts) * max((len(part) for part in parts if isinstance(part, str)), default=0)
@@ -255,7 +255,7 @@ class _Decoder:
             case {"scalar": dtype, "value": value}:
                 kind = _dtype(dtype).kind
                 if kind == "O" or not isinstance(value, str if kind == "U" else bool | int | float):
-                    raise StorageError(f"the file holds a scalar of {dtype} that is none.")
+                    raise StorageError(f"the file holds an invalid scalar of {dtype}.")
                 return np.dtype(dtype).type(value)
             case {"strings": list(parts), "dtype": dtype, "shape": shape}:
                 return self._strings(parts, _dtype(dtype).kind).reshape(self._shape(shape))
@@ -273,28 +273,28 @@ class _Decoder:
                     raise StorageError(f"the file holds a dict of more than {KEYS} keys that are no strings.")
                 out = dict(zip(keys, (self(value) for _, value in pairs), strict=True))
                 if len(out) < len(pairs):
-                    raise StorageError("the file holds a dict with a key that is there twice.")
+                    raise StorageError("the file holds a dict with a duplicate key.")
                 return out
             case {"class": str(name), "fields": dict(fields)}:
                 value = known_class(name)(**{k: self(v) for k, v in fields.items()})
                 sizes_of(value)
                 return value
-        raise StorageError("the file holds what is no value.")
+        raise StorageError("the file holds an invalid value.")
 
     def _strings(self, parts: list[Any], kind: str) -> np.ndarray:
         if kind == "U":
             if not all(isinstance(part, str) for part in parts):
-                raise StorageError("the file holds an array of strings that are none.")
+                raise StorageError("the file holds an invalid array of strings.")
             return np.array(parts, dtype=np.str_)
         if kind != "O":
-            raise StorageError("the file holds numbers in the place of strings.")
+            raise StorageError("the file holds numbers instead of strings.")
         out = np.empty(len(parts), object)
         for n, part in enumerate(parts):
             out[n] = self(part)
         return out
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
-        """Where there are no entries, an axis could have any length: it has none beyond that of the file."""
+        """An empty array could claim axes of any length: they are limited by the size of the file."""
         if not isinstance(shape, list) or not all(type(n) is int and 0 <= n <= self.size for n in shape):
             raise StorageError(f"the file holds an array of shape {str(shape)[:100]}.")
         return tuple(shape)
@@ -307,7 +307,7 @@ def _dtype(name: object) -> np.dtype:
 
 
 def known_class(name: str) -> type:
-    """The class of ours with this name: looked up in a list, never imported because a file says so."""
+    """The class with this name, looked up in the registry. A file cannot cause imports."""
     if name not in Value.known:
         import_everything()
     if name not in Value.known:
@@ -316,7 +316,7 @@ def known_class(name: str) -> type:
 
 
 def import_everything() -> None:
-    """Import all modules of suffice that define models, so that all their classes are known.
+    """Import all modules of suffice that define models, so that all their classes are registered.
 
     Engines and inputs hold rows, never a part of a model; some import Ray, Spark or Dask, which need not be
     installed.

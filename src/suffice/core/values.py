@@ -1,4 +1,4 @@
-"""Values: immutable records of numbers, arrays and other values, as models and statistics are."""
+"""Values: immutable records of numbers, arrays and other values, such as models and statistics."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 class Value:
     """An immutable dataclass of numbers, strings, arrays, tuples and other values.
 
-    Every subclass is known by its dotted name, which is how `suffice.load` finds it: a file can
-    name a class of this list and nothing else.
+    Every subclass is registered by its dotted name, by which `suffice.load` finds it. A file can name only
+    registered classes.
     """
 
     known: ClassVar[dict[str, type]] = {}
@@ -28,9 +28,10 @@ class Value:
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
-        """Raise a ValueError if a value from a file is not what a loop may read, beyond its shapes.
+        """Raise a ValueError if a value from a file is unsafe for compiled loops, beyond its shapes.
 
-        `sizes` are those of the letters in its declarations (see `core.shapes`); a class may add to them.
+        `sizes` are those of the letters in its declarations (see `core.shapes`). A class may extend the
+        check.
         """
 
     def __getstate__(self) -> dict[str, Any]:
@@ -39,7 +40,7 @@ class Value:
 
 
 def nbytes(value: Any) -> int:
-    """Bytes of numbers in a value, its parts included."""
+    """Bytes of the numbers in a value, including its parts."""
     if isinstance(value, Value):
         return sum(map(nbytes, value.fields().values()))
     if isinstance(value, tuple):

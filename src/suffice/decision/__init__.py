@@ -1,4 +1,4 @@
-"""Decisions: what to do, given probabilities and what mistakes cost."""
+"""Bayes decision theory: decisions from probabilities and losses."""
 
 from .bayes_decision import BayesDecision, conditional_risk, excess_risk_bound, expected_risk
 

@@ -1,7 +1,7 @@
-"""Bayes decisions: of some actions, the one of least mean loss under the probabilities of the classes.
+"""Bayes decisions: the action of minimum expected loss, given class probabilities.
 
-Li 4.1.2. A loss of one for each mistake asks for the most probable class. To reject, at a cost, is one action
-more: Chow, "On optimum recognition error and reject tradeoff", 1970.
+Li 4.1.2. With 0-1 loss it is the most probable class. Rejection, at a cost, is one more action: Chow, "On
+optimum recognition error and reject tradeoff", 1970.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from ..inputs import open_rows, source_of
 
 
 def conditional_risk(probability: Any, loss: Any = None) -> np.ndarray:
-    """The mean loss of each action, given the probabilities of the classes.
+    """Expected loss of each action (conditional risk), given class probabilities.
 
     Parameters
     ----------
     probability : array of shape (n_samples, n_classes)
         p(class given x).
     loss : array of shape (n_classes, n_actions), optional
-        Loss of the action of the column where the class of the row is true; if not given, one for each
-        mistake.
+        ``loss[c, a]`` is the loss of action a if the true class is c. If None, 0-1 loss.
 
     Returns
     -------
@@ -46,17 +45,16 @@ def conditional_risk(probability: Any, loss: Any = None) -> np.ndarray:
 
 
 def expected_risk(decision: Any, joint: Any, loss: Any = None) -> float:
-    """The mean loss of decisions, where the probabilities of all cases are known; or over examples.
+    """Expected risk of decisions, from the joint probabilities of all cases or over examples.
 
     Parameters
     ----------
     decision : array of shape (n_cases,)
-        Number of the action in each case.
+        Index of the action in each case.
     joint : array of shape (n_cases, n_classes) or (n_cases,)
-        p(case, class), up to a factor; or the number of the true class of each case, as of examples.
+        p(case, class), up to a factor; or the index of the true class of each case.
     loss : array of shape (n_classes, n_actions), optional
-        Loss of the action of the column where the class of the row is true; if not given, one for each
-        mistake.
+        ``loss[c, a]`` is the loss of action a if the true class is c. If None, 0-1 loss.
 
     Returns
     -------
@@ -83,22 +81,21 @@ def expected_risk(decision: Any, joint: Any, loss: Any = None) -> float:
 
 
 def excess_risk_bound(probability: Any, estimate: Any, weight: Any = None, loss: Any = None) -> float:
-    """The most that decisions by estimated probabilities can lose in the mean against those by the true ones.
+    """Upper bound on the excess risk of decisions by estimated instead of true probabilities.
 
-    It is the mean of ``sum_c r_c abs(p_c - q_c)``, with r_c the largest difference of losses if c is true.
-    For two classes and a loss of one for each mistake, it is twice the mean of ``abs(p - q)``.
+    It is the mean of ``sum_c r_c abs(p_c - q_c)``, where r_c is the largest difference of losses if c is
+    true. For two classes and 0-1 loss, it is twice the mean of ``abs(p - q)``.
 
     Parameters
     ----------
     probability : array of shape (n_cases, n_classes)
         True p(class given case).
     estimate : array of shape (n_cases, n_classes)
-        Its estimate.
+        Estimated p(class given case).
     weight : array of shape (n_cases,), optional
-        p(case), up to a factor; equal if not given.
+        p(case), up to a factor. If None, uniform.
     loss : array of shape (n_classes, n_actions), optional
-        Loss of the action of the column where the class of the row is true; if not given, one for each
-        mistake.
+        ``loss[c, a]`` is the loss of action a if the true class is c. If None, 0-1 loss.
 
     Returns
     -------
@@ -142,25 +139,24 @@ def _answers(name: str) -> Callable[[Any], bool]:
 
 
 class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Decisions of least mean loss, by the probabilities that any classifier gives.
+    """Decisions of minimum expected loss, from the probabilities of any classifier.
 
-    It takes whatever the classifier takes: arrays, tables, scans, data on a cluster, sequences.
+    It accepts the same input as the classifier: arrays, tables, scans, data on a cluster, sequences.
 
     Parameters
     ----------
     estimator : classifier
-        With `predict_proba`; of suffice, or another. One that is fitted already goes into scikit-learn's
-        `FrozenEstimator`.
+        Classifier with `predict_proba`, from suffice or another library. To use a fitted classifier, wrap it
+        in scikit-learn's `FrozenEstimator`.
     loss : array of shape (n_classes, n_actions), default=None
-        Loss of the action of the column where the class of the row is true, the classes in order; one for
-        each mistake if not given.
+        ``loss[c, a]`` is the loss of action a if the true class is c, with sorted classes. If None, 0-1 loss.
     actions : array of shape (n_actions,), default=None
-        What `predict` returns for each column of `loss`; the classes if not given.
+        Labels that `predict` returns, one for each column of `loss`. If None, the classes.
     reject_cost : float, default=None
-        Loss of making no decision, whatever the class is: one action more. With a loss of one for each
-        mistake, rows are rejected whose most probable class has a probability below ``1 - reject_cost``.
+        Loss of the additional action of rejecting a row. With 0-1 loss, rows are rejected if the probability
+        of their most probable class is below ``1 - reject_cost``. If None, no row is rejected.
     reject_label : label, default=None
-        What `predict` returns for them; -1 if not given, or 'reject' where classes are strings.
+        Label that `predict` returns for rejected rows. If None, -1, or 'reject' if classes are strings.
 
     Attributes
     ----------
@@ -169,13 +165,13 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     actions_ : ndarray of shape (n_actions,)
-        What `predict` can return, that of the rejected ones last.
+        Labels that `predict` can return. The label of rejected rows is last.
     loss_ : ndarray of shape (n_classes, n_actions)
-        The loss of each action where each class is true.
+        The loss of each action for each true class.
 
     Examples
     --------
-    It is worse to miss a case than to raise an alarm in vain; and a second look costs little.
+    A missed case costs more than a false alarm, and a second examination costs little.
 
     >>> import numpy as np
     >>> from suffice.decision import BayesDecision
@@ -224,12 +220,12 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def takes(self) -> str:
-        """What an example is, rows or sequences."""
+        """Type of example: rows or sequences."""
         return getattr(self.estimator, "takes", "rows")
 
     @property
     def labels(self) -> str:
-        """What has a label: rows, or whole sequences."""
+        """Whether a label belongs to a row or to a sequence."""
         return getattr(self.estimator, "labels", "rows")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **how: Any) -> Self:
@@ -238,13 +234,13 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, scan, distributed data set; or sequences
-            What the classifier takes.
+            Training data of the classifier.
         y : array, optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the examples.
+            Per-sample weights.
         **how : dict
-            More arguments of the `fit` of the classifier, e.g. ``groups``.
+            Further arguments of the `fit` of the classifier, e.g. ``groups``.
 
         Returns
         -------
@@ -253,8 +249,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_parameters(self)
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"{type(self.estimator).__name__} has no predict_proba, and decisions need probabilities: "
-                "wrap it in sklearn.calibration.CalibratedClassifierCV."
+                f"{type(self.estimator).__name__} has no predict_proba, which BayesDecision needs: wrap "
+                f"it in sklearn.calibration.CalibratedClassifierCV."
             )
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
         fitted = clone(self.estimator).fit(X, y, **weighted, **how)
@@ -267,7 +263,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _losses(self, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The losses of all actions, that of rejecting included; and what they are called."""
+        """The losses of all actions, including rejection, and their labels."""
         K = len(classes)
         cost = _losses(self.loss, K)
         actions = classes if self.actions is None else np.array(self.actions)
@@ -282,19 +278,19 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if label is None:
             label = "reject" if actions.dtype.kind in "OUS" else -1
         if label in actions.tolist():
-            raise ValueError(f"{label!r} is an action already: name another, reject_label=....")
+            raise ValueError(f"reject_label={label!r} is already an action: pass another reject_label=....")
         named = np.append(actions, np.array([label], object if actions.dtype == object else None))
         return np.column_stack([cost, np.full(K, float(self.reject_cost))]), named
 
     def _decide(self, P: np.ndarray) -> np.ndarray:
-        """Numbers of the actions; of two that are as good, the first."""
+        """Indices of the actions. Ties go to the first."""
         if self.loss is None and self.reject_cost is None:
             return P.argmax(axis=1)
         return P.dot(self.loss_).argmin(axis=1)
 
     @row_wise
     def predict(self, X: Any, **how: Any) -> Any:
-        """The action of least mean loss for each row.
+        """Predict the action of minimum expected loss for each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -303,7 +299,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @row_wise
     def conditional_risk(self, X: Any, **how: Any) -> Any:
-        """The mean loss of each action for each row.
+        """Expected loss of each action for each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -312,25 +308,25 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_answers("predict_proba"))
     def predict_proba(self, X: Any, **how: Any) -> Any:
-        """p(class given x), as the classifier says."""
+        """Class probabilities of the classifier."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X, **how)
 
     @available_if(_answers("predict_log_proba"))
     def predict_log_proba(self, X: Any, **how: Any) -> Any:
-        """log p(class given x), as the classifier says."""
+        """Log class probabilities of the classifier."""
         check_is_fitted(self)
         return self.estimator_.predict_log_proba(X, **how)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of the rows for which the action is their class: rejected ones are not.
+        """Accuracy: the fraction of rows whose action is their class. Rejected rows count as errors.
 
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """
@@ -338,14 +334,14 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return float(right / total)
 
     def mean_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean loss of the actions for labelled rows.
+        """Mean loss of the actions on labelled rows.
 
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """
@@ -371,7 +367,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _each(answer: Any, f: Callable[[np.ndarray], np.ndarray]) -> Any:
-    """f of an answer for rows, or of each in a list of sequences."""
+    """f of a result for rows, or of each result in a list of sequences."""
     return [f(part) for part in answer] if isinstance(answer, list) else f(answer)
 
 
@@ -380,12 +376,14 @@ def _judged_rows(decision: BayesDecision, rows: Any) -> np.ndarray:
 
 
 def _judged(decision: BayesDecision, X: Any, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weight of the rows whose action is their class, their loss, and their weight."""
+    """Weight of the rows whose action is their class, total loss, and total weight."""
     action = decision._decide(decision.estimator_.predict_proba(X))
     right = decision.actions_[action] == y
     place = np.minimum(np.searchsorted(decision.classes_, y), len(decision.classes_) - 1)
     known = decision.classes_[place] == y
     if not known.all():
-        raise ValueError(f"The label {y[~known].tolist()[0]!r} is none of {decision.classes_.tolist()}.")
+        raise ValueError(
+            f"y contains the label {y[~known].tolist()[0]!r}, which is none of {decision.classes_.tolist()}."
+        )
     loss = decision.loss_[place, action]
     return np.array([weight[right].sum(), weight.dot(loss), weight.sum()])

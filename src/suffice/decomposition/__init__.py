@@ -1,4 +1,4 @@
-"""Decompositions of rows."""
+"""Matrix decompositions."""
 
 from .bilinear_nmf import BilinearNMF
 from .nmf import NMF

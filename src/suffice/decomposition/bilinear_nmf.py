@@ -1,4 +1,4 @@
-"""Bilinear non-negative factorisation: concepts are made of rows, and rows of concepts.
+"""Concept factorization (bilinear NMF): concepts are combinations of rows, and rows of concepts.
 
 Xu and Gong, "Document clustering by concept factorization", 2004; Gong and Xu, section 3.3.2 and appendix A.
 """
@@ -34,7 +34,7 @@ from .nmf_start import checked_factor, row_uniforms
 
 @dataclass(frozen=True, eq=False)
 class ConceptSums(Statistics):
-    """All that the loss is made of: with K the kernel, the trace of K, W'K V, W'K W and V'V."""
+    """Sufficient statistics of the loss: trace of the kernel K, W'K V, W'K W and V'V."""
 
     trace: float
     near: Annotated[np.ndarray, "(C, C)"]
@@ -42,7 +42,7 @@ class ConceptSums(Statistics):
     gram: Annotated[np.ndarray, "(C, C)"]
 
     def in_unit(self, unit: float) -> ConceptSums:
-        """The sums of rows that are so many times as long."""
+        """The sums of scaled rows."""
         trace, near, length = (part * unit * unit for part in (self.trace, self.near, self.length))
         return self.replace(trace=trace, near=near, length=length)
 
@@ -53,13 +53,15 @@ class ConceptSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Concepts(Value):
-    """Concept c is the sum of w[n, c] x_n, and x_n is near the sum of v[n, c] times the concepts."""
+    """Concept c is the sum of w[n, c] x_n, and x_n is approximated by the sum of v[n, c] times the
+    concepts."""
 
     W: Annotated[np.ndarray, "(N, C)"]
     V: Annotated[np.ndarray, "(N, C)"]
 
     def improved(self, kernel: Split) -> Concepts:
-        """W, then V, by ratios that keep the loss from rising: Gong and Xu eq. 3.45 and 3.49."""
+        """Multiplicative updates of W, then V, which never increase the loss: Gong and Xu eq. 3.45 and
+        3.49."""
         W, V, gram = self.W, self.V, self.V.T @ self.V
         W = W * _ratio(
             kernel.whole @ V, kernel.above @ W @ gram, 0.0 if kernel.positive else kernel.below @ W @ gram
@@ -73,13 +75,13 @@ class Concepts(Value):
         return ConceptSums(float(np.trace(kernel.whole)), KW.T @ self.V, KW.T @ self.W, self.V.T @ self.V)
 
     def normalized(self, kernel: Split) -> Concepts:
-        """The same product, with concepts of length one."""
+        """The same factorization, with concepts of unit length."""
         length = np.sqrt(np.maximum(np.diag(self.sums(kernel).length), 0.0))
         return Concepts(self.W / np.where(length > 0, length, 1.0), self.V * length)
 
 
 def _ratio(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
-    """The positive root of up r^2 - pull r - down = 0, written so that nothing cancels."""
+    """The positive root of up r^2 - pull r - down = 0, without cancellation."""
     root = np.sqrt(pull**2 + 4.0 * up * down)
     high = np.divide(pull + root, 2.0 * up, out=np.zeros_like(up), where=up > 0)
     low = np.divide(2.0 * down, root - pull, out=np.zeros_like(up), where=root > pull)
@@ -106,11 +108,11 @@ class Split(Value):
 
 
 class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
-    """Bilinear non-negative factorisation, or concept factorisation: clusters of rows that may be negative.
+    """Concept factorization (bilinear NMF): clusters rows, which may have negative entries.
 
-    Concepts are weighted sums of rows, and each row is near a weighted sum of concepts; no weight is
-    negative. Rows enter by their inner products alone, so any kernel can stand for these. The kernel of all
-    pairs of rows is kept in memory.
+    Concepts are weighted sums of rows, and each row is approximated by a weighted sum of concepts. The
+    weights are non-negative. Rows enter only by their inner products, so any kernel can replace these. The
+    kernel matrix of all pairs of rows is kept in memory.
 
     Parameters
     ----------
@@ -121,40 +123,40 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     kernel_params : dict, default=None
         Parameters of the kernel.
     init : str, default='random'
-        'random', or 'custom': at the `W` and `V` passed to `fit`.
+        Initialization: 'random', or 'custom' for the `W` and `V` passed to `fit`.
     n_init : int, default=1
-        Number of random starts, of which the best is kept.
+        Number of random initializations. The best result is kept.
     tol : float, default=1e-5
-        Converged when the loss falls by less than this part of what it was at first.
+        Tolerance of the stopping criterion: the decrease of the loss, relative to the initial loss.
     max_iter : int, default=500
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the starts.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     concept_weights_ : ndarray of shape (n_samples, n_components)
-        W: how concepts are made of the rows. In the space of the kernel, concepts have length one.
+        W: weights of the rows in each concept. In the feature space of the kernel, concepts have unit length.
     embedding_ : ndarray of shape (n_samples, n_components)
-        V: how rows are made of concepts.
+        V: weights of the concepts in each row.
     labels_ : ndarray of shape (n_samples,)
-        The concept that each row has most of.
+        Concept with the largest weight in each row.
     reconstruction_err_ : float
-        Root of twice the loss: the norm of what concepts leave of the rows.
+        Frobenius norm of the reconstruction error.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray of shape (n_iter_,)
         Loss at the end of each iteration.
     converged_ : bool
-        Whether the loss settled.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Concepts
-        W and V, before concepts were made of length one.
+        W and V, before concepts were scaled to unit length.
     statistics_ : ConceptSums
-        What the loss is made of.
+        The sums that determine the loss.
 
     Examples
     --------
@@ -217,11 +219,11 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         y : None
             Ignored.
         W : array of shape (n_samples, n_components), optional
-            Where W starts, if ``init='custom'``.
+            Initial W, if ``init='custom'``.
         V : array of shape (n_samples, n_components), optional
-            Where V starts, if ``init='custom'``.
+            Initial V, if ``init='custom'``.
         sample_weight : array, optional
-            Weights of the rows: by how much what is left of each counts.
+            Per-sample weights of the reconstruction errors.
 
         Returns
         -------
@@ -237,45 +239,45 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         assert weight is not None
         data = in_blocks(Rows(X, None, weight))
         check_weighted(X, weight, "X", "BilinearNMF")
-        kept = weight > 0
-        if not kept.any():
-            raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
-        if kept.sum() < C:
-            raise ValueError(f"n_components={C} must not be more than n_samples={kept.sum()}.")
+        keep = weight > 0
+        if not keep.any():
+            raise ValueError("sample_weight is zero for every row, expected a positive weight for some.")
+        if keep.sum() < C:
+            raise ValueError(f"n_components={C} must not be more than n_samples={keep.sum()}.")
         afford(3.0 * N**2, f"the kernels of {N} rows", "fit a sample, and transform the others.")
-        root = np.sqrt(weight[kept])[:, None]
-        K = self._kernel(X, X)[np.ix_(kept, kept)] * root * root.T
+        root = np.sqrt(weight[keep])[:, None]
+        K = self._kernel(X, X)[np.ix_(keep, keep)] * root * root.T
         # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
         # nothing rounds. `unit` is that of lengths of rows.
         unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)
         kernel = Split(K / unit / unit)
         starts = [
-            Concepts(start.W[kept] / root, start.V[kept] * root) for start in self._starts(X, weight, W, V)
+            Concepts(start.W[keep] / root, start.V[keep] * root) for start in self._starts(X, weight, W, V)
         ]
         self._rows = (X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else X
-        self._found = kernel, root, kept, unit
-        found = self._best(data, starts, kernel)
-        trace, s = tuple(loss * unit * unit for loss in found.trace), found.statistics.in_unit(unit)
-        self._publish(found.replace(trace=trace, statistics=s))
+        self._found = kernel, root, keep, unit
+        result = self._best(data, starts, kernel)
+        trace, s = tuple(loss * unit * unit for loss in result.trace), result.statistics.in_unit(unit)
+        self._publish(result.replace(trace=trace, statistics=s))
         del self._found
-        if not kept.all():
-            self.embedding_[~kept] = self.transform(X[~kept])
+        if not keep.all():
+            self.embedding_[~keep] = self.transform(X[~keep])
         self.labels_ = self.embedding_.argmax(axis=1)
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(self.statistics_.loss, 0.0)))
         return self
 
     def _fitted(self, model: Concepts) -> dict[str, Any]:
-        kernel, root, kept, unit = self._found
-        W, V = np.zeros((2, len(kept), model.W.shape[1]))
-        found = model.normalized(kernel)
-        W[kept], V[kept] = found.W * root / unit, found.V / root * unit
+        kernel, root, keep, unit = self._found
+        W, V = np.zeros((2, len(keep), model.W.shape[1]))
+        result = model.normalized(kernel)
+        W[keep], V[keep] = result.W * root / unit, result.V / root * unit
         return {"concept_weights_": W, "embedding_": V, "_rows": self._rows}
 
     def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:
-        def step(here: Progress) -> Progress:
-            model = here.model.improved(kernel)
+        def step(state: Progress) -> Progress:
+            model = state.model.improved(kernel)
             s = model.sums(kernel)
-            trace = (*here.trace, s.loss)
+            trace = (*state.trace, s.loss)
             settled = len(trace) > 1 and trace[-2] - trace[-1] <= self.tol * abs(trace[0])
             return Progress(model, trace, s, "tolerance" if settled else "")
 
@@ -290,10 +292,13 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         N, C = X.shape[0], self.n_components
         if self.init == "custom":
             if W is None or V is None:
-                raise ValueError("init='custom' starts at given factors: call fit(X, W=..., V=...).")
+                raise ValueError("init='custom' requires initial factors: call fit(X, W=..., V=...).")
             return [Concepts(checked_factor(W, (N, C), "W"), checked_factor(V, (N, C), "V"))]
         if self.checkpoint is not None and self.n_init > 1:
-            raise ValueError(f"A checkpoint holds one start, but n_init={self.n_init}.")
+            raise ValueError(
+                f"A checkpoint holds a single run, but n_init={self.n_init}: use n_init=1, "
+                f"or checkpoint=None."
+            )
         random = check_random_state(self.random_state)
         starts = []
         for seed in random.randint(np.iinfo(np.int32).max, size=self.n_init):
@@ -304,14 +309,16 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         if self.kernel == "precomputed":
             if X.shape[1] != Y.shape[0]:
-                raise ValueError(f"A precomputed kernel has {Y.shape[0]} columns, one a row of the fit.")
+                raise ValueError(
+                    f"A precomputed kernel must have {Y.shape[0]} columns, one per row seen in fit."
+                )
             return X.toarray() if sp.issparse(X) else X
-        found = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
-        return found.toarray() if sp.issparse(found) else found
+        result = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+        return result.toarray() if sp.issparse(result) else result
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """How rows are made of the concepts: by their kernels with the rows of the fit.
+        """Weights of the concepts in each row, from their kernel with the training rows.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -329,7 +336,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The concept that each row has most of.
+        """Concept with the largest weight in each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

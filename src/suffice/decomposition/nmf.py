@@ -1,4 +1,4 @@
-"""Non-negative matrix factorisation: X near W H. Each pass improves the rows of W and sums what H needs.
+"""Non-negative matrix factorization, X ≈ W H. Each pass updates the rows of W and sums the statistics of H.
 
 Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17; Gong and Xu ch. 3.
 """
@@ -47,7 +47,7 @@ Each = Callable[..., Iterable[Any]]
 
 @dataclass(frozen=True, eq=False)
 class FactorSums(RowFactors):
-    """Improved rows of W, and what the squared loss is made of, for any H."""
+    """Updated rows of W, and the sums that determine the squared loss for any H."""
 
     weight: float
     square: float  # of all entries of X
@@ -59,7 +59,7 @@ class FactorSums(RowFactors):
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSums(RowFactors):
-    """Improved rows of W, their divergence from X, and how H is to change."""
+    """Updated rows of W, their divergence from X, and the update of H."""
 
     weight: float
     loss: float
@@ -70,14 +70,14 @@ class DivergenceSums(RowFactors):
 
 @dataclass(frozen=True, eq=False)
 class Loss(Statistics):
-    """What W H leaves of X."""
+    """Reconstruction error."""
 
     loss: float
 
 
 @dataclass(frozen=True, eq=False)
 class _Factors(Model):
-    """X near W H, neither of them negative. The blocks of X say in `y` which rows of W are theirs."""
+    """X ≈ W H, both non-negative. The `y` of a block of X holds the indices of its rows of W."""
 
     W: Annotated[np.ndarray, "(N, K)"]
     H: Annotated[np.ndarray, "(K, D)"]
@@ -113,19 +113,19 @@ class _Factors(Model):
 
     @abstractmethod
     def improved(self, s: Any) -> tuple[Self, float]:
-        """With the rows of W that were found and a better H; and how steep the loss was."""
+        """The model with the updated W and H, and the norm of the projected gradient."""
 
     @abstractmethod
     def objective(self, s: Any) -> float:
-        """The penalised loss with the new W, and with the H that it was found for."""
+        """The penalized loss with the new W and the old H."""
 
     @abstractmethod
     def loss(self, block: Any) -> Loss:
-        """What W H leaves of the rows."""
+        """Reconstruction error of the rows."""
 
     @abstractmethod
     def solved(self, X: Any) -> np.ndarray:
-        """The best rows of W for any rows, by H alone."""
+        """The optimal rows of W for any rows, given H."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +140,8 @@ class SquaredFactors(_Factors):
 
     def summarize(self, block: Any, each: Each = map) -> FactorSums:
         X, weight = block.X, block.weight
-        found = list(each(self._improve, self.runs(block)))
-        W = np.concatenate([rows for rows, _ in found]) if found else np.zeros((0, len(self.H)))
+        updates = list(each(self._improve, self.runs(block)))
+        W = np.concatenate([rows for rows, _ in updates]) if updates else np.zeros((0, len(self.H)))
         G = _weighed(W, weight)
         cross = each(partial(transposed_times, X), columns_apart(X, G))
         return FactorSums(
@@ -151,7 +151,7 @@ class SquaredFactors(_Factors):
             G.sum(axis=0),
             W.T.dot(G),
             columns_together(cross),
-            float(sum(steep for _, steep in found)),
+            float(sum(steep for _, steep in updates)),
         )
 
     def _improve(self, run: Any) -> tuple[np.ndarray, float]:
@@ -165,9 +165,9 @@ class SquaredFactors(_Factors):
             return self.rule.improved(Ht, of)
 
         D, step = len(self.Ht), power_of_two(RUN_BYTES / (8 * len(self.H)), 64)
-        found = list(in_order(improve, tuple(slice(a, a + step) for a in range(0, D, step))))
-        H = np.concatenate([part for part, _ in found]).T
-        steep = s.steepness + sum(steep for _, steep in found)
+        updates = list(in_order(improve, tuple(slice(a, a + step) for a in range(0, D, step))))
+        H = np.concatenate([part for part, _ in updates]).T
+        steep = s.steepness + sum(steep for _, steep in updates)
         return self.replace(W=s.factors, H=np.ascontiguousarray(H)), float(steep)
 
     def objective(self, s: FactorSums) -> float:
@@ -203,22 +203,22 @@ class DivergenceFactors(_Factors):
     def summarize(self, block: Any, each: Each = map) -> DivergenceSums:
         X, weight = block.X, block.weight
         runs = self.runs(block)
-        found = list(each(self._improve, runs))
-        W = np.concatenate([rows for rows, _, _ in found]) if found else np.zeros((0, len(self.H)))
-        R = _stacked([part for _, part, _ in found], X)
+        updates = list(each(self._improve, runs))
+        W = np.concatenate([rows for rows, _, _ in updates]) if updates else np.zeros((0, len(self.H)))
+        R = _stacked([part for _, part, _ in updates], X)
         G = _weighed(W, weight)
         cross = each(partial(transposed_times, R), columns_apart(R, G))
         return DivergenceSums(
             W,
             float(weight.sum()),
-            float(sum(part for _, _, part in found)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
+            float(sum(part for _, _, part in updates)) + float(G.sum(axis=0).dot(self.H.sum(axis=1))),
             G.sum(axis=0),
             (G * W).sum(axis=0),
             columns_together(cross),
         )
 
     def _improve(self, run: Any) -> tuple[np.ndarray, Any, float]:
-        """Better rows of W; X / W H with them; and the divergence, but for the sum of W H."""
+        """Updated rows of W, X / W H with them, and the divergence without the sum of W H."""
         W = self._updated(run.X, self.rows_of(run), 0.0, 1)
         return W, *self._ratio(run, W)
 
@@ -227,8 +227,8 @@ class DivergenceFactors(_Factors):
 
         size = self.H.sum(axis=1)
         if sp.issparse(X):
-            W, given = W.copy(), (X.data, X.indices, X.indptr)
-            divergence_updates(*given, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
+            W, arrays = W.copy(), (X.data, X.indices, X.indptr)
+            divergence_updates(*arrays, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
             return W
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)
@@ -242,8 +242,8 @@ class DivergenceFactors(_Factors):
         X = run.X
         if sp.issparse(X):
             ratio = np.empty(len(X.data))
-            given = (X.data, X.indices, X.indptr)
-            loss = ratios(*given, self.Ht, W, self.least, run.weight, ratio)
+            arrays = (X.data, X.indices, X.indptr)
+            loss = ratios(*arrays, self.Ht, W, self.least, run.weight, ratio)
             return sp.csr_array((ratio, X.indices, X.indptr), X.shape), loss
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)
@@ -298,7 +298,7 @@ def _stacked(parts: list[Any], X: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Alternation(Progress):
-    """Progress of W and H in turns."""
+    """State of the alternating updates of W and H."""
 
     first: float = 0.0  # how steep the loss was in the first iteration
 
@@ -312,46 +312,44 @@ LOSSES: dict[Any, type[SquaredFactors] | type[DivergenceFactors]] = {
 
 
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Non-negative matrix factorisation: X is near W H, and all three have no negative entry.
+    """Non-negative matrix factorization (NMF): X is approximated by W H, all non-negative.
 
-    Each iteration is one pass over the data: the rows of W are improved, each by itself, and what H needs of
-    them is summed. X may be larger than memory; W, of n_components numbers a row, is kept.
+    Each iteration is one pass over the data, which updates the rows of W and sums the statistics that update
+    H. X may be larger than memory; W, with n_components numbers per row, is kept in memory.
 
     Parameters
     ----------
     n_components : int, 'auto' or None, default='auto'
-        Number of components; if not a number, as many as there are features, or as `W` and `H` have.
+        Number of components. 'auto' and None are that of the initial `H`, or else the number of features.
     init : str or None, default=None
-        Where W and H start: 'random', 'nndsvd', 'nndsvda', 'nndsvdar', or 'custom', at the `W` and `H` passed
-        to `fit`. 'nndsvd' takes them from the singular axes of X; its zeros are filled with the mean of X by
-        'nndsvda', and with small random numbers by 'nndsvdar'. None is 'nndsvda', or 'random' for more
+        Initialization: 'random', 'nndsvd', 'nndsvda', 'nndsvdar', or 'custom' for the `W` and `H` passed to
+        `fit`. 'nndsvd' is non-negative double singular value decomposition; 'nndsvda' replaces its zeros with
+        the mean of X, 'nndsvdar' with small random numbers. None is 'nndsvda', or 'random' for more
         components than rows or features.
     solver : str, default='cd'
-        'cd' improves one coordinate after the other; 'mu' multiplies; 'gradient' goes down the gradient and
-        cuts off what is negative.
+        'cd' is coordinate descent, 'mu' multiplicative update, 'gradient' projected gradient descent.
     beta_loss : str or int, default='frobenius'
-        'frobenius' or 2, half the squared distance of X and W H; or 'kullback-leibler' or 1, the divergence
-        of X from W H, for the solver 'mu' alone. 'itakura-saito' is refused.
+        'frobenius' or 2: half the squared Frobenius norm of X - W H. 'kullback-leibler' or 1: the divergence
+        of X from W H, only with solver 'mu'. 'itakura-saito' is not supported.
     tol : float, default=1e-4
-        Converged when the slopes of the loss, where entries may move, add up to less than this part of what
-        they did in the first iteration; or, by 'mu', when over ten iterations the root of the loss falls by
-        less than this part of what it was at first.
+        Tolerance of the stopping criterion: the projected gradient, relative to that of the first iteration.
+        With 'mu': the decrease of the root of the loss over ten iterations, relative to its initial value.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the start, and of the order of the coordinates.
+        Seed for the initialization and the order of the coordinates.
     alpha_W : float, default=0.0
-        Strength of the penalty of W, multiplied by n_features.
+        Strength of the penalty on W, multiplied by n_features.
     alpha_H : float or 'same', default='same'
-        Strength of the penalty of H, multiplied by the weight of the rows; or that of W.
+        Strength of the penalty on H, multiplied by n_samples (the total weight). 'same' is `alpha_W`.
     l1_ratio : float, default=0.0
-        Share of the penalties that is on absolute values; the rest is on halved squares.
+        Share of the l1 penalty, between 0 and 1. The rest is the l2 penalty.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     shuffle : bool, default=False
-        Whether 'cd' takes the coordinates in a random order.
+        Whether 'cd' updates the coordinates in random order.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -360,15 +358,15 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     n_components_ : int
         Number of components.
     reconstruction_err_ : float
-        Root of twice the loss: of 'frobenius', the norm of X - W H.
+        Square root of twice the loss. For 'frobenius', the norm of X - W H.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray of shape (n_iter_,)
-        The penalised loss of each iteration, with the new W and before H changes.
+        The penalized loss of each iteration, with the new W and before H changes.
     converged_ : bool
-        Whether the fit settled.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : SquaredFactors or DivergenceFactors
         The fitted model: W and H.
     statistics_ : FactorSums or DivergenceSums
@@ -442,15 +440,15 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         Parameters
         ----------
         X : array, CSR, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their weight.
+            The rows. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         W : array of shape (n_samples, n_components), optional
-            Where W starts, if ``init='custom'``.
+            Initial W, if ``init='custom'``.
         H : array of shape (n_components, n_features), optional
-            Where H starts, if ``init='custom'``.
+            Initial H, if ``init='custom'``.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -485,21 +483,21 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _alternate(self, data: Partitions, start: Any, seed: int) -> Progress:
         K = len(start.H)
 
-        def step(here: Alternation) -> Alternation:
-            model = here.model
+        def step(state: Alternation) -> Alternation:
+            model = state.model
             if self.shuffle:
-                model = model.replace(order=np.random.default_rng([seed, here.n_iter]).permutation(K))
+                model = model.replace(order=np.random.default_rng([seed, state.n_iter]).permutation(K))
             s = data.fold(type(model).summarize, model)
             model, steep = model.improved(s)
             if not np.isfinite(steep):
                 raise ValueError(
-                    "The slopes of the loss overflow, since entries of X, or of W and H where the fit "
-                    "starts, are too large: divide X by its scale, e.g. X / X.max()."
+                    "The gradient of the loss overflows, because entries of X, or of the initial W and "
+                    "H, are too large: divide X by its scale, e.g. X / X.max()."
                 )
-            trace = (*here.trace, here.model.objective(s))
+            trace = (*state.trace, state.model.objective(s))
             if len(trace) > 1 and trace[-1] - trace[-2] > SLACK * max(1.0, abs(trace[-1])):
-                return here.replace(trace=trace, statistics=s, stopped_because="objective worsened")
-            first = here.first or steep
+                return state.replace(trace=trace, statistics=s, stopped_because="objective worsened")
+            first = state.first or steep
             return Alternation(model, trace, s, self._finished(trace, steep, first), first)
 
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
@@ -528,7 +526,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             )
         if self.solver == "mu" and self.init == "nndsvd":
             warnings.warn(
-                "The solver 'mu' multiplies, so the zeros of init='nndsvd' stay: use 'nndsvda'.",
+                "The multiplicative update ('mu') solver cannot update the zeros of init='nndsvd': use "
+                "'nndsvda'.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -561,12 +560,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         N, D = int(look.rows.sum()), self.n_features_in_
         if self.init == "custom":
             if W is None or H is None:
-                raise ValueError("init='custom' starts at given factors: call fit(X, W=..., H=...).")
+                raise ValueError("init='custom' requires initial factors: call fit(X, W=..., H=...).")
             if sample_weight is not None and np.ndim(sample_weight) and len(W) == len(sample_weight):
                 W = np.asarray(W)[np.asarray(sample_weight) > 0]
             return checked_factor(W, (N, K), "W"), checked_factor(H, (K, D), "H")
         if W is not None or H is not None:
-            raise ValueError(f"W and H are where init='custom' starts, but init={self.init!r}.")
+            raise ValueError(f"W and H are used only with init='custom', but init={self.init!r}.")
         if self.init != "random" and self.init is not None and min(N, D) < K:
             raise ValueError(
                 f"init={self.init!r} needs n_components <= min(n_samples, n_features), but n_components={K}, "
@@ -585,7 +584,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def fit_transform(
         self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
     ) -> np.ndarray:
-        """Fit, then W: that of the fit if the rows are in memory, else as by `transform`."""
+        """Fit, then return W: that of the fit if the rows are in memory, else as in `transform`."""
         self.fit(X, W=W, H=H, sample_weight=sample_weight)
         source = source_of(X)
         if source.in_memory and sample_weight is None and not source.weighted:
@@ -594,7 +593,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """The best row of W for each row, given H.
+        """The optimal row of W for each row, given H.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -602,7 +601,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return map_rows(lambda rows: self.model_.solved(rows), X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows from rows of W: their product with H."""
+        """Map rows of W back to rows of X: the product W H."""
         check_is_fitted(self)
         return np.asarray(X) @ self.components_
 

@@ -1,4 +1,4 @@
-"""Where the factors of a non-negative factorisation start.
+"""Initialization of non-negative matrix factorization.
 
 Boutsidis and Gallopoulos, "SVD based initialization: a head start for nonnegative matrix factorization",
 2008.
@@ -22,7 +22,7 @@ from .truncated_svd import powers
 
 @dataclass(frozen=True, eq=False)
 class RowFactors(Statistics):
-    """A row of W for each row of the block; they follow each other as the blocks do."""
+    """A row of W for each row of the block, in the order of the blocks."""
 
     factors: Annotated[np.ndarray, "(N, K)"]
 
@@ -71,7 +71,7 @@ class FirstLook(Statistics):
 
 
 def numbered(number: np.ndarray, first: np.ndarray, block: Any) -> Any:
-    """The block with the number of each of its rows among all."""
+    """The block with the index of each of its rows among all rows."""
     start = first[np.searchsorted(number, block.index[0])]
     return block.replace(y=np.arange(start, start + len(block)))
 
@@ -81,7 +81,8 @@ def random_rows(K: int, scale: float, seed: int, block: Any) -> RowFactors:
 
 
 def row_uniforms(X: Any, K: int, *seed: int) -> np.ndarray:
-    """Numbers in (0, 1) for each row, (N, K), made of it: neither order nor blocks change them."""
+    """Pseudo-random numbers in (0, 1), (N, K), from a hash of each row: they depend on neither order nor
+    blocks."""
     u = uniforms(row_hashes(X, *seed))[:, None] + np.arange(K)
     return uniforms(row_hashes(u.reshape(-1, 1), *seed, 1)).reshape(len(u), K)
 
@@ -118,7 +119,8 @@ def sided_rows(
 def by_singular_axes(
     data: Partitions, N: float, D: int, K: int, mean: float, init: str, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """W and H from the singular axes of X, of each the side that weighs more: Boutsidis and Gallopoulos."""
+    """W and H by NNDSVD: the dominant non-negative part of each singular vector (Boutsidis and
+    Gallopoulos)."""
     seed = int(random.randint(np.iinfo(np.int32).max)) if init == "nndsvdar" else 0
     n_iter = 7 if min(N, D) > 10 * K else 4
     axes, _ = powers(data, K, D, n_iter, 10, "LU", random)

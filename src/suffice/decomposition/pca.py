@@ -1,4 +1,4 @@
-"""Principal components, from moments or from the triangular factor of the rows: the data is read once.
+"""Principal component analysis from moments, or from a QR factorization (TSQR): the data is read once.
 
 Li ch. 16; Tipping and Bishop, "Probabilistic principal component analysis", 1999; Minka, "Automatic
 choice of dimensionality for PCA", 2000.
@@ -29,7 +29,7 @@ from ..statistics import Factor, Moments, factor, moments
 
 @dataclass(frozen=True, eq=False)
 class PrincipalAxes(Model):
-    """The directions in which rows vary most, and how much, in order."""
+    """Principal axes and their variances, in decreasing order."""
 
     mean: Annotated[np.ndarray, "(D,)"]
     axes: Annotated[np.ndarray, "(R, D)"]  # orthonormal rows
@@ -39,7 +39,7 @@ class PrincipalAxes(Model):
 
     @property
     def rounding(self) -> float:
-        """Of variances, relative to the largest: that of singular values, squared, or of their squares."""
+        """Rounding error of the variances, relative to the largest."""
         eps = len(self.mean) * np.finfo(np.float64).eps
         return eps**2 if self.rows else eps
 
@@ -48,7 +48,7 @@ class PrincipalAxes(Model):
 
     def estimate(self, s: Moments | Factor) -> Self:
         if not s.weight > 1.0:
-            raise ValueError(f"PCA needs more than one row, but n_samples={s.weight:g}.")
+            raise ValueError(f"PCA needs at least 2 rows, but n_samples={s.weight:g}.")
         if isinstance(s, Factor):
             _, singular, axes = svd(s.R, full_matrices=False)
             values, axes, spread = singular**2, axes, (s.R**2).sum(axis=0)
@@ -70,10 +70,10 @@ class PrincipalAxes(Model):
 
 
 def _completed(axes: np.ndarray, most: int) -> np.ndarray:
-    """Axes along which rows vary, and as many more as are asked for, orthogonal to them.
+    """The axes of non-zero variance, completed to this number by axes orthogonal to them.
 
-    Nothing in the data says which these are: they are taken from the axes of the features, so that
-    they do not depend on rounding.
+    The data does not determine the latter: they are taken from the axes of the features, so that they do not
+    depend on rounding.
     """
     if len(axes) < most:
         # The unit vectors that the axes reach least, each less its part in them: enough to choose from.
@@ -90,22 +90,23 @@ def _padded(values: np.ndarray, most: int) -> np.ndarray:
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
-    """Principal component analysis: the data is read once, wherever it is.
+    """Principal component analysis (PCA). The data is read once.
 
     Parameters
     ----------
     n_components : int, float or 'mle', default=None
-        Components to keep: a number, the share of variance to explain, Minka's choice, or all.
+        Number of components to keep, or the fraction of variance to explain. 'mle' is Minka's method. None
+        keeps all.
     copy : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     whiten : bool, default=False
-        Whether to divide scores by their standard deviation.
+        Whether to scale the transformed data to unit variance.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default='auto'
-        'covariance_eigh' sums moments; 'full' sums triangular factors, which keeps all digits and costs
-        more. 'auto' takes the first unless there are more features than a thousand. 'arpack' and
-        'randomized' are approximations for data in memory: here they are exact, as 'auto'.
+        'covariance_eigh' sums moments. 'full' sums triangular factors (TSQR), which is more accurate and
+        slower. 'auto' is 'covariance_eigh' for up to a thousand features. 'arpack' and 'randomized' are
+        accepted, and give the exact solution of 'auto'.
     tol : float, default=0.0
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     iterated_power : int or 'auto', default='auto'
         Ignored.
     n_oversamples : int, default=10
@@ -113,34 +114,34 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     power_iteration_normalizer : str, default='auto'
         Ignored.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions of largest variance.
+        Principal axes: the directions of largest variance.
     explained_variance_ : ndarray of shape (n_components,)
-        Variance along each.
+        Variance of each component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Its share of the total.
+        Fraction of the total variance explained by each component.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of the centred rows.
     mean_ : ndarray of shape (n_features,)
-        Mean row.
+        Mean of each feature.
     n_components_ : int
         Number of components kept.
     n_samples_ : float
-        Number of rows, or their weight.
+        Number of rows, or their total weight.
     noise_variance_ : float
-        Mean variance of what is left out.
+        Mean variance of the discarded components: the noise of probabilistic PCA.
     loadings_ : ndarray of shape (n_components, n_features)
         Correlation of each component with each feature.
     variable_contributions_ : ndarray of shape (n_features,)
-        Share of each feature's variance that the components explain.
+        Fraction of each feature's variance that the components explain.
     model_ : PrincipalAxes
         The fitted model, with all axes.
     statistics_ : Moments or Factor
-        What was summed, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------
@@ -195,7 +196,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         correlation: bool = False,
         n_components: Any = None,
     ) -> Self:
-        """Components of a known covariance, or of the correlation it implies."""
+        """Principal components of a known covariance, or of its correlation matrix."""
         covariance = np.asarray(covariance, dtype=np.float64)
         if correlation:
             size = np.sqrt(np.diag(covariance))
@@ -234,32 +235,32 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         }
 
     def _count(self, model: PrincipalAxes, weight: float) -> int:
-        asked, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
-        if asked is None:
+        requested, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
+        if requested is None:
             return most
-        if isinstance(asked, str):
-            if asked != "mle":
-                raise ValueError(f"n_components={asked!r} is unknown: use a number, 'mle' or None.")
+        if isinstance(requested, str):
+            if requested != "mle":
+                raise ValueError(f"n_components={requested!r} is unknown: use a number, 'mle' or None.")
             if weight < len(model.mean):
-                raise ValueError("n_components='mle' needs more rows than features.")
+                raise ValueError("n_components='mle' is only supported if n_samples >= n_features.")
             return _minka(_padded(model.variance, len(model.mean)), weight, model.rounding)
-        if 0 < asked < 1:
+        if 0 < requested < 1:
             share = np.cumsum(model.variance) / model.spread.sum()
-            return min(int(np.searchsorted(share, asked, side="right")) + 1, most)
-        if not 0 <= asked <= most or int(asked) != asked:
+            return min(int(np.searchsorted(share, requested, side="right")) + 1, most)
+        if not 0 <= requested <= most or int(requested) != requested:
             raise ValueError(
-                f"n_components={asked} must be a whole number between 0 and "
-                f"min(n_samples, n_features)={most}, or a share between 0 and 1."
+                f"n_components={requested} must be an integer between 0 and min(n_samples, "
+                f"n_features)={most}, or a fraction between 0 and 1."
             )
-        return int(asked)
+        return int(requested)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them."""
+        """Update the model with more rows. The result equals one `fit` to all rows."""
         return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Scores: coordinates of the rows along the components.
+        """Project the rows on the components.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -267,19 +268,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         return scores / self._scale() if self.whiten else scores
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows from scores."""
+        """Map projections back to the space of the rows."""
         check_is_fitted(self)
         scores = np.asarray(X) * self._scale() if self.whiten else np.asarray(X)
         return scores @ self.components_ + self.mean_
 
     def reconstruction_error(self, X: Any, sample_weight: Any = None) -> float:
-        """Mean squared distance between rows and what their scores give back."""
+        """Mean squared distance between rows and their reconstructions."""
         Y = read_rows(self, X) - self.mean_
         rest = Y - (Y @ self.components_.T) @ self.components_
         return float(np.average((rest**2).sum(axis=1), weights=sample_weight))
 
     def get_covariance(self) -> np.ndarray:
-        """The covariance that probabilistic PCA gives to the rows."""
+        """Covariance of the rows under probabilistic PCA."""
         check_is_fitted(self)
         noise = self.noise_variance_
         beyond = np.maximum(self.explained_variance_ - noise, 0.0)
@@ -292,8 +293,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             return np.linalg.inv(self.get_covariance())
         except np.linalg.LinAlgError:
             raise np.linalg.LinAlgError(
-                "The covariance of PCA is not positive definite, since the rows lie in fewer dimensions than "
-                "there are features: there is no density. Fit more rows, or fewer features."
+                "The covariance of PCA is not positive definite, because the rows span fewer dimensions "
+                "than there are features: it has no density. Fit more rows, or fewer features."
             ) from None
 
     @row_wise
@@ -321,9 +322,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
 
 def _minka(variance: np.ndarray, N: float, rounding: float) -> int:
-    """The number of components with the largest evidence: Minka 2000, equations 30 and 76 to 81.
+    """The number of components that maximizes the evidence: Minka 2000, equations 30 and 76 to 81.
 
-    There is noise at least as large as the rounding, relative to the largest variance.
+    The noise is at least the rounding error, relative to the largest variance.
     """
     D, least = len(variance), rounding * variance[0]
     evidence = [-np.inf]

@@ -1,4 +1,4 @@
-"""Truncated singular value decomposition: what is summed over the rows is X'X times a few columns.
+"""Truncated singular value decomposition, by sums of X'X times a few columns.
 
 Halko, Martinsson and Tropp, "Finding structure with randomness", 2011; Tropp, Yurtsever, Udell and Cevher,
 "Fixed-rank approximation of a positive-semidefinite matrix from streaming data", 2017; Li ch. 15.
@@ -47,9 +47,9 @@ class Product(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class SingularAxes(Model):
-    """The K directions in which rows are longest, and the root of their summed squares along each.
+    """The first K right singular vectors and singular values.
 
-    What is summed is X'X times a probe; an empty probe stands for all columns.
+    It sums X'X times a probe. An empty probe stands for the identity.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -65,11 +65,12 @@ class SingularAxes(Model):
         return Product(weight, columns_together(parts))
 
     def turned(self, s: Product, normalized: Callable[[np.ndarray], np.ndarray]) -> Self:
-        """One power iteration: the probe turns towards the first axes."""
+        """One power iteration of the probe."""
         return self.replace(probe=normalized(s.product))
 
     def estimate(self, s: Product) -> Self:
-        """The axes of the matrix of rank L that has this product with the probe: X'X, if no more is in it."""
+        """Nyström approximation: the axes of the matrix of rank L with this product with the probe. Exact if
+        X'X has rank L."""
         K, D = self.axes.shape
         if self.probe.shape[1]:
             _, inverse = roots(self.probe.T @ s.product)
@@ -89,7 +90,7 @@ class SingularAxes(Model):
         return self.replace(axes=_completed(axes * signs(axes)[:, None], K), value=_padded(value[seen], K))
 
     def diagonalized(self, scores: Moments) -> Self:
-        """The axes turned within their space so that the scores along them are orthogonal: Ritz vectors."""
+        """Ritz vectors: the axes rotated within their span so that the scores are orthogonal."""
         seen = int(np.count_nonzero(self.value))
         if not seen:
             return self
@@ -145,7 +146,7 @@ def powers(
     normalizer: str,
     random: np.random.RandomState,
 ) -> tuple[SingularAxes, Product]:
-    """The first K axes from random columns and so many power iterations; and what was summed for them."""
+    """The first K axes by randomized power iterations, and the sums of the last pass."""
     L = min(K + n_oversamples, D)
     afford(4 * D * L, f"products of {D} features and {L} columns", "use fewer components.")
     model = SingularAxes(np.zeros((K, D)), np.zeros(K), random.normal(size=(D, L)))
@@ -157,42 +158,43 @@ def powers(
 
 
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Truncated singular value decomposition of rows that are not centred, wherever they are.
+    """Truncated singular value decomposition (SVD), without centring.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of components.
     algorithm : {'randomized', 'arpack', 'gram'}, default='randomized'
-        'randomized' multiplies X'X with a few random columns, again and again; 'arpack' finds the axes to
-        `tol` by Lanczos' method, with a pass for each of its steps; 'gram' sums X'X itself, in one pass,
-        where the square of the number of features fits into memory.
+        'randomized' is randomized SVD, with a pass per power iteration. 'arpack' is the Lanczos method to
+        `tol`, with a pass per step. 'gram' sums the Gram matrix X'X in one pass; it needs memory for the
+        square of the number of features.
     n_iter : int, default=5
-        Power iterations of 'randomized': passes over the data, before the one that gives the axes.
+        Number of power iterations of 'randomized'. Each is a pass over the data; one more pass gives the
+        axes.
     n_oversamples : int, default=10
-        Columns of 'randomized' beyond the components.
+        Number of additional random columns of 'randomized', beyond the components.
     power_iteration_normalizer : str, default='auto'
-        What keeps the columns of 'randomized' apart: 'QR', 'LU' or 'none'. 'auto' is 'LU', or 'none'
+        Normalizer of the power iterations of 'randomized': 'QR', 'LU' or 'none'. 'auto' is 'LU', or 'none'
         for two iterations or fewer.
     random_state : int, RandomState or None, default=None
-        Seed of the columns.
+        Seed for the random columns.
     tol : float, default=0.0
-        Tolerance of 'arpack'; zero is the precision of numbers.
+        Tolerance of 'arpack'. 0 means machine precision.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Right singular vectors; the largest entry of each is positive.
+        Right singular vectors. The entry of largest magnitude of each is positive.
     singular_values_ : ndarray of shape (n_components,)
         Singular values, descending.
     explained_variance_ : ndarray of shape (n_components,)
-        Variance of the scores.
+        Variance of the transformed rows along each component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Its share of the summed variances of the features.
+        Fraction of the total variance explained by each component.
     model_ : SingularAxes
         The fitted model.
     statistics_ : Product
-        What was summed in the pass that gave the axes.
+        The sums of the last pass.
 
     Examples
     --------
@@ -245,11 +247,11 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Parameters
         ----------
         X : array, CSR, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their weight.
+            The rows. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -259,11 +261,11 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
             model, s = self._solve(data)
             must_have_rows(s.weight)
-            found = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
-            axes, model = model.axes, model.diagonalized(found.scores)
+            spread = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
+            axes, model = model.axes, model.diagonalized(spread.scores)
             turn = model.axes @ axes.T
-            variance = ((turn @ found.scores.variance) * turn).sum(axis=1)
-            total = found.features.variance.sum()
+            variance = ((turn @ spread.scores.variance) * turn).sum(axis=1)
+            total = spread.features.variance.sum()
             self.model_, self.statistics_ = model, s
             self.components_, self.singular_values_ = model.axes, model.value
             self.explained_variance_ = variance
@@ -312,7 +314,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Scores: coordinates of the rows along the components.
+        """Project the rows on the components.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -321,12 +323,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return map_rows(lambda rows: times(rows, axes), X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows from scores."""
+        """Map projections back to the space of the rows."""
         check_is_fitted(self)
         return np.asarray(X) @ self.components_
 
     def reconstruction_error(self, X: Any, sample_weight: Any = None) -> float:
-        """Mean squared distance between rows and what their scores give back."""
+        """Mean squared distance between rows and their reconstructions."""
         X = read_rows(self, X)
         axes = np.ascontiguousarray(self.components_.T)
 

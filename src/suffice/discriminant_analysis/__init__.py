@@ -1,4 +1,4 @@
-"""Discriminant analysis: normal classes."""
+"""Linear and quadratic discriminant analysis."""
 
 from .linear import LinearDiscriminantAnalysis
 from .quadratic import QuadraticDiscriminantAnalysis

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: classes are normal with one covariance.
+"""Linear discriminant analysis: Gaussian classes with a shared covariance.
 
 Fisher, "The use of multiple measurements in taxonomic problems", 1936; Hastie, Tibshirani and Friedman,
 "The Elements of Statistical Learning", section 4.3; Ledoit and Wolf, "Honey, I shrunk the sample
@@ -28,7 +28,7 @@ from ..statistics import Moments
 
 
 class Discriminant(GenerativeClassifier):
-    """What linear and quadratic discriminant analysis share: priors, shrinkage, decisions."""
+    """Base class of linear and quadratic discriminant analysis: priors, shrinkage, decisions."""
 
     priors: Any
     shrinkage: Any
@@ -38,7 +38,7 @@ class Discriminant(GenerativeClassifier):
     def _prior(self, K: int) -> Any:
         if self.covariance_estimator is not None:
             raise ValueError(
-                "covariance_estimator needs the rows of a class at once, and suffice sums over blocks: "
+                "covariance_estimator is not supported, because it needs all rows of a class at once: "
                 "use shrinkage='auto' or a number."
             )
         if self.shrinkage is not None and self.solver == "svd":
@@ -54,12 +54,15 @@ class Discriminant(GenerativeClassifier):
         self._publish(start, s)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         if self.shrinkage == "auto":
-            raise ValueError("shrinkage='auto' reads the data twice, so partial_fit cannot use it.")
+            raise ValueError(
+                "partial_fit does not support shrinkage='auto', which reads the data "
+                "twice: pass shrinkage as a number, or call fit."
+            )
         return super().partial_fit(X, y, classes, sample_weight)
 
     def _publish(self, start: Labelled, s: Any) -> Any:
@@ -68,7 +71,7 @@ class Discriminant(GenerativeClassifier):
         return super()._publish(start, s)
 
     def _class_covariances(self, s: Any) -> np.ndarray:
-        """(K, D, D) maximum likelihood covariances, shrunk as asked."""
+        """Maximum likelihood covariances, with shrinkage, (K, D, D)."""
         covariances, shrinkage = s.component.variance, self.shrinkage
         if shrinkage is None:
             return covariances
@@ -79,7 +82,7 @@ class Discriminant(GenerativeClassifier):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """log p(x, c) up to a constant; for two classes, how much the second leads.
+        """Joint log density log p(x, c) up to a constant. For two classes, the second minus the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -93,7 +96,7 @@ class _Values(Statistics):
 
 
 def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
-    """The sums of |z|^4 of the rows in standard units, by class, and last of all rows as one class."""
+    """Sums of |z|^4 of the standardized rows: by class, and last over all rows."""
     total, K = by_class.total(), len(by_class.mean)
     codes = model.codes(block.y)
 
@@ -108,14 +111,14 @@ def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
 
 
 def _must_differ_within_classes(s: Any) -> None:
-    """Refuse classes of equal rows: nothing is known of how they vary, whatever is shrunk or dropped."""
+    """Refuse classes in which all rows are equal: they have no covariance."""
     within = np.diagonal(s.component.variance, axis1=-2, axis2=-1)
     rounding = (4.0 * np.finfo(np.float64).eps * np.abs(s.component.mean)) ** 2  # of means
     if (within <= rounding.max(axis=0)).all():
         raise ValueError(
-            "The rows of each class are equal, so that there is no covariance within classes. The number of "
-            "samples must be more than the number of classes: LinearDiscriminantAnalysis needs rows of one "
-            "class that differ."
+            "The rows of each class are equal, so the covariance within classes is zero. The number of "
+            "samples must be more than the number of classes: LinearDiscriminantAnalysis needs rows of "
+            "one class that differ."
         )
 
 
@@ -124,7 +127,7 @@ def _shrunk(C: np.ndarray, share: float) -> np.ndarray:
 
 
 def _ledoit_wolf(C: np.ndarray, n: float, fourth: float) -> np.ndarray:
-    """C shrunk in standard units, by the share that Ledoit and Wolf estimate."""
+    """C with Ledoit-Wolf shrinkage, in standard units."""
     D, size = len(C), np.sqrt(np.diag(C))
     size = np.where(size > 0, size, 1.0)
     units = np.outer(size, size)
@@ -135,7 +138,7 @@ def _ledoit_wolf(C: np.ndarray, n: float, fourth: float) -> np.ndarray:
 
 
 def _scores(prior: np.ndarray, means: np.ndarray, solve: Callable[..., np.ndarray]) -> dict[str, Any]:
-    """Coefficients of log p(x, c) by x, and by x less the mean, which keep their digits anywhere."""
+    """Coefficients of log p(x, c) in x, and in x minus the mean, which are accurate far from the origin."""
     mean = prior @ means
     coef, common = solve(means - mean), solve(mean[None])[0]
     intercept = np.log(prior) - 0.5 * ((means - mean) * coef).sum(axis=1)
@@ -147,50 +150,52 @@ def _scores(prior: np.ndarray, means: np.ndarray, solve: Callable[..., np.ndarra
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
-    """Linear discriminant analysis, as a classifier and as a projection.
+    """Linear discriminant analysis, for classification and dimensionality reduction.
 
     Parameters
     ----------
     solver : {'svd', 'lsqr', 'eigen'}, default='svd'
-        'svd' drops directions in which classes do not vary; 'lsqr' solves for the coefficients;
-        'eigen' compares scatter between and within classes. The last two can shrink.
+        'svd' drops directions of zero variance within classes. 'lsqr' solves for the coefficients. 'eigen'
+        solves the eigenproblem of the scatter between and within classes. 'lsqr' and 'eigen' support
+        shrinkage.
     shrinkage : float or 'auto', default=None
-        Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
+        Shrinkage of the covariance towards a multiple of the identity, between 0 and 1. 'auto' is Ledoit-Wolf
+        shrinkage, which takes one more pass.
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     n_components : int, default=None
-        Dimensions of `transform`; as many as there can be if not given.
+        Number of components of `transform`. If None, min(n_classes - 1, n_features).
     store_covariance : bool, default=False
-        Whether to keep `covariance_` with solver 'svd'; the others always do.
+        Whether to compute `covariance_` with solver 'svd'. The others always do.
     tol : float, default=1e-4
-        With 'svd', a direction in which standardised rows vary less is dropped.
+        Threshold of 'svd': directions in which standardized rows have a smaller singular value are dropped.
     covariance_estimator : None
-        Not supported: it would need the rows of a class at once.
+        Not supported: it needs all rows of a class at once.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     priors_ : ndarray of shape (n_classes,)
-        Class probabilities.
+        Prior probabilities of the classes.
     means_ : ndarray of shape (n_classes, n_features)
         Class means.
     xbar_ : ndarray of shape (n_features,)
         Mean of the class means ('svd').
     coef_ : ndarray of shape (n_classes, n_features) or (1, n_features)
-        Coefficients of the decisions.
+        Coefficients of the decision function.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts of the decisions.
+        Intercepts of the decision function.
     scalings_ : ndarray of shape (n_features, rank)
         The projection ('svd' and 'eigen').
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Share of the variance between classes ('svd' and 'eigen').
+        Fraction of the variance between classes explained by each component ('svd' and 'eigen').
     covariance_ : ndarray of shape (n_features, n_features)
         Covariance within classes.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------
@@ -287,12 +292,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         size = np.where(size > 0, size, 1.0)
         values, vectors = eigh(C / np.outer(size, size))
         spread = np.sqrt(np.maximum(values[::-1], 0.0))
-        kept = spread > self.tol
-        scalings = vectors[:, ::-1][:, kept] / size[:, None] / spread[kept]
+        keep = spread > self.tol
+        scalings = vectors[:, ::-1][:, keep] / size[:, None] / spread[keep]
         between = np.sqrt(s.weight.sum() * prior / max(K - 1, 1))[:, None] * (means - xbar) @ scalings
         _, strength, rotation = svd(between, full_matrices=False)
-        kept = strength > self.tol * strength[0]
-        scalings = scalings @ rotation.T[:, kept]
+        keep = strength > self.tol * strength[0]
+        scalings = scalings @ rotation.T[:, keep]
         scalings = scalings * signs(scalings.T)
         coef = (means - xbar) @ scalings @ scalings.T
         intercept = np.log(prior) - 0.5 * ((means - xbar) * coef).sum(axis=1)
@@ -312,7 +317,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores by `coef_` and `intercept_`; for two classes, how much the second leads.
+        """Linear scores from `coef_` and `intercept_`. For two classes, the second minus the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -323,7 +328,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """Rows projected to where classes differ most.
+        """Project the rows on the directions of maximum class separation.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,4 +1,4 @@
-"""Quadratic discriminant analysis: classes are normal, each with its own covariance.
+"""Quadratic discriminant analysis: Gaussian classes, each with its own covariance.
 
 Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3.
 """
@@ -23,38 +23,39 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     Parameters
     ----------
     solver : {'svd', 'eigen'}, default='svd'
-        'svd' regularises by `reg_param`, 'eigen' by `shrinkage`.
+        'svd' regularizes by `reg_param`, 'eigen' by `shrinkage`.
     shrinkage : float or 'auto', default=None
-        Weight of a round covariance; 'auto' is Ledoit and Wolf's, and takes one more pass.
+        Shrinkage of the covariance towards a multiple of the identity, between 0 and 1. 'auto' is Ledoit-Wolf
+        shrinkage, which takes one more pass.
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     reg_param : float, default=0.0
-        With 'svd', weight of the identity in each covariance.
+        Regularization of 'svd': the weight of the identity in each covariance.
     store_covariance : bool, default=False
-        Whether to keep `covariance_`.
+        Whether to compute `covariance_`.
     tol : float, default=1e-4
-        A covariance with an eigenvalue below is refused.
+        Threshold of the rank: a covariance with a smaller eigenvalue is refused.
     covariance_estimator : None
-        Not supported: it would need the rows of a class at once.
+        Not supported: it needs all rows of a class at once.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     priors_ : ndarray of shape (n_classes,)
-        Class probabilities.
+        Prior probabilities of the classes.
     means_ : ndarray of shape (n_classes, n_features)
         Class means.
     rotations_ : list of ndarray of shape (n_features, n_features)
-        Axes of each class.
+        Principal axes of each class.
     scalings_ : list of ndarray of shape (n_features,)
-        Variances along them.
+        Variances along the principal axes of each class.
     covariance_ : list of ndarray of shape (n_features, n_features)
         Covariances, if stored.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""Dask: blocks lie in the memory of its workers, tasks fold runs of them, and what is lost is computed again.
+"""Dask engine: blocks are in the memory of the workers, tasks fold runs of them, and lost results are
+recomputed.
 
 Without a `distributed.Client`, dask computes the blocks by its own scheduler, and the threads of this process
 fold them.
@@ -49,15 +50,15 @@ LOOK = (
     "Look at the dashboard and the logs of the workers: there may be none, or one that is stopped, full or "
     "cannot be reached."
 )
-CANCELLED = "The cluster was restarted, or its client closed, while the data lay there: fit again."
+CANCELLED = "The cluster was restarted, or its client closed, while it held the data: call fit again."
 
 
 @dataclass(frozen=True)
 class DaskPartitions(Partitions):
     """Runs of blocks in the memory of workers.
 
-    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one result: its blocks
-    lie on one worker, and the task that folds them is sent there.
+    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one result: its blocks are
+    on one worker, and the task that folds them is sent there.
     """
 
     client: Client
@@ -98,8 +99,8 @@ class DaskPartitions(Partitions):
 
 
 def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]) -> bytes | Future:
-    """A call for n tasks, pickled once. A large one is sent as a task and not as data, so that it can be made
-    again when its worker is lost; by a name of its own, since one that was used before may be going."""
+    """A call for n tasks, pickled once. A large one is sent as a task and not as data, so that it can be
+    recomputed when its worker is lost; with a unique name, since an earlier one may be being released."""
     call = pickle.dumps((f, shared))
     if n * len(call) <= CALL_BYTES:
         return call
@@ -125,14 +126,14 @@ def _run(*blocks: Any) -> tuple[Any, ...]:
 
 @sizeof.register(Value)
 def _size(value: Value) -> int:
-    """By which dask knows what a worker holds, and what it costs to move."""
+    """Size of a run, by which Dask estimates memory and transfer costs."""
     return sum(sizeof(part) for part in value.fields().values())
 
 
 def _ended(
     client: Client, tasks: Sequence[Future], length: int, call: Callable[[int], tuple[Any, ...]] | None = None
 ) -> Iterator[Future]:
-    """The tasks in their order, each when it has ended well; `call` is what to submit to run one again."""
+    """The tasks in order, each when it has succeeded; `call` is submitted to run one again."""
     sent = {n: [task] for n, task in enumerate(tasks)}
     total = len(tasks)
     del tasks
@@ -153,8 +154,8 @@ def _ended(
             stuck = [worker for worker, keys in processing.items() if sent[n][-1].key in keys]
             if stuck:
                 others = [worker for worker in processing if worker not in stuck]
-                how: Any = {"workers": others, "allow_other_workers": True} if others else {}
-                sent[n].append(client.submit(*call(n), pure=False, **how))
+                options: Any = {"workers": others, "allow_other_workers": True} if others else {}
+                sent[n].append(client.submit(*call(n), pure=False, **options))
 
     for n in in_order(total, ended, again, lambda left: blocks_of(left, length), LOOK):
         while not (finished := [future for future in sent[n] if future.done()]):
@@ -173,7 +174,7 @@ def _ended(
 
 
 def _home(client: Client, futures: list[Future]) -> list[Any]:
-    """The results of tasks that have ended; from where they are, which may stop to answer."""
+    """The results of finished tasks, from workers that may stop responding."""
     found: list[list[Any]] = []
 
     async def gathered() -> list[Any]:
@@ -202,14 +203,14 @@ def _timeout_is_no_error() -> Iterator[None]:
 
 
 def _leave_silent_workers(client: Client) -> None:
-    """What workers hold that are no longer heard of is computed by others. Dask itself waits for five
-    minutes, by `distributed.scheduler.worker-ttl`."""
+    """Recompute the results of unresponsive workers on others. Dask itself waits for five minutes, by
+    `distributed.scheduler.worker-ttl`."""
     client.run_on_scheduler(_replace_silent, seconds() / 2)
 
 
 async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
-    """Their nannies start others. They are told first: a slow worker that is told to close, or finds that the
-    scheduler has forgotten it, closes its nanny too."""
+    """Their nannies start new workers. The nannies are told first: a slow worker that is told to close, or
+    that the scheduler has forgotten, closes its nanny too."""
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
     why = f"suffice-{time.time()}"
@@ -240,7 +241,7 @@ def explain_killed_workers() -> Iterator[None]:
 
 
 def opened(blocks: list[Delayed]) -> Partitions:
-    """Partitions of blocks that are computed once: by the cluster if there is one, else here."""
+    """Partitions of blocks that are computed once: on the cluster if there is one, else in this process."""
     client = client_of_dask()
     if client is None:
         return LocalPartitions(dask.compute(*blocks))
@@ -272,10 +273,10 @@ def _submitted(client: Client, tasks: list[Delayed]) -> list[Future]:
 
 
 def client_of_dask() -> Client | None:
-    """The cluster that dask would compute on now, if it would on one."""
+    """The current cluster of Dask, if any."""
     client = getattr(get_scheduler(), "__self__", None)
     if not isinstance(client, Client):
         return None
     if client.asynchronous:
-        raise TypeError("A fit waits for its sums, and the current Client is asynchronous: use Client(...).")
+        raise TypeError("The current Client is asynchronous, and fit is not: use Client(...).")
     return client

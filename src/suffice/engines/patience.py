@@ -1,4 +1,4 @@
-"""Patience: how long a fold on a cluster waits for a task, and what it does then."""
+"""Timeouts of folds on a cluster, and retries of tasks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _seconds: ContextVar[float] = ContextVar("patience", default=600.0)
 
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
-    """Wait so long, in the folds inside the block, for a cluster on which nothing moves; 600 s if not said.
+    """Context manager: timeout in seconds of folds on a cluster without progress. The default is 600 s.
 
-    When no task of a fold has ended for so long, those still missing are sent once more: they keep no
-    state, and the bits are the same whoever ends first. When again none ends, the fold gives up with a
-    TimeoutError that names the blocks it waited for.
+    If no task of a fold ends within this time, the missing ones are submitted once more: they are stateless,
+    so the bits are the same. If again none ends, the fold raises a TimeoutError that names the missing
+    blocks.
 
     >>> import suffice
     >>> with suffice.patience(3600):
     ...     pass
     """
     if not seconds > 0:
-        raise ValueError(f"patience({seconds}): there must be some, in seconds.")
+        raise ValueError(f"patience takes a positive number of seconds; got {seconds}.")
     token = _seconds.set(float(seconds))
     try:
         yield
@@ -42,11 +42,11 @@ def in_order(
     what: Callable[[list[int]], str],
     look: str,
 ) -> Iterator[int]:
-    """The numbers of n tasks in their order, each when it has ended: the policy of every cluster.
+    """The indices of n tasks in order, each when it has ended: the policy of every cluster.
 
-    `ended(numbers, seconds)` waits so long at most for one of these tasks, and says which have ended;
-    `again(numbers)` sends them once more; `what(numbers)` is what they are called, and `look` what to look
-    at where none ends.
+    `ended(numbers, seconds)` waits up to `seconds` for one of these tasks, and returns those that have ended.
+    `again(numbers)` submits them once more. `what(numbers)` describes them, and `look` is the advice if none
+    ends.
     """
     span = seconds()
     known: set[int] = set()
@@ -72,6 +72,6 @@ def in_order(
 
 
 def blocks_of(runs: list[int], length: int) -> str:
-    """The blocks of some runs of so many blocks each, in words."""
+    """Description of the blocks of some runs."""
     shown = [f"{m * length} to {(m + 1) * length - 1}" if length > 1 else f"{m}" for m in runs[:8]]
     return f"blocks {', '.join(shown)}" + (f" and {len(runs) - 8} other tasks" if len(runs) > 8 else "")

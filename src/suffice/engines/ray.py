@@ -1,4 +1,4 @@
-"""Ray: the blocks lie in its object store, tasks fold runs of them, and what is lost is computed again."""
+"""Ray engine: blocks are in the object store, tasks fold runs of them, and lost blocks are recomputed."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ LOOK = "Look at `ray status` and `ray list tasks`: a worker may be stopped, or i
 class RayPartitions(Partitions):
     """Runs of blocks in the object store.
 
-    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one object: its
-    blocks lie on one node, and the task that folds them is sent there.
+    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one object: its blocks are
+    on one node, and the task that folds them is sent there.
     """
 
     runs: tuple[Any, ...]  # ObjectRefs of tuples of blocks
@@ -98,9 +98,10 @@ class RayPartitions(Partitions):
 def ended_in_order(
     tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None
 ) -> Iterator[Any]:
-    """The results of tasks in their order, each when it is there; what sends a task may be called again.
+    """The results of tasks in order, each when it is ready. The function that submits a task may be called
+    again.
 
-    So many are sent ahead, or all. A task may have a list of results, which come together.
+    `ahead` tasks are submitted in advance, or all. A task may have a list of results.
     """
     sent: dict[int, list[Any]] = {}
     later = iter(enumerate(tasks))
@@ -127,7 +128,7 @@ def ended_in_order(
 
 
 def _parts(results: Iterator[list[Any]]) -> Iterator[list[Any]]:
-    """Results that stay where they are; the first of each says that the task went well, or raises."""
+    """Results that stay on the cluster. The first of each raises if the task failed."""
     for done, *parts in results:
         ray.get(done)
         yield parts
@@ -169,8 +170,8 @@ def _shard(number: int, starts: np.ndarray, part: SumsByKey) -> tuple[Any, ...]:
 
 @contextmanager
 def errors_as_raised() -> Iterator[None]:
-    """What was raised in a task is raised here as itself. (The other tasks end by themselves: cancelling
-    a task that is about to end crashes this process, in Ray up to 2.60 at least.)"""
+    """Raise the original error of a task. (The other tasks end by themselves: cancelling a task that is about
+    to end crashes this process, in Ray up to at least 2.60.)"""
     try:
         yield
     except RayTaskError as error:

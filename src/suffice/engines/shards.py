@@ -49,10 +49,10 @@ class Shard(Value):
 
 @dataclass(frozen=True)
 class Shards(Partitions):
-    """What `fold_by_key` gives: partitions of `Shard` blocks, wherever they live.
+    """Result of `fold_by_key`: partitions of `Shard` blocks.
 
-    As an argument of a later pass it travels as references. The function takes the rows that it needs.
-    A `map` keeps the keys: it returns ``shard.replace(values=...)``.
+    As an argument of a later pass it is sent as references, and the function takes the rows that it needs. A
+    function for `map` must keep the keys: it returns ``shard.replace(values=...)``.
     """
 
     parts: Any  # partitions of an engine, which gives `block(number)`
@@ -75,7 +75,7 @@ class Shards(Partitions):
         return self.parts.batches()
 
     def take(self, keys: Any) -> np.ndarray:
-        """The values of these keys, in their order; shards that have none of them are not read."""
+        """The values of these keys, in order. Only the shards that contain them are read."""
         keys = _checked(keys, int(self.starts[-1]))
         which = np.searchsorted(self.starts[1:-1], keys, side="right").astype(np.uint16)
         count = np.bincount(which, minlength=len(self.starts) - 1)
@@ -85,36 +85,36 @@ class Shards(Partitions):
             shard = self._shard(int(which[0]))
             return shard.values[keys - shard.start]
         order = np.argsort(which, kind="stable")
-        found: Any = None
+        out: Any = None
         for s, stop in zip(np.flatnonzero(count), np.cumsum(count)[count > 0], strict=True):
             at = order[stop - count[s] : stop]
             shard = self._shard(int(s))
-            if found is None:
-                found = np.empty((len(keys), *shard.values.shape[1:]), shard.values.dtype)
-            found[at] = shard.values[keys[at] - shard.start]
+            if out is None:
+                out = np.empty((len(keys), *shard.values.shape[1:]), shard.values.dtype)
+            out[at] = shard.values[keys[at] - shard.start]
             del shard  # before the next one is read
-        return found
+        return out
 
     def _shard(self, number: int) -> Shard:
         shard = self.parts.block(number)
         if not isinstance(shard, Shard) or len(shard) != self.starts[number + 1] - self.starts[number]:
             raise TypeError(
-                f"Shard {number} was mapped to a {type(shard).__name__}, which has no values by key: for "
-                "`take`, map with a function that returns shard.replace(values=...), one for each key."
+                f"Shard {number} was mapped to a {type(shard).__name__}, which has no values by key: to "
+                f"use `take`, map with a function that returns shard.replace(values=...), one for each key."
             )
         return shard
 
 
 @dataclass(frozen=True, eq=False)
 class SumsByKey(Value):
-    """Sums of the keys that occur; what does not occur is zero."""
+    """Sums of the keys that occur. The others are zero."""
 
     keys: Annotated[np.ndarray | range, "int (M,)"]  # rising; a range where few of it are missing
     values: Annotated[np.ndarray, "(M, ...)"]  # float64
 
     @classmethod
     def of(cls, keys: Any, values: Any, n_keys: int) -> SumsByKey:
-        """Rows with keys in any order: those of one key are added in the order of the rows."""
+        """Sums of rows with keys in any order. The rows of a key are added in their order."""
         keys, values = _checked(keys, n_keys), np.asarray(values, dtype=np.float64)
         if len(values) != len(keys):
             raise ValueError(
@@ -150,7 +150,7 @@ class SumsByKey(Value):
         every, row = range(low, high + 1), self.values.nbytes // len(self)
 
         def is_dense(n: int) -> bool:
-            """Whether all keys take little more than the n that occur."""
+            """Whether storing all keys takes little more memory than the n that occur."""
             return len(every) * row <= 2 * n * (row + 8)
 
         if is_dense(max(len(self), len(other))):
@@ -182,7 +182,7 @@ class SumsByKey(Value):
         return tuple(SumsByKey(self.keys[a:b], self.values[a:b]) for a, b in pairwise(ends))
 
     def shard(self, number: int, starts: np.ndarray) -> Shard:
-        """All keys of a shard, those that do not occur too."""
+        """All keys of a shard, including those that do not occur."""
         start, stop = int(starts[number]), int(starts[number + 1])
         values = np.zeros((stop - start, *self.values.shape[1:]))
         # Added to zero, so that no zero has a sign by which one could tell how the sum was cut.
@@ -191,11 +191,11 @@ class SumsByKey(Value):
 
 
 def shard_starts(n_keys: int, shards: int) -> np.ndarray:
-    """Where shards begin, and where the last ends: runs of keys that differ by one key at most."""
+    """Boundaries of the shards: runs of keys whose sizes differ by at most one."""
     if not 0 < shards <= min(n_keys, 1 << 16):
         raise ValueError(
-            f"shards={shards} of n_keys={n_keys}: expected one shard at least, at most {1 << 16}, "
-            "and no more than there are keys."
+            f"shards={shards} of n_keys={n_keys}: expected 1 to {1 << 16} shards, and no more than "
+            f"there are keys."
         )
     return np.array([s * n_keys // shards for s in range(shards + 1)])
 
@@ -203,7 +203,7 @@ def shard_starts(n_keys: int, shards: int) -> np.ndarray:
 def sums_by_key(
     f: Callable[..., Any], shared: Sequence[Any], blocks: Iterable[Any], n_keys: int
 ) -> SumsByKey:
-    """The sums by key over a run of blocks, each taken in pieces: the task of every engine."""
+    """The sums by key over a run of blocks, in pieces: the task of every engine."""
     return tree_sum(_of_block(f, shared, block, n_keys) for block in blocks)
 
 
@@ -217,15 +217,15 @@ def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: 
 
 
 def _together(pieces: Iterable[Any]) -> Iterator[Sequence[Any]]:
-    """Rows of several pieces, up to a size: to sort them once costs less than to merge sums."""
+    """Rows of several pieces, up to a size: sorting them once is cheaper than merging sums."""
     rows: list[tuple[Any, ...]] = []
     size = 0
-    for given in pieces:
-        if not isinstance(given, tuple) or len(given) != 2:
+    for pair in pieces:
+        if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(
-                f"The function gave a {type(given).__name__}; for sums by key, return keys, values."
+                f"The function returned a {type(pair).__name__}, expected keys, values for sums by key."
             )
-        keys, values = map(np.asarray, given)
+        keys, values = map(np.asarray, pair)
         if len(keys) != len(values):
             raise ValueError(
                 f"There are {len(keys)} keys and {len(values)} values; expected one for each key."
@@ -271,12 +271,12 @@ def _checked(keys: Any, n_keys: int) -> np.ndarray:
     keys = np.asarray(keys)
     if keys.ndim != 1 or keys.dtype.kind not in "iu":
         raise TypeError(
-            f"Keys came as {keys.dtype} of shape {keys.shape}; expected a list of integers: pass "
-            "keys.astype(np.int64)."
+            f"keys has dtype {keys.dtype} and shape {keys.shape}, expected a list of integers: pass "
+            f"keys.astype(np.int64)."
         )
     if len(keys) and not (keys.min() >= 0 and keys.max() < n_keys):
         raise ValueError(
-            f"Keys came from {keys.min()} to {keys.max()}; with n_keys={n_keys}, expected 0 to {n_keys - 1}."
+            f"keys are from {keys.min()} to {keys.max()}, expected 0 to {n_keys - 1} with n_keys={n_keys}."
         )
     return keys.astype(np.int64, copy=False)
 
@@ -292,7 +292,7 @@ def _as_array(keys: np.ndarray | range) -> np.ndarray:
 
 
 def _places(every: range, keys: np.ndarray | range) -> Places:
-    """Where the keys stand in a range."""
+    """Positions of the keys in a range."""
     if isinstance(keys, range):
         return slice(keys.start - every.start, keys.stop - every.start)
     return keys - every.start

@@ -1,13 +1,13 @@
-"""Spark: the blocks lie in its cache as bytes, tasks in Python fold them, and what is lost is computed again.
+"""Spark engine: blocks are in its cache as bytes, Python tasks fold them, and lost blocks are recomputed.
 
 Only DataFrames and `mapInArrow` are used, which classic Spark and Spark Connect both have. The workers need
-the same Python, and suffice installed. What is shared by the tasks of a fold travels once, with the plan: to
-a server of Connect in a message of at most 128 MB (``spark.connect.grpc.maxInboundMessageSize``).
+the same Python, and suffice installed. The arguments shared by the tasks of a fold are sent once, with the
+plan: to a Spark Connect server in a message of at most 128 MB (``spark.connect.grpc.maxInboundMessageSize``).
 
-A task whose worker dies is run again, until it was run ``spark.task.maxFailures`` times: four if nothing else
-is said, but once where the master is ``local[2]``; write ``local[2,4]``. A worker that hangs is waited for,
-unless the session was told otherwise: ``spark.sql.execution.pyspark.udf.idleTimeoutSeconds``, longer than any
-block takes, with ``spark.sql.execution.pyspark.udf.killOnIdleTimeout`` kills it, and its task is run again.
+A task whose worker dies is run again, up to ``spark.task.maxFailures`` times: four by default, but once if
+the master is ``local[2]``; use ``local[2,4]``. A hanging worker blocks the fit, unless the session is
+configured otherwise: ``spark.sql.execution.pyspark.udf.idleTimeoutSeconds``, longer than any block takes,
+with ``spark.sql.execution.pyspark.udf.killOnIdleTimeout`` kills it, and its task is run again.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ HOME_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class SparkPartitions(Partitions):
-    """Blocks in the cache of Spark, one to a partition of a DataFrame of cells.
+    """Blocks in the cache of Spark, one per partition of a DataFrame of cells.
 
-    They are computed when they are first folded, kept, and given back when this is dropped. Each `map` makes
-    the plan longer, from which what is lost is computed again.
+    They are computed at the first fold, cached, and released when this object is deleted. Each `map` extends
+    the plan from which lost blocks are recomputed.
     """
 
     frame: DataFrame
@@ -90,7 +90,7 @@ class SparkPartitions(Partitions):
         self.came_from.clear()
 
     def _run_length(self, size: int) -> tuple[int, int] | None:
-        """How many sums to add where they are, a power of two, and how many runs that makes."""
+        """Number of sums to add on the cluster, a power of two, and the resulting number of runs."""
         if size <= SMALL_BYTES or self._n_blocks * size <= HOME_BYTES:
             return None
         length = 2 * power_of_two(self._n_blocks * size / max(1, HOME_BYTES), 1)
@@ -102,13 +102,13 @@ class SparkPartitions(Partitions):
 
 
 def run_tasks(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
-    """The answers of tasks over a DataFrame, as cells.
+    """The results of tasks over a DataFrame, as cells.
 
-    The call is pickled here, once. It carries a number that no other has: Spark knows what it has cached by
-    the plan, and what one of two equal ones gave back would be lost to the other.
+    The call is pickled once, with a unique number: Spark identifies cached data by the plan, so releasing one
+    of two equal plans would release the other.
     """
-    given = cloudpickle.dumps((uuid.uuid4().bytes, call))
-    return frame.mapInArrow(partial(task, given), CELLS)
+    message = cloudpickle.dumps((uuid.uuid4().bytes, call))
+    return frame.mapInArrow(partial(task, message), CELLS)
 
 
 def _map(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
@@ -131,14 +131,14 @@ def _add(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class _Raised:
-    """An error as a value: it is the answer, and Spark has no reason to try again."""
+    """An error as a result, so that Spark does not retry the task."""
 
     error: Exception
     where: str
 
 
 class _InTask(Exception):
-    """Where in a task an error was raised."""
+    """Traceback of an error in a task."""
 
     def __str__(self) -> str:
         return "\n" + self.args[0]
@@ -155,7 +155,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
 
 
 def _that_travels(error: Exception) -> Exception:
-    """The error, or if it cannot be pickled, one that says the same."""
+    """The error, or if it cannot be pickled, one with the same message."""
     try:
         if type(pickle.loads(cloudpickle.dumps(error))) is type(error):
             return error
@@ -173,7 +173,7 @@ def raised(value: Any) -> Any:
 
 
 def cells_of(number: int, value: Any) -> Iterator[Any]:
-    """A value as rows of cells: the sizes of its parts; what was pickled; and its arrays as they lie."""
+    """A value as rows of cells: the sizes of its parts, its pickle, and its arrays as bytes."""
     large: list[Any] = []
 
     def is_small(buffer: pickle.PickleBuffer) -> bool:
@@ -208,7 +208,7 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 
 
 def _values(rows: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Numbered values from rows of cells, which stand in order."""
+    """Numbered values from rows of cells, which are in order."""
     for number, cells in groupby(rows, key=itemgetter(0)):
         yield number, _value([cell for _, _, cell in cells])
 
@@ -218,9 +218,9 @@ def values_of(frame: DataFrame) -> Iterator[tuple[int, Any]]:
 
 
 def _release(frame: DataFrame) -> None:
-    """Give the cache back.
+    """Release the cache.
 
-    From a thread of its own: garbage may be collected while this one is in the middle of a word to Spark.
+    In a separate thread, since garbage collection may interrupt a call to Spark.
     """
 
     def unpersist() -> None:
@@ -242,6 +242,6 @@ _releasing: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _wait_for_release() -> None:
-    """A server of Connect outlives this process, and would keep what it was not told of."""
+    """Release caches at exit: a Spark Connect server outlives this process."""
     for thread in list(_releasing):
         thread.join(5.0)

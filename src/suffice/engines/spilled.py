@@ -1,4 +1,4 @@
-"""Sums by key on this machine: in memory, or where that is too little, in temporary files."""
+"""Sums by key on this machine: in memory, or in temporary files if they are too large."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> tuple[Shard, .
 
 
 def _add(limit: float, numbers: tuple[int, ...], a: Any, b: Any) -> Any:
-    """Shard by shard, so that of what is on disk one shard is in memory at a time."""
+    """Shard by shard, so that only one shard from disk is in memory at a time."""
 
     def add(s: int) -> SumsByKey:
         return _part(a, s) + _part(b, s)

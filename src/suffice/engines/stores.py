@@ -22,23 +22,23 @@ ALIGNMENT = 64
 
 
 class InMemory:
-    """Blocks as they are, up to half of the memory that was free in the beginning."""
+    """Blocks in memory, up to half of the initially free memory."""
 
     def __init__(self) -> None:
         self.blocks: dict[int, Block] = {}
         self.size, self.limit, self.lock = 0, free_memory() / 2, threading.Lock()
 
     def __str__(self) -> str:
-        return f"cache='memory': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are taken from memory"
+        return f"cache='memory': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are read from memory"
 
     def put(self, number: int, block: Block) -> None:
         with self.lock:
             self.size += _size(block)
         if self.size > self.limit:
             raise MemoryError(
-                f"cache='memory': the blocks take more than {1e-9 * self.limit:.3g} GB, half of the memory "
-                "that was free: pass cache='disk' for a temporary file, or cache=None to read the "
-                "data in each pass."
+                f"cache='memory': the blocks take more than {1e-9 * self.limit:.3g} GB, half of the "
+                f"free memory: pass cache='disk' for a temporary file, or cache=None to read the data "
+                f"in each pass."
             )
         if block.y is not None:  # may be a view of a batch, which would be kept with it
             block = block.replace(y=block.y.copy())
@@ -49,10 +49,11 @@ class InMemory:
 
 
 class OnDisk:
-    """Blocks in a temporary file, which has no name where the system allows it and so is never left behind.
+    """Blocks in a temporary file, which is unlinked where the system allows it, so that it is never left
+    behind.
 
-    A block is its pickle without the arrays, then the arrays as they are. It is mapped into memory while it
-    is in use; what is written there stays there.
+    A block is stored as its pickle without the arrays, then the raw arrays. It is memory-mapped while it is
+    in use (copy-on-write: writes do not change the file).
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class OnDisk:
 
     def __str__(self) -> str:
         where = f"a temporary file in {tempfile.gettempdir()}"
-        return f"cache='disk': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are taken from {where}"
+        return f"cache='disk': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are read from {where}"
 
     def put(self, number: int, block: Block) -> None:
         arrays: list[Any] = []
@@ -83,7 +84,8 @@ class OnDisk:
                 if error.errno == errno.ENOSPC:
                     error.add_note(
                         f"cache='disk' writes to {tempfile.gettempdir()}, after {1e-9 * self.size:.3g} GB: "
-                        "set TMPDIR to a folder with more room, or pass cache=None to read the data again."
+                        "set TMPDIR to a folder with more space, or pass cache=None to read the data in "
+                        "each pass."
                     )
                 raise
             self.size = start + end

@@ -1,4 +1,4 @@
-"""Threads of this process: how many, and f of each block in order."""
+"""Threads of this process: their number, and ordered maps over blocks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Use `n` threads for the folds inside the block; the results are the same bits for any `n`.
+    """Context manager: use `n` threads for folds. The results are the same to the bit for any `n`.
 
     >>> import suffice
     >>> with suffice.threads(1):
     ...     pass
     """
     if n < 1:
-        raise ValueError(f"threads({n}): there must be one at least.")
+        raise ValueError(f"threads must be at least 1; got {n}.")
     token = _threads.set(n)
     try:
         yield
@@ -40,7 +40,7 @@ def n_threads() -> int:
 
 
 def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
-    """f of each block, by threads, in the order of the blocks, with few of them in flight."""
+    """f of each block, in threads, in the order of the blocks, with few of them in flight."""
     n = n_threads()
     if isinstance(blocks, tuple):
         n = min(n, len(blocks))

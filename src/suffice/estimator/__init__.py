@@ -1,4 +1,4 @@
-"""The scikit-learn face: base classes, row-wise methods, scores, parameters and their constraints."""
+"""scikit-learn API: base classes, row-wise methods, scores, and constraints of parameters."""
 
 from .answers import row_wise
 from .base import Estimator, Iterative, OnePass, load

@@ -1,4 +1,4 @@
-"""Row-wise methods: `predict` and its like, for rows in memory, on a scan or on a cluster."""
+"""Row-wise methods, such as `predict`, for rows in memory, in a scan or on a cluster."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ ANSWERS = {
 
 
 def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare a method that answers for each row, so that it takes rows wherever they are.
+    """Decorator of methods that return a result for each row, such as `predict` and `transform`.
 
-    The method itself is written for rows in memory. For a scan, the answers come back as an array; with
-    ``to="folder"``, the rows are written there as Parquet, with their answers in new columns, and come back
-    as a scan. For a data set of Ray, Spark or Dask, the same kind of data set comes back, with the answers in
-    new columns.
+    The method is written for rows in memory. For a scan, it returns an array. With ``to="folder"``, the rows
+    are written to that folder as Parquet with the results in new columns, and a scan of it is returned. For a
+    data set of Ray, Spark or Dask, it returns a data set of the same type with the results in new columns.
 
-    `transform` of a scan, or of a table that `suffice.rows` describes, returns a table whose rows are
-    transformed when they are read: a pipeline copies no rows. `numpy.asarray` reads them into memory.
+    `transform` of a scan, or of a table described by `suffice.rows`, returns a table whose rows are
+    transformed when they are read, so a pipeline copies no rows. `numpy.asarray` reads them into memory.
 
     Examples
     --------
@@ -61,32 +60,35 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
             return table
         if source.in_memory:
             if to is not None:
-                raise TypeError(f"to={to!r} writes the answers for a scan, and these rows are in memory.")
+                raise TypeError(f"to={to!r} requires a scan, and these rows are in memory: leave to out.")
             return method(self, X, *args, **more)
         check_is_fitted(self)
         if any(part is not None for part in (*args, *more.values())):
-            raise ValueError("Rows that are elsewhere have their ids in a column: leave groups out.")
+            raise ValueError(
+                "groups is only for rows in memory: name the column of ids with "
+                "suffice.sequences(table, sequence=...)."
+            )
         columns = source.columns_for(self) if isinstance(source, TableSource) else None
         return source.answer(Request(self, method.__name__, columns), to)
 
-    given = inspect.signature(method)
+    signature = inspect.signature(method)
     keyword = inspect.Parameter("to", inspect.Parameter.KEYWORD_ONLY, default=None)
-    parameters = sorted([*given.parameters.values(), keyword], key=lambda parameter: parameter.kind)
-    answer.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    parameters = sorted([*signature.parameters.values(), keyword], key=lambda parameter: parameter.kind)
+    answer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     answer.is_row_wise = True  # type: ignore[attr-defined]
     return answer
 
 
 @dataclass(frozen=True)
 class Request:
-    """A method and its estimator, as they travel to where the rows are."""
+    """A method and its estimator, as they are sent to the rows."""
 
     estimator: Any
     method: str
     columns: Columns | None  # None: the rows are arrays
 
     def __call__(self, table: Any) -> np.ndarray:
-        """The answer for a block: an Arrow table whose sequences are whole, or an array."""
+        """The result for a block: an Arrow table of complete sequences, or an array."""
         answer = getattr(self.estimator, self.method)
         if self.columns is None:
             return np.asarray(answer(table))
@@ -96,13 +98,14 @@ class Request:
         return np.asarray(answer(part))
 
     def named(self, table: Any) -> dict[str, np.ndarray]:
-        """The answer for an Arrow table, by the names of its columns."""
+        """The result for an Arrow table, by the names of its columns."""
         answer = self(table)
         columns = [answer] if answer.ndim == 1 else list(answer.T)
         return dict(zip(self._names(answer), columns, strict=True))
 
     def beside(self, table: Any) -> Any:
-        """The Arrow table, with the answer in columns; of an answer for each sequence, their ids and that."""
+        """The Arrow table with the result in new columns. For a result per sequence, the ids and the
+        result."""
         import pyarrow as pa
 
         answer = self.named(table)
@@ -113,8 +116,8 @@ class Request:
         for name, values in answer.items():
             if name in table.column_names:
                 raise ValueError(
-                    f"The table has a column {name!r} already, as the answer of {self.method} is called: "
-                    "rename or drop it first."
+                    f"The table already has a column {name!r}, the name of the result of {self.method}: "
+                    f"rename or drop it first."
                 )
             # Of labels that are objects a table without rows would not tell the kind.
             kind = pa.array(self.estimator.classes_.tolist()).type if values.dtype == object else None
@@ -123,7 +126,7 @@ class Request:
 
     @property
     def of_sequences(self) -> bool:
-        """Whether there is one answer a sequence, and not one a row."""
+        """Whether there is one result per sequence instead of per row."""
         return getattr(self.estimator, "labels", "rows") == "sequences"
 
     def _names(self, answer: np.ndarray) -> list[str]:
@@ -138,7 +141,7 @@ class Request:
 
 
 def nameless(estimator: Any) -> Any:
-    """The fitted estimator, to be asked about blocks whose columns are in their places already."""
+    """The fitted estimator, for blocks whose columns are already in order."""
     bare = copy(estimator)
     bare.__dict__.pop("feature_names_in_", None)
     return bare

@@ -1,4 +1,4 @@
-"""The scikit-learn face that all estimators share: storage, progress, checkpoints."""
+"""Base classes of all estimators: storage, progress, checkpoints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMPUTATIONS = {*FITS, *ANSWERS, "inverse_transform", "sample", "score"}
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
-    """Base of all estimators: `save`, and the list by which `load` knows them."""
+    """Base class of all estimators, with `save`."""
 
     n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
     feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
@@ -56,11 +56,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return clone
 
     def _row_transformer(self) -> tuple[Any, int]:
-        """What transforms the rows of blocks, by `transform_rows`; and how many features it makes."""
+        """The transformer of the rows of blocks (`transform_rows`), and its number of output features."""
         return nameless(self), len(self.get_feature_names_out())
 
     def transform_rows(self, X: Any) -> Any:
-        """Transformed rows of a block."""
+        """Transform the rows of a block."""
         if not X.shape[0]:  # a row tells what an answer is like
             return self.transform(np.ones((1, X.shape[1])))[:0]
         return self.transform(X)
@@ -74,15 +74,15 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
     def save(self, path: Any) -> None:
-        """Write the estimator, its parameters and what it learnt, to one file.
+        """Save the estimator, with its parameters and fitted attributes, to a file.
 
-        Read it with `suffice.load`. The file holds JSON and arrays, and no code.
+        Read it with `suffice.load`. The file contains JSON and arrays, and no code.
         """
         save(self, path)
 
 
 def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit that checks the parameters first, and whose errors name the estimator where they name a block."""
+    """Wrap a fit: check the parameters first, and name the estimator in errors that name a block."""
 
     @wraps(fit)
     def checked(self: Any, *args: Any, **more: Any) -> Any:
@@ -100,7 +100,7 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class _Stored(Value):
-    """An estimator as it is stored."""
+    """Stored form of an estimator."""
 
     estimator: str
     version: str
@@ -116,7 +116,7 @@ class _Stored(Value):
         return cls(name, this_version(), params, fitted)
 
     def estimator_of(self) -> Any:
-        """The estimator; those in its parameters are stored in the same way."""
+        """The estimator. Nested estimators are stored in the same way."""
         if self.estimator not in Estimator.known:
             import_everything()
         if self.estimator not in Estimator.known:
@@ -137,7 +137,7 @@ class _Stored(Value):
 
 @dataclass(frozen=True)
 class _StoredPipeline(Value):
-    """A pipeline of scikit-learn as it is stored."""
+    """Stored form of a scikit-learn pipeline."""
 
     names: tuple[str, ...]
     steps: tuple[_Stored, ...]
@@ -150,9 +150,9 @@ class _StoredPipeline(Value):
 
 
 def save(estimator: Any, path: Any) -> None:
-    """Write an estimator, or a pipeline of scikit-learn whose steps are estimators of suffice, to one file.
+    """Save an estimator, or a scikit-learn pipeline of suffice estimators, to a file.
 
-    Read it with `suffice.load`. The file holds JSON and arrays, and no code.
+    Read it with `suffice.load`. The file contains JSON and arrays, and no code.
 
     Examples
     --------
@@ -172,19 +172,19 @@ def save(estimator: Any, path: Any) -> None:
     steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
     if others := [type(step).__name__ for _, step in steps if not isinstance(step, Estimator)]:
         raise TypeError(
-            f"suffice.save writes estimators of suffice, alone or in a pipeline, and {', '.join(others)} is "
-            "none: use joblib.dump, or skops.io.dump."
+            f"suffice.save writes estimators of suffice, alone or in a pipeline; got "
+            f"{', '.join(others)}: use joblib.dump, or skops.io.dump."
         )
     names, parts = zip(*steps, strict=True)
     save_value(_StoredPipeline(names, tuple(_Stored.of(part) for part in parts)), path)
 
 
 def load(path: Any) -> Any:
-    """Read an estimator or a pipeline written by `save`.
+    """Load an estimator or a pipeline from a file written by `save`.
 
-    Nothing in the file is run: it names classes of suffice and holds their numbers. A file that was
-    damaged or changed, that a newer version wrote, or whose arrays do not fit together, is refused with a
-    `StorageError`, which is a ValueError.
+    No code in the file is run: it names classes of suffice and contains their values. A `StorageError`, which
+    is a ValueError, is raised for a file that is damaged or changed, that was written by a newer version, or
+    whose arrays do not match.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _estimator(stored: Any) -> Any:
 
 
 def must_have_rows(weight: Any) -> None:
-    """Refuse to learn from nothing: `weight` is that of all rows."""
+    """Raise if the total weight of the rows is zero."""
     if not np.any(weight):
         raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
 
@@ -220,10 +220,10 @@ ADVICE = {
 
 
 class Iterative(Estimator):
-    """Estimators fitted by a loop: what they publish of it."""
+    """Base class of estimators fitted by iterations."""
 
     def _fitted(self, model: Any) -> dict[str, Any]:
-        """The fitted attributes that scikit-learn's users know, from the model."""
+        """The fitted attributes, from the model."""
         raise NotImplementedError
 
     def _publish(self, progress: Progress) -> Self:
@@ -246,32 +246,32 @@ class Iterative(Estimator):
 
 
 class OnePass(Estimator):
-    """Estimators whose model follows from one sum: `fit` folds once, `partial_fit` adds."""
+    """Base class of estimators fitted by one sum: `fit` folds once, `partial_fit` adds."""
 
     def _block_rows(self, block: Any) -> float | None:
-        """How many rows a block in memory should have; None if that follows their size."""
+        """Number of rows of a block in memory, or None for the default by size."""
         return None
 
     def _start(self, data: Partitions, classes: Any = None) -> Model:
-        """The model that knows what to sum."""
+        """The initial model, whose `summarize` is folded."""
         raise NotImplementedError
 
     def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
-        """The fitted attributes that scikit-learn's users know, from the model and the sum."""
+        """The fitted attributes, from the model and the sum."""
         raise NotImplementedError
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows: one pass over the data.
+        """Fit to rows, in one pass over the data.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array, optional
             Targets.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Constraints on the parameters of estimators, declared and checked as scikit-learn does it.
+"""Constraints on the parameters of estimators, declared and checked as in scikit-learn.
 
 Every estimator declares `_parameter_constraints`: by parameter, a list of which a value must satisfy one.
 `Estimator` checks them when a method that fits is called. scikit-learn keeps these names private, though its
@@ -30,10 +30,10 @@ MAX = float(np.finfo(np.float64).max)
 
 
 class Numbers(HasMethods):
-    """An array-like of numbers from `least` to `most`, of `ndim` axes if that is said.
+    """An array-like of numbers from `least` to `most`, optionally with `ndim` axes.
 
-    scikit-learn's "array-like" also takes strings and NaN. It builds constraints of its own kinds alone, so
-    this is one of them, and shares nothing with it but that.
+    scikit-learn's "array-like" also accepts strings and NaN. scikit-learn accepts only subclasses of its own
+    constraints, so this is one.
     """
 
     def __init__(self, least: float = -MAX, most: float = MAX, ndim: int | None = None) -> None:
@@ -59,7 +59,7 @@ class Numbers(HasMethods):
 
 
 class Whole(Interval):
-    """Whole numbers; True is one in Python, and not here."""
+    """Integers. Booleans are refused."""
 
     def __init__(self, least: int) -> None:
         super().__init__(Integral, least, None, closed="left")
@@ -69,7 +69,7 @@ class Whole(Interval):
 
 
 class FilePath(HasMethods):
-    """The path of a file: an empty string is none."""
+    """The path of a file. The empty string is refused."""
 
     def __init__(self) -> None:
         self.hidden = False

@@ -1,4 +1,4 @@
-"""Scores are folds: of rows in memory, in files or on a cluster alike."""
+"""Scores by folds, for rows in memory, in files or on a cluster."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def _scored(estimator: Any, rows: Any) -> np.ndarray:
 
 
 class Classifier(ClassifierMixin):
-    """Estimators of a class for each row, and how they are scored."""
+    """Base class of classifiers, with `score`."""
 
     classes_: Annotated[np.ndarray, "labels (K,)"]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of the rows whose class is predicted.
+        """Accuracy: the fraction of rows that are classified correctly.
 
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Their classes, if they are not a column of the table.
+            Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
         """
@@ -59,39 +59,39 @@ class Classifier(ClassifierMixin):
 
 
 def _right(estimator: Any, rows: Any) -> np.ndarray:
-    """The weight of the rows whose class is predicted, and of all."""
+    """Weight of the correctly classified rows, and of all."""
     right = rows.y == estimator.predict(rows.X) if len(rows) else np.zeros(0, bool)
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
 
 
 class Regressor(RegressorMixin):
-    """Estimators of numbers for each row, and how they are scored."""
+    """Base class of regressors, with `score`."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The coefficient of determination; of several targets, its mean.
+        """Coefficient of determination R^2. For several targets, the mean.
 
         Parameters
         ----------
         X : array, table, scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Their targets, if they are not columns of the table.
+            Targets. Leave out if columns of the table hold them.
         sample_weight : array, optional
             Weights of the rows.
         """
         check_is_fitted(self)
-        found = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
-        if found.rows < 2:
-            warnings.warn("R^2 is not defined of less than two rows.", UndefinedMetricWarning, stacklevel=2)
+        sums = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
+        if sums.rows < 2:
+            warnings.warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
-        spread = found.target.scatter
-        share = found.squares / np.where(spread > 0, spread, 1.0)
-        return float(np.where(spread > 0, 1.0 - share, found.squares == 0).mean())
+        spread = sums.target.scatter
+        share = sums.squares / np.where(spread > 0, spread, 1.0)
+        return float(np.where(spread > 0, 1.0 - share, sums.squares == 0).mean())
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals(Statistics):
-    """The moments of targets, and the sums of squares of what predictions leave of them."""
+    """Moments of the targets, and the residual sums of squares."""
 
     rows: float
     target: Moments  # diagonal, (T,)

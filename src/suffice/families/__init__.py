@@ -1,4 +1,4 @@
-"""K densities of one kind, and the models over them."""
+"""Families of densities, and models over them: mixtures, labelled classes, conjugate priors."""
 
 from ..core.model import Family
 from .discrete import Bernoulli, Categorical, Multinomial, Poisson

@@ -26,7 +26,7 @@ from ..statistics import (
 
 @dataclass(frozen=True, eq=False)
 class Logs(Value):
-    """Logarithms by which rows are multiplied, so that 0 * -inf is 0."""
+    """Logarithms that multiply rows, with 0 * -inf = 0."""
 
     finite: Annotated[np.ndarray, "(D, K)"]  # zero where the logarithm is infinite
     infinite: Annotated[np.ndarray | None, "(D, K)"]  # one there; None if none is
@@ -49,10 +49,10 @@ class Logs(Value):
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(Family):
-    """Columns of zeros and ones, independent given k: p(x_d = 1 given k) = probability[k, d]."""
+    """Bernoulli columns, independent given k: p(x_d = 1 given k) = probability[k, d]."""
 
     probability: Annotated[np.ndarray, "real (K, D)"]
-    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Laplace: so many ones, and zeros, were seen before
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Laplace smoothing: pseudo-count of ones and of zeros
     above: float | None = None  # what is above this number counts as a one, and all else as a zero
 
     support: ClassVar[str] = "binary"
@@ -83,7 +83,7 @@ class Bernoulli(Family):
         return Logs.of(one), Logs.of(zero), Logs.of(one - zero) if np.isfinite(zero).all() else None
 
     def ones(self, X: Any) -> Any:
-        """X as zeros and ones; NaN stays."""
+        """X as zeros and ones. NaN is kept."""
         if self.above is None:
             return X
         if sp.issparse(X):
@@ -127,10 +127,10 @@ class Bernoulli(Family):
 
 @dataclass(frozen=True, eq=False)
 class Poisson(Family):
-    """Columns of counts, independent given k, with mean rate[k, d]."""
+    """Poisson columns, independent given k, with mean rate[k, d]."""
 
     rate: Annotated[np.ndarray, "real (K, D)"]
-    alpha: float = 0.0  # this many events in as many rows were seen before
+    alpha: float = 0.0  # smoothing: pseudo-events in as many pseudo-rows
 
     support: ClassVar[str] = "count"
 
@@ -181,10 +181,10 @@ class Poisson(Family):
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(Family):
-    """Rows of counts of V symbols: each count is of independent draws from probability[k]."""
+    """Multinomial rows: counts of independent draws of V symbols from probability[k]."""
 
     probability: Annotated[np.ndarray, "real (K, D)"]
-    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Dirichlet: each symbol was seen so often before
+    alpha: Annotated[Any, "number or real (D,)"] = 0.0  # Dirichlet smoothing: pseudo-count of each symbol
 
     support: ClassVar[str] = "count"
 
@@ -239,10 +239,9 @@ class Multinomial(Family):
 
 @dataclass(frozen=True, eq=False)
 class Categorical(Family):
-    """Columns of categories, independent given k: p(x_d = values[d][v] given k) = probability[d][k, v].
+    """Categorical columns, independent given k: p(x_d = values[d][v] given k) = probability[d][k, v].
 
-    The categories are those that were seen; what is none of them tells nothing, and counts as not
-    observed.
+    The categories are those that were seen. Others are treated as not observed.
 
     >>> start = Categorical.start(1, 1, alpha=1.0)
     >>> family = start.estimate(start.summarize(np.array([["a"], ["b"], ["b"]]), np.ones((3, 1))))
@@ -254,7 +253,7 @@ class Categorical(Family):
 
     values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]  # the categories, in order
     probability: Annotated[tuple[np.ndarray, ...], "D of real (K, V_d)"]
-    alpha: float = 0.0  # Dirichlet smoothing: each category was seen this often before
+    alpha: float = 0.0  # Dirichlet smoothing: pseudo-count of each category
 
     support: ClassVar[str] = "category"
 
@@ -276,8 +275,8 @@ class Categorical(Family):
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Where the categories are small whole numbers: log p in the row of each, after those of the columns
-        before, (V, K); and the first row of each column. Rows of numbers that were not seen are zero."""
+        """Lookup table of log p for categories that are small integers, columns stacked, (V, K); and the
+        first row of each column. Rows of integers that were not seen are zero."""
         sizes = [size for size in map(_small, self.values) if size is not None]
         if len(sizes) < len(self.values):
             return None
@@ -344,7 +343,7 @@ MOST_CATEGORIES = 1 << 16
 
 
 def _small(values: np.ndarray) -> int | None:
-    """The size of a table of these categories, or None if they are not small whole numbers."""
+    """The size of a lookup table of these categories, or None if they are not small integers."""
     if not len(values):
         return 0
     if values.dtype.kind not in "iuf" or not 0 <= values[0] <= values[-1] < MOST_CATEGORIES:
@@ -353,5 +352,5 @@ def _small(values: np.ndarray) -> int | None:
 
 
 def _ratio(a: np.ndarray, b: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """a / b, and what it was where nothing was seen."""
+    """a / b, or the previous value where b is zero."""
     return np.divide(a, b, out=np.array(otherwise), where=np.broadcast_to(b > 0, a.shape))

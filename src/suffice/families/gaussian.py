@@ -1,6 +1,6 @@
 """K Gaussian densities, with full, tied, diagonal or spherical covariance.
 
-Missing entries are summed out: Little and Rubin, "Statistical Analysis with Missing Data", ch. 11.
+Missing entries are marginalized: Little and Rubin, "Statistical Analysis with Missing Data", ch. 11.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LOG_2PI = np.log(2.0 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class GaussianPrior(Value):
-    """A normal prior for means and an inverse Wishart prior for covariances.
+    """Normal-inverse-Wishart prior for means and covariances.
 
-    mean_k ~ N(mean, covariance_k / mean_precision), covariance_k ~ IW(degrees_of_freedom, scale).
-    Without degrees of freedom the covariance has no prior of its own.
+    mean_k ~ N(mean, covariance_k / mean_precision), covariance_k ~ IW(degrees_of_freedom, scale). Without
+    `degrees_of_freedom` the covariance has no prior.
     """
 
     mean: Annotated[Any, "number or real (D,)"] = 0.0
@@ -40,12 +40,13 @@ class GaussianPrior(Value):
         return self.scale * np.eye(D) if np.ndim(self.scale) == 0 else np.asarray(self.scale)
 
     def log_determinants(self, D: int) -> float:
-        """How often log det(covariance) / 2 is subtracted in the log prior."""
+        """Factor of log det(covariance) / 2 in minus the log prior."""
         own = 0.0 if self.degrees_of_freedom is None else self.degrees_of_freedom + D + 1.0
         return own + (1.0 if self.mean_precision > 0 else 0.0)
 
     def posterior(self, s: Moments) -> Moments:
-        """The prior as observations: mode = scatter / weight of what this returns, by group."""
+        """The statistics plus the pseudo-observations of the prior: the mode is scatter / weight, by
+        group."""
         D = s.mean.shape[-1]
         seen = s.mean * 0.0 + self.mean
         if self.mean_precision > 0:
@@ -70,7 +71,7 @@ class GaussianPrior(Value):
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Family):
-    """K Gaussian densities; the subclasses say what their covariances share."""
+    """Base class of K Gaussian densities. Subclasses define the structure of their covariances."""
 
     mean: Annotated[np.ndarray, "real (K, D)"]
     covariance: Annotated[np.ndarray, "real (...)"]  # of the shape that its class says
@@ -84,7 +85,7 @@ class Gaussian(Family):
     @classmethod
     @abstractmethod
     def start(cls, K: int, D: int, **options: Any) -> Self:
-        """K standard normal densities on D features: where there is nothing better."""
+        """K standard normal densities on D features, as a default start."""
 
     @abstractmethod
     def _shared(self, s: Moments) -> np.ndarray:
@@ -93,7 +94,7 @@ class Gaussian(Family):
     @staticmethod
     @abstractmethod
     def inverse(covariance: np.ndarray) -> np.ndarray:
-        """Precision from covariance in the shape of this class, or the other way."""
+        """Precision from covariance, or the reverse, in the shape of this class."""
 
     @property
     @abstractmethod
@@ -103,7 +104,7 @@ class Gaussian(Family):
     @property
     @abstractmethod
     def covariances(self) -> np.ndarray:
-        """(K, D, D), whatever is shared."""
+        """Full covariance matrices, (K, D, D)."""
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
         return grouped_moments(X, R, self.kind)
@@ -115,7 +116,7 @@ class Gaussian(Family):
             share = by_group / (by_group + self.prior.mean_precision + (by_group == 0))
             mean = share * s.mean + (1.0 - share) * self.prior.mean
             s = self.prior.posterior(s)
-        # A density that nobody claims stays where it was.
+        # A density without responsibilities keeps its parameters.
         mean = np.where(by_group > 0, mean, self.mean)
         covariance = self.covariance if self.fixed == "covariance" else self._shared(s)
         return self.replace(mean=mean, covariance=covariance)
@@ -155,11 +156,11 @@ class Gaussian(Family):
 
 @dataclass(frozen=True, eq=False)
 class _Dense(Gaussian):
-    """What full and tied covariances have in common: pairs of features."""
+    """Base class of full and tied covariances."""
 
     @cached_property
     def whitening(self) -> np.ndarray:
-        """U with U U' = the inverse covariance, one a density: (x - mean) U is standard normal."""
+        """U with U U' = the inverse covariance, one per density: (x - mean) U is standard normal."""
         return np.stack([_whitening(C) for C in self._different])
 
     @staticmethod
@@ -236,7 +237,7 @@ class FullGaussian(_Dense):
         return np.where(s.weight[:, None, None] > 0, covariance, self.covariance)
 
     def sufficient(self, X: np.ndarray) -> np.ndarray:
-        """x, and the products of its entries."""
+        """Sufficient statistics: x, and the products of its entries."""
         i, j = np.triu_indices(X.shape[1])
         return np.hstack([X, X[:, i] * X[:, j]])
 
@@ -300,7 +301,7 @@ class TiedGaussian(_Dense):
 
 @dataclass(frozen=True, eq=False)
 class _Axes(Gaussian):
-    """What diagonal and spherical covariances have in common: features one by one."""
+    """Base class of diagonal and spherical covariances."""
 
     kind: ClassVar[str] = "diagonal"
 
@@ -326,7 +327,7 @@ class _Axes(Gaussian):
         return self.variances[:, :, None] * np.eye(self.mean.shape[1])
 
     def sufficient(self, X: np.ndarray) -> np.ndarray:
-        """x, and the squares of its entries."""
+        """Sufficient statistics: x, and the squares of its entries."""
         return np.hstack([X, X**2])
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
@@ -366,7 +367,7 @@ class DiagonalGaussian(_Axes):
         return np.where(s.weight > 0, s.variance + self.added(s), self.covariance)
 
     def added(self, s: Moments) -> float:
-        """What is added to all variances."""
+        """Value added to all variances."""
         return self.reg + self.smoothing * float(s.total().variance.max(initial=0.0))
 
     @property
@@ -380,7 +381,7 @@ class DiagonalGaussian(_Axes):
 
 @dataclass(frozen=True, eq=False)
 class SphericalGaussian(_Axes):
-    """K Gaussian densities that are round: one variance each, (K,)."""
+    """K spherical Gaussian densities: one variance each, (K,)."""
 
     covariance: Annotated[np.ndarray, "real (K,)"]
 
@@ -411,8 +412,8 @@ GAUSSIANS: dict[str, type[Gaussian]] = {
 
 _SINGULAR = (
     "A covariance is not positive definite: a density collapsed onto too few rows, or features are "
-    "constant or dependent. Leave such features out; or ask for fewer components, or raise reg_covar or "
-    "var_smoothing, where there are any."
+    "constant or collinear. Leave such features out, use fewer components, or raise reg_covar or "
+    "var_smoothing."
 )
 
 
@@ -435,7 +436,7 @@ def _distances(X: np.ndarray, mean: np.ndarray, U: np.ndarray) -> np.ndarray:
 
 
 def _patterns(X: np.ndarray) -> Iterator[tuple[Any, np.ndarray | None]]:
-    """Rows by the pattern of what is observed in them; None where all is."""
+    """Rows grouped by their pattern of observed entries; None where all are observed."""
     if not np.isnan(X.sum()):
         yield slice(None), None
         return

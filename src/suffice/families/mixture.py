@@ -1,4 +1,4 @@
-"""Models over a family: groups that are hidden, and groups that are known.
+"""Models over a family: mixtures (hidden groups) and labelled classes (known groups).
 
 Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm", 1977;
 Li ch. 9 (mixtures) and ch. 4 (labels known).
@@ -21,7 +21,7 @@ from .gaussian import DiagonalGaussian
 
 @dataclass(frozen=True, eq=False)
 class GroupStatistics(Statistics):
-    """Of K groups: their weights, the statistics of their family, and the log-likelihood."""
+    """Weights of K groups, the statistics of their family, and the log-likelihood."""
 
     log_likelihood: float
     weight: Annotated[np.ndarray, "(K,) or (K, M)"]  # (K, M) of K mixtures
@@ -40,7 +40,9 @@ class Mixture(Model):
 
     weight: Annotated[np.ndarray, "real (K,)"]
     component: Annotated[Family, "K, D"]
-    concentration: Annotated[Any, "number or real (K,)"] = 1.0  # of the Dirichlet prior of weights; 1 is none
+    concentration: Annotated[Any, "number or real (K,)"] = (
+        1.0  # of the Dirichlet prior of weights; 1: no prior
+    )
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, k), (N, K)."""
@@ -63,7 +65,7 @@ class Mixture(Model):
         )
 
     def summarize_as(self, R: np.ndarray, block: Any) -> GroupStatistics:
-        """Statistics of a block whose responsibilities are given, not inferred."""
+        """Statistics of a block with fixed responsibilities."""
         R = R * block.weight[:, None]
         return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
 
@@ -72,13 +74,15 @@ class Mixture(Model):
         return self.replace(weight=weight / weight.sum(), component=self.component.estimate(s.component))
 
     def objective(self, s: GroupStatistics) -> float:
-        """Mean log-likelihood (plus the log prior over the same weight) of what was summarized."""
+        """Mean log-likelihood (plus the log prior over the same weight), from the statistics."""
         return (s.log_likelihood + self.log_prior()) / s.weight.sum()
 
     def log_prior(self) -> float:
         more = np.asarray(self.concentration) - 1.0
-        here = self.weight > 0  # a component that has vanished has no say
-        of_weights = float((np.broadcast_to(more, here.shape)[here] * np.log(self.weight[here])).sum())
+        present = self.weight > 0  # a component that has vanished has no say
+        of_weights = float(
+            (np.broadcast_to(more, present.shape)[present] * np.log(self.weight[present])).sum()
+        )
         return of_weights + self.component.log_prior()
 
     @property
@@ -90,18 +94,18 @@ class Mixture(Model):
 class Mixtures(Family):
     """K mixtures of M densities each: p(x given k) = sum_m weight[k, m] p_km(x), all of one family.
 
-    An emission of hidden Markov models. `estimate` is one step of EM for the part that is hidden in each.
+    It is an emission of hidden Markov models. `estimate` is one EM step.
     """
 
     weight: Annotated[np.ndarray, "real (K, M)"]
     component: Annotated[Family, "K = K * M, D"]  # those of k = 0 first
-    concentration: float = 1.0  # of the Dirichlet prior of the weights; 1 is none
+    concentration: float = 1.0  # of the Dirichlet prior of the weights; 1 means no prior
 
     support: ClassVar[str] = "real"
 
     @classmethod
     def start(cls, K: int, D: int, M: int = 2) -> Self:
-        """Of Gaussians with diagonal covariance, apart from each other."""
+        """A start with diagonal Gaussians at different means."""
         spread = np.tile(np.linspace(-1.0, 1.0, M), K)[:, None]
         family = DiagonalGaussian.start(K * M, D)
         return cls(np.full((K, M), 1.0 / M), family.replace(mean=family.mean + spread))
@@ -121,7 +125,7 @@ class Mixtures(Family):
         return self.summarize_as(X, (within.reshape(-1, K, M) * R[:, :, None]).reshape(-1, K * M))
 
     def summarize_as(self, X: Any, R: np.ndarray) -> GroupStatistics:
-        """Statistics of rows whose shares of all K * M densities are given, weights included."""
+        """Statistics of rows with fixed responsibilities of all K * M densities, weights included."""
         weight = R.sum(axis=0).reshape(self.weight.shape)
         return GroupStatistics(0.0, weight, self.component.summarize(X, R))
 
@@ -151,7 +155,7 @@ class Labelled(Model):
     classes: Annotated[np.ndarray, "labels (K,)"]  # in order
     prior: Annotated[np.ndarray, "real (K,)"]
     component: Annotated[Family, "K, D"]
-    given_prior: Annotated[np.ndarray | None, "real (K,)"] = None  # if it is not to be estimated
+    given_prior: Annotated[np.ndarray | None, "real (K,)"] = None  # if the prior is not estimated
 
     def log_joint(self, X: Any) -> np.ndarray:
         """log p(x, c), (N, K)."""
@@ -184,13 +188,13 @@ class Labelled(Model):
 class PartlyLabelled(Labelled):
     """p(x, c) = prior_c p_c(x), with the class c of some rows hidden.
 
-    The likelihood is of p(x, c) where the class is known, and of p(x) where it is not.
+    The likelihood of a row is p(x, c) if its class is known, else p(x).
     """
 
-    unlabelled: Any = None  # the label that means none, as None and NaN do
+    unlabelled: Any = None  # label of unlabelled rows, besides None and NaN
 
     def codes(self, y: np.ndarray) -> np.ndarray:
-        """The number of the class of each label; -1 where it is hidden."""
+        """Index of the class of each label; -1 if it is unknown."""
         hidden = missing(y)
         if self.unlabelled is not None:
             hidden = hidden | (y == self.unlabelled)
@@ -212,16 +216,16 @@ class PartlyLabelled(Labelled):
         )
 
     def summarize_labelled(self, block: Any) -> GroupStatistics:
-        """Of the rows whose class is known: what to start from."""
+        """Statistics of the labelled rows, for initialization."""
         return Labelled.summarize(self, block[self.codes(block.y) >= 0])
 
     def objective(self, s: GroupStatistics) -> float:
-        """Mean log-likelihood (plus the log prior over the same weight) of what was summarized."""
+        """Mean log-likelihood (plus the log prior over the same weight), from the statistics."""
         return (s.log_likelihood + self.component.log_prior()) / s.weight.sum()
 
 
 def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log p(x), (N,), and p(k given x), (N, K); a row that no density can produce is shared evenly."""
+    """log p(x), (N,), and p(k given x), (N, K). Responsibilities of an impossible row are uniform."""
     most = log_joint.max(axis=1, keepdims=True)
     impossible = most == -np.inf
     if impossible.any():

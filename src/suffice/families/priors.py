@@ -1,4 +1,4 @@
-"""Conjugate priors: what they become when data are seen."""
+"""Conjugate priors and their posteriors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Dirichlet(Value):
-    """A prior for the probabilities of V symbols.
+    """Dirichlet prior for the probabilities of V symbols.
 
     >>> Dirichlet(np.ones(3)).posterior([2, 0, 1]).mean
     array([0.5       , 0.16666667, 0.33333333])
@@ -39,37 +39,37 @@ class Dirichlet(Value):
 
     @property
     def log_normalizer(self) -> float:
-        """Logarithm of the beta function of alpha, by which the density is divided."""
+        """Logarithm of the beta function of alpha, the normalizing constant."""
         return float(np.sum(gammaln(self.alpha)) - gammaln(np.sum(self.alpha)))
 
     @property
     def entropy(self) -> float:
-        """E[-log density]."""
+        """Entropy, E[-log density]."""
         return float(self.log_normalizer - (np.asarray(self.alpha) - 1.0) @ self.expected_log)
 
     def log_density(self, p: np.ndarray) -> np.ndarray:
-        """Of probabilities, (..., V)."""
+        """Log density of probabilities, (..., V)."""
         return xlogy(np.asarray(self.alpha) - 1.0, p).sum(axis=-1) - self.log_normalizer
 
     def log_evidence(self, counts: np.ndarray) -> float:
-        """log p(a sequence of symbols with these counts), the probabilities integrated out."""
+        """Log evidence of a sequence of symbols with these counts."""
         return self.posterior(counts).log_normalizer - self.log_normalizer
 
     def log_likelihood(self, mean_log: np.ndarray) -> float:
-        """Mean log density of probabilities the mean of whose logarithms is this."""
+        """Mean log density of probabilities, given the mean of their logarithms."""
         return float((np.asarray(self.alpha) - 1.0) @ mean_log - self.log_normalizer)
 
     def slopes(self, mean_log: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Of `log_likelihood`: its gradient, and the Hessian, a diagonal plus one number in all entries."""
+        """Gradient and Hessian of `log_likelihood`. The Hessian is a diagonal plus a constant."""
         gradient = np.asarray(mean_log) - self.expected_log
         return gradient, -polygamma(1, self.alpha), float(polygamma(1, np.sum(self.alpha)))
 
     def estimate(self, mean_log: np.ndarray, *, symmetric: bool = False, max_iter: int = 100) -> Dirichlet:
-        """The parameters of largest likelihood, by Newton's method from here, in time linear in V.
+        """Maximum likelihood parameters by Newton's method, in time linear in V.
 
-        `mean_log` is the mean of log p, or of what is expected of it. Minka, "Estimating a Dirichlet
-        distribution", 2000; Blei, Ng and Jordan 2003, appendix A.2. `symmetric` keeps all parameters equal.
-        A step that leaves the positive numbers, or goes down, is halved.
+        `mean_log` is the mean of log p, or its expectation. Minka, "Estimating a Dirichlet distribution",
+        2000; Blei, Ng and Jordan 2003, appendix A.2. `symmetric` keeps all parameters equal. A step that
+        leaves the positive numbers, or decreases the likelihood, is halved.
 
         >>> Dirichlet(np.ones(2)).estimate(Dirichlet(np.array([3.0, 0.5])).expected_log).alpha.round(6)
         array([3. , 0.5])
@@ -102,7 +102,7 @@ class Dirichlet(Value):
 
 @dataclass(frozen=True)
 class Beta(Value):
-    """A prior for a probability.
+    """Beta prior for a probability.
 
     >>> Beta(2, 2).posterior(6, 4)
     Beta(a=8, b=6)
@@ -125,7 +125,7 @@ class Beta(Value):
 
 @dataclass(frozen=True, eq=False)
 class NormalPrior(Value):
-    """A prior for the mean of a Gaussian whose covariance is known.
+    """Normal prior for the mean of a Gaussian with known covariance.
 
     >>> NormalPrior(np.zeros(1), np.eye(1)).posterior([[2.0], [4.0]], covariance=np.eye(1)).mean
     array([2.])
@@ -141,13 +141,13 @@ class NormalPrior(Value):
         return NormalPrior(spread @ (prior @ self.mean + each @ X.sum(axis=0)), spread)
 
     def predictive(self, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of the next observation."""
+        """Posterior predictive mean and covariance."""
         return self.mean, self.covariance + covariance
 
 
 @dataclass(frozen=True, eq=False)
 class InverseWishart(Value):
-    """A prior for the covariance of a Gaussian whose mean is known."""
+    """Inverse Wishart prior for the covariance of a Gaussian with known mean."""
 
     scale: Annotated[np.ndarray, "real (D, D)"]
     degrees_of_freedom: float

@@ -1,4 +1,4 @@
-"""Columns of several kinds, independent given k."""
+"""Product of families: columns of several kinds, independent given k."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Product(Family):
 
     @classmethod
     def by_kind(cls, kinds: Sequence[str], start: Callable[[str, int], Family]) -> Self:
-        """Columns of a kind together: `start(kind, n_columns)` is their part."""
+        """Groups columns by kind: `start(kind, n_columns)` is their part."""
         columns = [np.flatnonzero(np.array(kinds) == kind) for kind in dict.fromkeys(kinds)]
         return cls(tuple(columns), tuple(start(kinds[c[0]], len(c)) for c in columns))
 
@@ -53,7 +53,7 @@ class Product(Family):
         return np.hstack(coef), np.sum(intercept, axis=0)
 
     def _each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
-        """Each part with its columns: as numbers, unless they are categories."""
+        """Each part with its columns, as numbers unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):
             x = X[:, columns]
             if part.support != "category":
@@ -87,6 +87,6 @@ def _numbers(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
         row, d = next(texts, (None, None))
         where = "" if d is None else f" {x[row, d]!r} in row {row}, column {int(columns[d])},"
         raise ValueError(
-            f"X has{where} no number where it is not categorical: pass numbers, or fit the column as "
-            f"categories. ({error})"
+            f"X has{where} no number in a column that is not categorical: pass numbers, or fit the "
+            f"column as categories. ({error})"
         ) from None

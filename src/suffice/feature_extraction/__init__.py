@@ -1,4 +1,4 @@
-"""Features from what is not a table of numbers."""
+"""Feature extraction from text."""
 
 from .text import CountVectorizer
 

@@ -1,4 +1,5 @@
-"""Documents as counts of words: the vocabulary is a sum over the documents. Li ch. 17; Gong and Xu ch. 3."""
+"""Bag of words: counts of words in documents. The vocabulary is a sum over the documents. Li ch. 17; Gong and
+Xu ch. 3."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ WORD_NUMBERS = 30
 
 @dataclass(frozen=True, eq=False)
 class WordCounts(Statistics):
-    """Words in the order of the alphabet, the weight of the documents that have each, and how often."""
+    """Sorted words, with their document frequencies and numbers of occurrences."""
 
     weight: float  # of all documents
     words: Annotated[np.ndarray, "strings (V,)"]
@@ -78,7 +79,7 @@ class WordCounts(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Model):
-    """The words that are counted, how texts are cut into them, and which are left out."""
+    """The vocabulary, the options of the analyzer, and the limits of document frequency."""
 
     words: Annotated[np.ndarray, "strings (V,)"]
     options: dict[str, Any]  # of scikit-learn's analyzer
@@ -95,15 +96,15 @@ class Vocabulary(Model):
         def analyze(document: Any) -> list[str]:
             if of_text and not isinstance(document, str | bytes):
                 raise TypeError(
-                    f"A document is {document!r:.60} ({type(document).__name__}), expected a string: pass "
-                    "texts, or analyzer=, a function that gives the words of a document."
+                    f"A document is {document!r:.60} ({type(document).__name__}), expected a string: "
+                    f"pass texts, or a function analyzer= that returns the words of a document."
                 )
             try:
                 return cut_up(document)
             except UnicodeDecodeError as error:
                 raise ValueError(
-                    f"A document is no text in encoding={options['encoding']!r}: {error}. Pass the encoding "
-                    "that it has, or decode_error='replace'."
+                    f"A document cannot be decoded with encoding={options['encoding']!r}: {error}. Pass "
+                    f"its encoding, or decode_error='replace'."
                 ) from None
 
         return analyze
@@ -117,7 +118,7 @@ class Vocabulary(Model):
         return self._rows(*_counted(map(self.analyze, X[:, 0]), self.place.get), len(self.words))
 
     def learn(self, X: np.ndarray) -> tuple[np.ndarray, sp.csr_array]:
-        """All words of the texts X (N, 1) in the order of the alphabet, and their counts."""
+        """All words of the texts X (N, 1), sorted, and their counts."""
         place: defaultdict[str, int] = defaultdict()
         place.default_factory = place.__len__  # a new word has the next place
         counts, indices, lengths = _counted(map(self.analyze, X[:, 0]), place.__getitem__)
@@ -141,15 +142,17 @@ class Vocabulary(Model):
         return self.summarize_counts(words, X, block.weight)
 
     def summarize_counts(self, words: np.ndarray, X: sp.csr_array, weight: np.ndarray) -> WordCounts:
-        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
-        return WordCounts(float(weight.sum()), words, there.T.dot(weight), X.astype(np.float64).T.dot(weight))
+        present = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return WordCounts(
+            float(weight.sum()), words, present.T.dot(weight), X.astype(np.float64).T.dot(weight)
+        )
 
     def estimate(self, s: WordCounts) -> Self:
-        """The words that are neither too rare nor too common, or the most frequent of them."""
+        """The model with the words within min_df and max_df, or the most frequent of them."""
         return self.replace(words=s.words[self.kept(s)])
 
     def kept(self, s: WordCounts) -> np.ndarray:
-        """Their places among those of the sum."""
+        """Indices of the words to keep."""
         if not len(s.words):
             raise ValueError(
                 "empty vocabulary; perhaps the documents only contain stop words. See stop_words and "
@@ -176,23 +179,23 @@ class Vocabulary(Model):
 
 
 class CountVectorizer(TransformerMixin, OnePass):
-    r"""Counts of words in documents, wherever these are: the vocabulary is found in one pass.
+    r"""Convert documents to a matrix of word counts. The vocabulary is learned in one pass.
 
-    Texts are cut into words by scikit-learn's analyzers. What is summed is each word with the number of
-    documents that have it, so it grows with the words and not with the documents; a vocabulary beyond a
-    quarter of the memory is refused. Of words that are equally frequent, `max_features` keeps the first of
-    the alphabet.
+    scikit-learn's analyzers split the texts into words. The sum holds each word with its document frequency,
+    so it grows with the number of distinct words and not with the number of documents. A vocabulary larger
+    than a quarter of the memory is refused. If words are equally frequent, `max_features` keeps them in
+    alphabetical order.
 
     Parameters
     ----------
     input : str, default='content'
-        What a document is: its text, 'content'; or 'filename' or 'file', which are read.
+        Type of a document: its text ('content'), or a 'filename' or 'file' to read.
     encoding : str, default='utf-8'
-        Of documents that are bytes or files.
+        Encoding of documents that are bytes or files.
     decode_error : str, default='strict'
-        What to do with bytes that are none: 'strict', 'ignore' or 'replace'.
+        How to handle bytes that cannot be decoded: 'strict', 'ignore' or 'replace'.
     strip_accents : str or callable, default=None
-        Remove accents: 'ascii', 'unicode', a function, or not at all.
+        Method that removes accents: 'ascii', 'unicode' or a function. If None, accents are kept.
     lowercase : bool, default=True
         Whether to convert to lower case.
     preprocessor : callable, default=None
@@ -200,42 +203,43 @@ class CountVectorizer(TransformerMixin, OnePass):
     tokenizer : callable, default=None
         Used instead of `token_pattern`.
     stop_words : str or list, default=None
-        Words to leave out: a list, or 'english' for that of scikit-learn.
+        Stop words to remove: a list, or 'english' for the list of scikit-learn.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
         Regular expression of a word.
     ngram_range : tuple, default=(1, 1)
-        The least and the greatest number of words, or characters, that are counted together.
+        Minimum and maximum n of the n-grams of words or characters.
     analyzer : str or callable, default='word'
-        What is counted: 'word', 'char', 'char_wb', or what a function gives for a document.
+        Features to count: 'word', 'char' or 'char_wb' n-grams, or a function that returns the features of a
+        document.
     max_df : float or int, default=1.0
-        Leave out words of more documents: a share of them, or a whole number.
+        Ignore words with a higher document frequency: a float is a proportion, an int a number of documents.
     min_df : float or int, default=1
-        Leave out words of fewer documents.
+        Ignore words with a lower document frequency, as in `max_df`.
     max_features : int, default=None
-        Keep so many of the words, those that occur most often.
+        Maximum number of words to keep, by total frequency.
     vocabulary : mapping or iterable, default=None
-        The words to count; then nothing is learnt of the documents.
+        The words to count. If given, the vocabulary is not learned from the documents.
     binary : bool, default=False
-        Whether to tell only which words occur.
+        Whether to set all non-zero counts to 1.
     dtype : type, default=np.int64
-        Of the counts.
+        Type of the counts.
 
     Attributes
     ----------
     vocabulary_ : dict
         The column of each word.
     fixed_vocabulary_ : bool
-        Whether the words were given.
+        Whether the vocabulary was passed by the user.
     model_ : Vocabulary
-        The words, and how texts are cut into them.
+        The vocabulary and the analyzer.
     statistics_ : WordCounts
-        What was summed: every word of the documents, those that were left out too. None if the words were
-        given.
+        The sums for every word of the documents, including those that were removed. None if the vocabulary
+        was passed by the user.
 
     See Also
     --------
-    suffice.documents : describes a table with a column of texts.
-    suffice.topics.TermWeighting : weighs what is counted here.
+    suffice.documents : Describe a table with a column of texts. suffice.topics.TermWeighting : Weight the
+    counts, e.g. by tf-idf.
 
     Examples
     --------
@@ -320,7 +324,7 @@ class CountVectorizer(TransformerMixin, OnePass):
 
     @with_callbacks
     def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the vocabulary: one pass over the documents.
+        """Learn the vocabulary in one pass over the documents.
 
         Parameters
         ----------
@@ -329,7 +333,7 @@ class CountVectorizer(TransformerMixin, OnePass):
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents: two is the document twice, zero is its absence.
+            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
 
         Returns
         -------
@@ -340,7 +344,7 @@ class CountVectorizer(TransformerMixin, OnePass):
         return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """As `fit`, then `transform`; documents in memory are read once."""
+        """Fit, then transform. Documents in memory are read once."""
         if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
             return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
         texts, start = _texts(raw_documents), self._start(None)
@@ -359,7 +363,7 @@ class CountVectorizer(TransformerMixin, OnePass):
             words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
         except TypeError:  # of words that have no hash, or no order
             raise TypeError(
-                f"vocabulary={self.vocabulary!r:.60} is to hold words: pass strings, e.g. ['cat', 'sat']."
+                f"vocabulary={self.vocabulary!r:.60} must contain words: pass strings, e.g. ['cat', 'sat']."
             ) from None
         self.model_, self.statistics_ = self._start(None).replace(words=words), None
         self.__dict__.update(self._fitted(self.model_, None))
@@ -381,7 +385,7 @@ class CountVectorizer(TransformerMixin, OnePass):
         except TypeError:
             numbers = False
         if not numbers:
-            raise ValueError(f"dtype={self.dtype!r} is no type of numbers: pass one, e.g. dtype=np.int64.")
+            raise ValueError(f"dtype={self.dtype!r} is not a numeric type: pass one, e.g. dtype=np.int64.")
         least, most = self.ngram_range
         if least > most:
             raise ValueError(
@@ -395,11 +399,11 @@ class CountVectorizer(TransformerMixin, OnePass):
 
     @row_wise
     def transform(self, raw_documents: Any) -> Any:
-        """The counts of the words of the vocabulary.
+        """Count the words of the vocabulary.
 
-        Of documents in memory it returns a CSR array. A table that `suffice.documents` described it returns
-        described anew: its rows are counted when they are read, and `fit` and `transform` of estimators of
-        counts take it.
+        For documents in memory it returns a CSR array. For a table described by `suffice.documents` it
+        returns another description, which estimators of counts accept: the words are counted when the rows
+        are read.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -407,22 +411,22 @@ class CountVectorizer(TransformerMixin, OnePass):
         return self.model_.count(_texts(raw_documents))
 
     def inverse_transform(self, X: Any) -> list[np.ndarray]:
-        """The words of each row that has a count for them."""
+        """The words with a non-zero count in each row."""
         self._learnt()
         X = sp.csr_array(X)
         return [self.model_.words[X.indices[a:b]] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The words, in the order of the columns."""
+        """Words in the order of the columns."""
         self._learnt()
         return self.model_.words.copy()
 
     def build_analyzer(self) -> Callable[[Any], list[str]]:
-        """The function that cuts a text into what is counted."""
+        """The function that splits a text into words or n-grams."""
         return self._start(None).analyze
 
     def get_stop_words(self) -> Any:
-        """The words that are left out, as a set, or None."""
+        """The stop words as a set, or None."""
         return _Analyzer(stop_words=self.stop_words).get_stop_words()
 
     def _row_transformer(self) -> tuple[Any, int]:
@@ -441,16 +445,16 @@ class CountVectorizer(TransformerMixin, OnePass):
 def _counted(
     documents: Iterable[list[str]], place: Callable[[str], int | None]
 ) -> tuple[list[int], list[int], list[int]]:
-    """How often each word occurs in a document, its place, and how many words the document has."""
+    """Counts of the words of a document, their indices, and the number of words of the document."""
     counts: list[int] = []
     indices: list[Any] = []
     lengths = []
     for words in documents:
-        found = Counter(map(place, words))
-        found.pop(None, None)  # what has no place
-        counts += found.values()
-        indices += found
-        lengths.append(len(found))
+        word_counts = Counter(map(place, words))
+        word_counts.pop(None, None)  # what has no place
+        counts += word_counts.values()
+        indices += word_counts
+        lengths.append(len(word_counts))
     return counts, indices, lengths
 
 
@@ -464,22 +468,22 @@ def _texts(documents: Any) -> np.ndarray:
         or not isinstance(documents, Iterable)
     ):
         raise ValueError(
-            f"Iterable over raw text documents expected, {type(documents).__name__} received: of a table or "
+            f"Iterable over raw text documents expected, {type(documents).__name__} received: for a table or "
             'a data set, pass suffice.documents(table, text="column").'
         )
     shape = getattr(documents, "shape", (0,))
     if len(shape) != 1:
         raise ValueError(
-            f"Iterable over raw text documents expected, received {shape} of them: of a table, "
-            'pass suffice.documents(table, text="column"); of an array, its column.'
+            f"Iterable over raw text documents expected, received an array of shape {shape}: for a table, "
+            'pass suffice.documents(table, text="column"); for an array, its column.'
         )
     arrow = sys.modules.get("pyarrow")
     if arrow and isinstance(documents, arrow.Array | arrow.ChunkedArray):
         documents = documents.to_pylist()
-    given = list(documents)
-    X = np.empty((len(given), 1), object)
-    X[:, 0] = given
-    for n, text in enumerate(given):
+    listed = list(documents)
+    X = np.empty((len(listed), 1), object)
+    X[:, 0] = listed
+    for n, text in enumerate(listed):
         if text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType":
             raise ValueError(
                 f'Document {n} is missing ({text}): leave it out, or pass "", a document without words.'

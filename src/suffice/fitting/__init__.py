@@ -1,4 +1,4 @@
-"""Loops over folds."""
+"""Optimizers and EM over folds of the data."""
 
 from .conjugate import conjugate_gradient
 from .descent import newton

@@ -1,4 +1,4 @@
-"""Minimising along conjugate directions, which remember the last one and nothing more.
+"""Nonlinear conjugate gradient.
 
 Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952; Nocedal and Wright,
 "Numerical Optimization", 2nd ed., section 5.2.
@@ -22,18 +22,19 @@ def conjugate_gradient(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by the method of conjugate gradients, for functions that need not be quadratic.
+    """Minimize by nonlinear conjugate gradient.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -49,38 +50,38 @@ def conjugate_gradient(
     (array([1., 1.]), 2)
     """
 
-    def step(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        direction, length = _direction(here)
-        found = minimum_along(fun, here, direction, length=length, accuracy=0.05)
-        promised = -length * float(here.gradient.dot(direction))
-        if found is None:
-            return no_step(here, here.gradient, promised, tol)
-        new, value, gradient = found
+    def step(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        direction, length = _direction(state)
+        result = minimum_along(fun, state, direction, length=length, accuracy=0.05)
+        promised = -length * float(state.gradient.dot(direction))
+        if result is None:
+            return no_step(state, state.gradient, promised, tol)
+        new, value, gradient = result
         return Descent(
             new,
-            (*here.trace, value),
-            stopped_because=at_rest(here, value, gradient, promised, tol),
+            (*state.trace, value),
+            stopped_because=at_rest(state, value, gradient, promised, tol),
             value=value,
             gradient=gradient,
-            steps=(new - here.model,),
-            changes=(gradient - here.gradient,),
+            steps=(new - state.model,),
+            changes=(gradient - state.gradient,),
         )
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
 
 
-def _direction(here: Descent) -> tuple[np.ndarray, float]:
-    """Against the gradient, less what would undo the last step; and how far to go at first."""
-    g = here.gradient
-    if not here.steps:
+def _direction(state: Descent) -> tuple[np.ndarray, float]:
+    """The next conjugate direction, and the initial step length."""
+    g = state.gradient
+    if not state.steps:
         return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
-    s, y = here.steps[-1], here.changes[-1]
-    bend = float(s.dot(y))
-    if bend <= 0:
+    s, y = state.steps[-1], state.changes[-1]
+    curvature = float(s.dot(y))
+    if curvature <= 0:
         return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
     # Not below zero: it forgets the last step where that does not help.
-    direction = max(float(g.dot(y)) / bend, 0.0) * s - g
-    return (direction if direction.dot(g) < 0 else -g), float(s.dot(s)) / bend
+    direction = max(float(g.dot(y)) / curvature, 0.0) * s - g
+    return (direction if direction.dot(g) < 0 else -g), float(s.dot(s)) / curvature

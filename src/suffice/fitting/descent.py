@@ -1,5 +1,5 @@
-"""Minimising a function whose value and derivatives are folds: where a descent stands, the search along a
-line, and Newton's method.
+"""Minimizing a function whose value and derivatives are folds: the state of a descent, line search, and
+Newton's method.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 3.2; Li appendix B.
 """
@@ -22,7 +22,7 @@ LOST = 1e3 * ROUNDING
 
 @dataclass(frozen=True, eq=False)
 class Descent(Progress):
-    """A point (`model`), what the function is there, and the curvature seen on the way."""
+    """State of a descent: a point (`model`), the function there, and curvature information."""
 
     model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
@@ -43,26 +43,28 @@ def newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a convex function by Newton's method, halving steps that do not descend.
+    """Minimize a convex function by Newton's method, with backtracking line search.
 
-    With absolute values, ``fun(x) + l1 * sum(abs(x))``, each step goes to the minimum of the quadratic with
-    them.
+    With an l1 penalty, ``fun(x) + l1 * sum(abs(x))``, each step minimizes the quadratic model plus the
+    penalty (proximal Newton).
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value, the gradient and the Hessian: a fold. The penalty is added on the
+        ``fun(x)`` returns the value, the gradient and the Hessian: a fold. The penalty is added on the
         driver.
     start : ndarray
-        Where to start.
+        Initial point.
     solve : callable
-        Of the Hessian and the gradient, the step to the bottom of the quadratic they make, or towards it.
+        ``solve(hessian, gradient)`` returns the step that minimizes the quadratic model, exactly or
+        approximately.
     l1 : float or ndarray
-        Strength of the absolute values, of all parameters or of each.
+        Strength of the l1 penalty, of all parameters or of each.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -76,18 +78,18 @@ def newton(
     >>> newton(fun, np.zeros(2), l1=2.0).model
     array([2., 2.])
     """
-    kinks = bool(np.any(l1))
+    has_l1 = bool(np.any(l1))
 
-    def step(here: Descent) -> Descent:
-        x = here.model
-        if here.gradient is None:
+    def step(state: Descent) -> Descent:
+        x = state.model
+        if state.gradient is None:
             value, gradient, hessian = fun(x)
             value += absolute(l1, x)
         else:
-            value, gradient, hessian = here.value, here.gradient, here.hessian
+            value, gradient, hessian = state.value, state.gradient, state.hessian
         if not np.isfinite(value):
-            return here.replace(trace=(*here.trace, value), stopped_because="objective not finite")
-        if kinks:
+            return state.replace(trace=(*state.trace, value), stopped_because="objective not finite")
+        if has_l1:
             direction = proximal(hessian, hessian.dot(x) - gradient, x, np.broadcast_to(l1, x.shape)) - x
         else:
             direction = -solve(hessian, gradient)
@@ -101,14 +103,14 @@ def newton(
                 break
             length /= 2.0
             if length < 1e-10:
-                return here.replace(trace=(*here.trace, value), stopped_because="line search")
+                return state.replace(trace=(*state.trace, value), stopped_because="line search")
         slopes, before = steepest(new, new_gradient, l1), steepest(x, gradient, l1)
         small = lost_in_rounding(new_value, slopes, -slope)
         still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
         still = still and (small or largest(slopes) >= largest(before))
         return Descent(
             new,
-            (*here.trace, new_value),
+            (*state.trace, new_value),
             stopped_because=why_stopped(slopes, tol, still=still, small=small),
             value=new_value,
             gradient=new_gradient,
@@ -119,14 +121,14 @@ def newton(
 
 
 def absolute(l1: float | np.ndarray, x: np.ndarray) -> float:
-    """The sum of absolute values, each as strong as `l1` says: one number for all, or one for each."""
+    """The l1 penalty, with one strength for all parameters, or one for each."""
     if isinstance(l1, np.ndarray):
         return float(l1.dot(np.abs(x)))
     return l1 * float(np.abs(x).sum()) if l1 else 0.0
 
 
 def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.ndarray:
-    """The gradient; where a parameter is zero, of the two slopes the one that descends, or zero."""
+    """The minimum norm subgradient."""
     if not np.any(l1):
         return gradient
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
@@ -134,8 +136,8 @@ def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.
 
 
 def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
-    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinates from x on; those without an absolute value
-    follow from the others."""
+    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinate descent from x. Parameters without an l1 penalty
+    are eliminated."""
     from ..loops.coordinates import descend
 
     bent, z = l1 > 0, x.copy()
@@ -155,19 +157,18 @@ def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.
 
 def minimum_along(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    here: Descent,
+    state: Descent,
     direction: np.ndarray,
     *,
     length: float = 1.0,
     accuracy: float,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """A point along `direction`, the value and the gradient there: the value has fallen, and the slope is at
-    most `accuracy` of that at the start. None if no step descends.
+    """Line search: a point along `direction` with a smaller value and a slope of at most `accuracy` times
+    that at the start, with its value and gradient. None if no step descends.
 
-    Secants of the slope, which of a quadratic find the minimum at once; every third trial halves the
-    interval.
+    By the secant method on the slope, which is exact for a quadratic; every third trial bisects.
     """
-    x, value, start = here.model, here.value, float(here.gradient.dot(direction))
+    x, value, start = state.model, state.value, float(state.gradient.dot(direction))
     low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
     best, flattest = None, 0.5 * abs(start)
     for trial in range(1, 61):
@@ -196,30 +197,31 @@ def minimum_along(
 
 
 def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> str:
-    """Why a descent ends here, if it does: no slope is larger than `tol`; or it falls no more (`still`). That
-    is a minimum only if no step can gain more than rounding (`small`), and else it is stuck."""
+    """Reason why a descent stops, or None: the gradient is below `tol`, or the value no longer decreases
+    (`still`). The latter is a minimum only if no step can gain more than rounding error (`small`)."""
     if largest(slopes) <= tol:
         return "tolerance"
     return "" if not still else "tolerance" if small else "line search"
 
 
-def at_rest(here: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
-    """The same after an exact search, which sees the gradient fall where the value is lost in rounding."""
-    still = value >= here.value and largest(gradient) >= largest(here.gradient)
+def at_rest(state: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
+    """The same after an exact line search, which sees the gradient fall where the value is lost in
+    rounding."""
+    still = value >= state.value and largest(gradient) >= largest(state.gradient)
     return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
 
 
-def no_step(here: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
+def no_step(state: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
     """Where no step along a line descends."""
-    small = lost_in_rounding(here.value, slopes, promised)
+    small = lost_in_rounding(state.value, slopes, promised)
     why = why_stopped(slopes, tol, still=True, small=small)
-    return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+    return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
-    """Whether a step gains no more than rounding: by what it promised, and by the slopes themselves, of
-    parameters in units in which the curvature is about that of the value. Where the curvature is guessed, or
-    its digits are lost, a step promises little also far from the minimum."""
+    """Whether a step gains no more than rounding error: by its predicted decrease, and by the slopes of
+    preconditioned parameters. The predicted decrease alone is not enough: with an inaccurate curvature it is
+    small far from the minimum too."""
     unit = max(1.0, abs(value))
     return promised <= LOST * unit and largest(slopes) <= LOST**0.5 * unit
 

@@ -1,4 +1,4 @@
-"""Expectation maximisation: fold the statistics that the model expects, estimate, repeat.
+"""Expectation maximization: fold the statistics that the model expects, estimate, repeat.
 
 Dempster, Laird and Rubin 1977; Li ch. 9. Several starts share each pass over the data.
 """
@@ -39,31 +39,32 @@ def em(
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> Progress:
-    """Improve a model, or the best of several, until it settles.
+    """Expectation maximization of a model, or of the best of several, until convergence.
 
     Parameters
     ----------
     models : model or sequence of models
-        Where to start. A model has `summarize`, `estimate` and `objective`.
+        Initial models. A model has `summarize`, `estimate` and `objective`.
     data : Partitions
         The rows.
     tol : float
-        A run has converged when the objective changes by less.
+        Tolerance of the stopping criterion: the change of the objective.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     settled : callable, optional
         ``settled(old, new, trace)`` decides instead of `tol`.
     mended : callable, optional
-        ``mended(model, s)`` is estimated from instead of `s`, where a model alone cannot go on.
+        ``mended(model, s)`` returns the statistics to estimate from instead of `s`, e.g. to relocate empty
+        clusters.
     watch : Watch, optional
         Callbacks and checkpoint.
     before : tuple of float, optional
-        Objectives of the fit that this one goes on from, with which the first is compared.
+        Objectives of the fit that this one continues, with which the first is compared.
 
     Returns
     -------
     Progress
-        Of the best run: its `model`, and in `trace` the objective before each estimate.
+        The best run: its `model`, and in `trace` the objective before each estimate.
     """
     starts = models if isinstance(models, Sequence) else (models,)
 
@@ -112,7 +113,7 @@ def _together(runs: list[Progress]) -> Together:
 
 
 def _best(runs: Sequence[Progress]) -> Progress:
-    """The first run whose objective is, to rounding, the largest: starts often end at the same optimum."""
+    """The first run with the largest objective up to rounding: several runs often reach the same optimum."""
     values = [np.nan_to_num(run.trace[-1], nan=-np.inf, neginf=-np.inf) if run.trace else 0.0 for run in runs]
     enough = max(values) - 1e-10 * abs(max(values))
     return next(run for run, value in zip(runs, values, strict=True) if value >= enough)

@@ -1,7 +1,7 @@
-"""Folds of cross-validation as scikit-learn means them: by the place of a row among all rows.
+"""Folds of cross-validation as in scikit-learn: by the position of a row among all rows.
 
-Places follow the order of the blocks, and so they are the same wherever the rows are. To know them, rows are
-counted by block before they are divided.
+Positions follow the order of the blocks, so they do not depend on where the rows are. To know them, the rows
+of each block are counted first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class BlockSizes(Statistics):
-    """How many rows each block has, whatever they weigh."""
+    """Number of rows of each block, regardless of their weights."""
 
     rows: Annotated[np.ndarray, "(B,)"]  # by the index of the block
 
@@ -53,9 +53,9 @@ class Folds(Value):
 
     @classmethod
     def of(cls, data: Partitions, cv: Any, *examples: Any) -> Folds:
-        """By a number of folds, which are runs of rows; or as a splitter divides so many rows.
+        """Folds from a number of folds, which are contiguous runs of rows; or from a splitter.
 
-        `examples` are what a splitter is given: X and y, if they are in memory.
+        `examples` are passed to the splitter: X and y, if they are in memory.
         """
         first_row = offsets(data.fold(BlockSizes.of).rows)
         N = int(first_row[-1])
@@ -68,7 +68,7 @@ class Folds(Value):
                 )
             sizes = N // n_folds + (np.arange(n_folds) < N % n_folds)  # as KFold(n_folds)
             return cls(first_row, offsets(sizes)[:-1], np.arange(n_folds), n_folds)
-        afford(4.0 * N, f"the folds of {N} rows", "pass cv as a number of folds, which are runs of rows.")
+        afford(4.0 * N, f"the folds of {N} rows", "pass cv as a number of folds.")
         fold, n_folds = _divided(cv, N, *examples)
         start = np.append(0, 1 + np.flatnonzero(np.diff(fold)))
         return cls(first_row, start, fold[start], n_folds)
@@ -82,14 +82,15 @@ class Folds(Value):
 
 
 def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
-    """The fold of each row, and how many folds there are: each row is left out once."""
+    """The fold of each row, and the number of folds. Each row is left out once."""
     fold, n_folds = np.full(N, -1), 0
     if not hasattr(cv, "split"):
         cv = list(cv)
         if not all(isinstance(pair, tuple | list) and [*map(np.ndim, pair)] == [1, 1] for pair in cv):
             raise ValueError(
-                f"cv={cv!r:.60} is to hold pairs of arrays, the rows to fit to and the rows to leave out: "
-                "pass these, a number of folds, or a splitter, e.g. sklearn.model_selection.KFold(5)."
+                f"cv={cv!r:.60} must contain pairs of index arrays, the rows to fit and the rows to "
+                f"leave out: pass these, a number of folds, or a splitter, e.g. "
+                f"sklearn.model_selection.KFold(5)."
             )
     for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),)):
         if (fold[test] >= 0).any():
@@ -97,10 +98,12 @@ def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
         fold[test] = n_folds
         used = fold == n_folds
         if used[train].any():
-            raise ValueError("cv must leave out the rows of a fold, and it fits to some of them.")
+            raise ValueError(
+                "cv must leave out the rows of a fold, and not fit to them: pass disjoint pairs."
+            )
         used[train] = True
         if not used.all():
-            raise ValueError("cv must leave out a fold and fit to all other rows.")
+            raise ValueError("cv must leave out one fold and fit to all other rows, as KFold does.")
         n_folds += 1
     if (fold < 0).any():
         raise ValueError("cv must leave out each row once, as KFold does.")

@@ -1,5 +1,4 @@
-"""Minimising by gradients alone: descent with the whole gradient, one coordinate at a time, and with the
-gradients of one example at a time.
+"""First-order methods: gradient descent, coordinate descent, stochastic gradient descent and SVRG.
 
 Li appendix A. Barzilai and Borwein, "Two-point step size gradient methods", 1988. Robbins and Monro, "A
 stochastic approximation method", 1951. Johnson and Zhang, "Accelerating stochastic gradient descent using
@@ -31,23 +30,24 @@ def gradient_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise by steps against the gradient.
+    """Minimize by gradient descent.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     step : {'barzilai-borwein', 'line-search'} or float
-        How long the steps are. 'barzilai-borwein': as long as the last change of the gradient calls for,
-        halved while they do not descend. 'line-search': to the minimum along the gradient, as in the
-        textbooks; there the next gradient is at right angles, and the way to the minimum of a narrow valley
-        is long. A number multiplies the gradient, and nothing is tried: too large a number diverges.
+        Step size. 'barzilai-borwein': from the last change of the gradient, halved while a step does not
+        descend. 'line-search': to the minimum along the gradient (steepest descent), which is slow for
+        ill-conditioned functions. A number is a fixed step size, without line search: too large a number
+        diverges.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -64,67 +64,67 @@ def gradient_descent(
     if isinstance(step, str) and step not in ("barzilai-borwein", "line-search"):
         raise ValueError(f"step={step!r} is unknown: use 'barzilai-borwein', 'line-search' or a number.")
 
-    def found_from(here: Descent) -> tuple[np.ndarray, float, np.ndarray] | None:
+    def found_from(state: Descent) -> tuple[np.ndarray, float, np.ndarray] | None:
         if not isinstance(step, str):
-            new = here.model - step * here.gradient
+            new = state.model - step * state.gradient
             return new, *fun(new)
-        length = _two_point_length(here)
+        length = _two_point_length(state)
         if step == "line-search":
-            return minimum_along(fun, here, -here.gradient, length=length, accuracy=EXACT)
-        return _halved(fun, here, length)
+            return minimum_along(fun, state, -state.gradient, length=length, accuracy=EXACT)
+        return _halved(fun, state, length)
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        found = found_from(here)
-        if found is None:
-            return no_step(here, here.gradient, _reach(here), tol)
-        new, value, gradient = found
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        result = found_from(state)
+        if result is None:
+            return no_step(state, state.gradient, _reach(state), tol)
+        new, value, gradient = result
         if step == "line-search":
-            why = at_rest(here, value, gradient, _reach(here), tol)
+            why = at_rest(state, value, gradient, _reach(state), tol)
         else:
             why = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
         return Descent(
             new,
-            (*here.trace, value),
+            (*state.trace, value),
             stopped_because=why,
             value=value,
             gradient=gradient,
-            steps=(new - here.model,),
-            changes=(gradient - here.gradient,),
+            steps=(new - state.model,),
+            changes=(gradient - state.gradient,),
         )
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
 
-def _two_point_length(here: Descent) -> float:
-    """The length of step at which a quadratic with the curvature seen last would be at its minimum."""
-    if not here.steps:
-        return 1.0 / max(1.0, float(np.linalg.norm(here.gradient)))
-    s, y = here.steps[-1], here.changes[-1]
+def _two_point_length(state: Descent) -> float:
+    """The Barzilai-Borwein step size."""
+    if not state.steps:
+        return 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
+    s, y = state.steps[-1], state.changes[-1]
     return float(s.dot(s) / max(s.dot(y), 1e-300))
 
 
-def _reach(here: Descent) -> float:
-    """About how much lower the function may be one step further."""
-    return _two_point_length(here) * float(here.gradient.dot(here.gradient))
+def _reach(state: Descent) -> float:
+    """Estimated decrease of the function in the next step."""
+    return _two_point_length(state) * float(state.gradient.dot(state.gradient))
 
 
 def _halved(
-    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], here: Descent, length: float
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]], state: Descent, length: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """The first step of length, length / 2, length / 4, ... that descends enough. Where the value is lost in
-    rounding, the slope must have fallen."""
-    steepness = float(here.gradient.dot(here.gradient))
+    """Backtracking line search: the first of length, length / 2, length / 4, ... with sufficient decrease.
+    Where the value is lost in rounding, the slope must have decreased instead."""
+    steepness = float(state.gradient.dot(state.gradient))
     for _ in range(60):
-        new = here.model - length * here.gradient
+        new = state.model - length * state.gradient
         value, gradient = fun(new)
-        enough = here.value - 1e-4 * length * steepness
+        enough = state.value - 1e-4 * length * steepness
         blurred = (
-            value <= enough + ROUNDING * abs(here.value) and abs(gradient.dot(here.gradient)) < steepness
+            value <= enough + ROUNDING * abs(state.value) and abs(gradient.dot(state.gradient)) < steepness
         )
-        if value <= enough < here.value or blurred:
+        if value <= enough < state.value or blurred:
             return new, value, gradient
         length /= 2.0
     return None
@@ -138,20 +138,22 @@ def coordinate_descent(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise along one coordinate after the other: an iteration is once over all of them.
+    """Minimize by coordinate descent. An iteration is one sweep over all coordinates.
 
-    Each search along a coordinate calls `fun` a few times. Coordinate ascent is this of minus the function.
+    Each line search along a coordinate calls `fun` a few times. For coordinate ascent, minimize minus the
+    function.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient: a fold, with the penalty added on the driver.
+        ``fun(x)`` returns the value and the gradient: a fold, with the penalty added on the driver.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -166,27 +168,27 @@ def coordinate_descent(
     """
     axes = np.eye(len(start))
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        before = here
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        before = state
         for j, axis in enumerate(axes):
-            if here.gradient[j] == 0.0:
+            if state.gradient[j] == 0.0:
                 continue
-            found = minimum_along(fun, here, -np.sign(here.gradient[j]) * axis, accuracy=EXACT)
-            if found is not None:
-                new, value, gradient = found
-                here = here.replace(model=new, value=value, gradient=gradient)
-        why = at_rest(before, here.value, here.gradient, 0.0, tol)
-        return here.replace(trace=(*here.trace, here.value), stopped_because=why)
+            result = minimum_along(fun, state, -np.sign(state.gradient[j]) * axis, accuracy=EXACT)
+            if result is not None:
+                new, value, gradient = result
+                state = state.replace(model=new, value=value, gradient=gradient)
+        why = at_rest(before, state.value, state.gradient, 0.0, tol)
+        return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
 
 @dataclass(frozen=True)
 class Decreasing(Value):
-    """Lengths of step that shrink: ``first / (t + 1) ** power`` for t = 0, 1, 2, ...
+    """Decreasing step sizes: ``first / (t + 1) ** power`` for t = 0, 1, 2, ...
 
     Examples
     --------
@@ -205,8 +207,8 @@ class Decreasing(Value):
 
     @property
     def settles(self) -> bool:
-        """Whether noisy steps come to rest at the minimum, from anywhere: the sum of the lengths is infinite,
-        and that of their squares is not (Robbins and Monro)."""
+        """Whether the step sizes satisfy the Robbins-Monro conditions: their sum is infinite, and that of
+        their squares is finite."""
         return 0.5 < self.power <= 1.0
 
 
@@ -222,31 +224,30 @@ def stochastic_descent(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples by their gradients one after the other, in an order that is drawn.
+    """Minimize a mean over examples by stochastic gradient descent, or SVRG.
 
-    The result depends on that order. With steps of one length, each pass starts with the gradient over all
-    examples, and in it each step takes only the change of the gradient of one example since: the noise dies
-    out with the changes, so the steps come to rest at the minimum. With steps that shrink, each takes the
-    gradient of one example as it is.
+    The result depends on the random order of the examples. A constant step size uses SVRG: each pass starts
+    with the gradient over all examples, and each step adds the change of the gradient of one example since,
+    so the variance vanishes at the minimum. Decreasing step sizes use plain stochastic gradients.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient over all examples: a fold, asked once a pass.
+        ``fun(x)`` returns the value and the gradient over all examples: a fold, called once per pass.
     of_example : callable
-        ``of_example(x, i)`` gives a gradient whose mean over the examples is that of `fun`.
+        ``of_example(x, i)`` returns the gradient of example i. The mean over the examples is that of `fun`.
     start : ndarray
-        Where to start.
+        Initial point.
     n : int
         Number of examples.
     length : float or Decreasing
-        Length of the steps.
+        Step size.
     seed : int
-        Of the order.
+        Seed for the order.
     tol : float
-        Converged when no component of the gradient is larger.
+        Tolerance of the stopping criterion: the largest component of the gradient.
     max_iter : int
-        Passes at most; in each, every example is taken twice.
+        Maximum number of passes. In each, every example is visited twice.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -263,12 +264,12 @@ def stochastic_descent(
     array([3.])
     """
 
-    def iteration(here: Descent) -> Descent:
-        pivot = here.model
-        gradient = fun(pivot)[1] if here.gradient is None else here.gradient
-        x, rng = pivot.copy(), np.random.default_rng([seed, here.n_iter])
+    def iteration(state: Descent) -> Descent:
+        pivot = state.model
+        gradient = fun(pivot)[1] if state.gradient is None else state.gradient
+        x, rng = pivot.copy(), np.random.default_rng([seed, state.n_iter])
         order = np.concatenate([rng.permutation(n), rng.permutation(n)])
-        for t, i in enumerate(order.tolist(), start=here.n_iter * len(order)):
+        for t, i in enumerate(order.tolist(), start=state.n_iter * len(order)):
             if isinstance(length, Decreasing):
                 x -= length(t) * of_example(x, i)
             else:
@@ -276,14 +277,14 @@ def stochastic_descent(
         value, gradient = fun(x)
         small = np.abs(gradient).max(initial=0.0) <= tol
         why = "tolerance" if small else ""
-        return Descent(x, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
+        return Descent(x, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
 
 @dataclass(frozen=True, eq=False)
 class EpochEnds(Statistics):
-    """Where the epochs over the examples of each block ended, by the weights of the blocks."""
+    """End points of the epochs over the blocks, weighted."""
 
     weight: float
     point: Annotated[np.ndarray, "(...)"]  # the sum, each times its weight
@@ -298,43 +299,44 @@ def svrg(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise a mean over examples that stay in their blocks by SVRG: stochastic variance-reduced gradients.
+    """Minimize a mean over examples by SVRG (stochastic variance-reduced gradient) within each block.
 
-    An iteration is an epoch over each block, from one point and by the examples of the block one after the
-    other, and a line search from that point towards the mean of the ends of the epochs. The result depends on
-    the blocks and on the order of the examples in them, to within `tol`.
+    An iteration is an epoch over the examples of each block, all from the same point, and a line search from
+    that point towards the mean of the end points. The result depends on the blocks and on the order of the
+    examples in them, to within `tol`.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient over all examples: a fold.
+        ``fun(x)`` returns the value and the gradient over all examples: a fold.
     epoch : callable
-        ``epoch(x, gradient, n)`` gives the ends of the epochs of iteration n from x: a fold. A step takes the
-        gradient at x of all examples, plus the change of the gradient of one example since x: its variance
-        vanishes at the minimum.
+        ``epoch(x, gradient, n)`` returns the end points of the epochs of iteration n from x: a fold. A step
+        uses the gradient at x of all examples, plus the change of the gradient of one example since x: its
+        variance vanishes at the minimum.
     start : ndarray
-        Where to start.
+        Initial point.
     tol : float
-        Converged when no component of the gradient is larger, or no step can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the gradient. The fit also stops when no
+        step can gain more than rounding error.
     max_iter : int
         Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
     """
 
-    def iteration(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient)
-        ends = epoch(here.model, here.gradient, here.n_iter)
-        direction = ends.point / ends.weight - here.model
-        if not here.gradient.dot(direction) < 0:
-            direction = -here.gradient
-        found = minimum_along(fun, here, direction, accuracy=0.5)
-        if found is None:
-            return no_step(here, here.gradient, _reach(here), tol)
-        new, value, gradient = found
-        why = at_rest(here, value, gradient, _reach(here), tol)
-        return Descent(new, (*here.trace, value), stopped_because=why, value=value, gradient=gradient)
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        ends = epoch(state.model, state.gradient, state.n_iter)
+        direction = ends.point / ends.weight - state.model
+        if not state.gradient.dot(direction) < 0:
+            direction = -state.gradient
+        result = minimum_along(fun, state, direction, accuracy=0.5)
+        if result is None:
+            return no_step(state, state.gradient, _reach(state), tol)
+        new, value, gradient = result
+        why = at_rest(state, value, gradient, _reach(state), tol)
+        return Descent(new, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

@@ -1,4 +1,4 @@
-"""Kernels: rows as their products, in some space, with rows that are kept."""
+"""Kernels between rows and support rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Kernel(Value):
-    """Rows as the kernel sees them: their products with rows that are kept."""
+    """Kernel of rows with the support rows."""
 
     rows: Annotated[Any, "(M, D) or int (M,)"]  # if precomputed, their places among its columns
     kernel: Any
@@ -28,5 +28,5 @@ class Kernel(Value):
             return np.asarray(self.kernel(X, self.rows), dtype=np.float64)
         if self.kernel == "precomputed":
             return np.asarray(X[:, self.rows], dtype=np.float64)
-        how = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, **how)
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(X, self.rows, metric=self.kernel, filter_params=True, **params)

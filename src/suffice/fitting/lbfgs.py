@@ -1,10 +1,10 @@
-"""Minimising a function whose value and gradient are a fold, and absolute values: limited-memory BFGS.
+"""Limited-memory BFGS, and OWL-QN for l1 penalties, for a function whose value and gradient are a fold.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithms 7.4 and 7.5. Steps are halved until they
-descend: of a convex function the curvature along any step is not negative, so nothing more is asked of them,
-and elsewhere a step without curvature is forgotten. With absolute values it stays within orthants: Andrew and
-Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held, for millions of
-parameters.
+descend: for a convex function the curvature along any step is not negative, so no further condition is
+needed; otherwise a step without curvature is dropped. With an l1 penalty it is OWL-QN, which stays within
+orthants: Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held,
+for millions of parameters.
 """
 
 from __future__ import annotations
@@ -39,38 +39,38 @@ def limited_memory(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
+    """Minimize ``fun(x) + l1 * sum(abs(x))`` by limited-memory BFGS: `quasi_newton` documents it."""
     from ..loops.vectors import dot
 
-    kinks = bool(np.any(l1))
+    has_l1 = bool(np.any(l1))
 
-    def step(here: Descent) -> Descent:
-        x = here.model
-        if here.gradient is None:
+    def step(state: Descent) -> Descent:
+        x = state.model
+        if state.gradient is None:
             value, gradient = fun(x)
-            here = here.replace(value=value + absolute(l1, x), gradient=gradient)
-        slope_at = steepest(x, here.gradient, l1)
-        fixed = (x == 0) & (slope_at == 0) if kinks else None
-        direction = _towards(slope_at, here.steps, here.changes, fixed, here.inverse)
-        if kinks and not dot(slope_at, direction) < 0:
+            state = state.replace(value=value + absolute(l1, x), gradient=gradient)
+        slope_at = steepest(x, state.gradient, l1)
+        fixed = (x == 0) & (slope_at == 0) if has_l1 else None
+        direction = _towards(slope_at, state.steps, state.changes, fixed, state.inverse)
+        if has_l1 and not dot(slope_at, direction) < 0:
             direction = np.negative(slope_at)
         promised = -dot(slope_at, direction)
-        found = _line_search(fun, here, slope_at, direction, l1)
-        if found is None:
-            return no_step(here, slope_at, promised, tol)
-        new, value, gradient = found
-        steps, changes = _remembered(here, new, gradient)
+        result = _line_search(fun, state, slope_at, direction, l1)
+        if result is None:
+            return no_step(state, slope_at, promised, tol)
+        new, value, gradient = result
+        steps, changes = _remembered(state, new, gradient)
         slopes = steepest(new, gradient, l1)
-        still = here.value - value <= ROUNDING * max(abs(value), 1.0)
+        still = state.value - value <= ROUNDING * max(abs(value), 1.0)
         still = still and largest(slopes) >= largest(slope_at)
         still = still and lost_in_rounding(value, slopes, promised)  # else a later step may be better
         return Descent(
             new,
-            (*here.trace, value),
+            (*state.trace, value),
             stopped_because=why_stopped(slopes, tol, still=still, small=still),
             value=value,
             gradient=gradient,
-            inverse=here.inverse,
+            inverse=state.inverse,
             steps=steps,
             changes=changes,
         )
@@ -81,17 +81,17 @@ def limited_memory(
 
 def _line_search(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    here: Descent,
+    state: Descent,
     slope_at: np.ndarray,
     direction: np.ndarray,
     l1: float | np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """The first of 1, 1/2, 1/4, ... that descends enough, within the orthant. Where the value is lost in
-    rounding, the slope must have fallen instead: Hager and Zhang, "A new conjugate gradient method with
-    guaranteed descent and an efficient line search", 2005."""
+    """Backtracking line search: the first of 1, 1/2, 1/4, ... with sufficient decrease, within the orthant.
+    Where the value is lost in rounding, the slope must have decreased instead: Hager and Zhang, "A new
+    conjugate gradient method with guaranteed descent and an efficient line search", 2005."""
     from ..loops.vectors import dot
 
-    x, length = here.model, 1.0
+    x, length = state.model, 1.0
     orthant = np.where(x == 0, -np.sign(slope_at), np.sign(x)) if np.any(l1) else None
     slope = dot(slope_at, direction)
     new = direction if orthant is None else direction.copy()
@@ -102,9 +102,9 @@ def _line_search(
             slope = dot(slope_at, new - x) / length
         value, gradient = fun(new)
         value += absolute(l1, new)
-        if value <= here.value + 1e-4 * length * slope:
+        if value <= state.value + 1e-4 * length * slope:
             return new, value, gradient
-        blurred = value <= here.value + LOST * abs(here.value) and orthant is None
+        blurred = value <= state.value + LOST * abs(state.value) and orthant is None
         if blurred and abs(dot(gradient, new - x)) < 0.9 * length * abs(slope):
             return new, value, gradient
         length /= 2.0
@@ -124,8 +124,8 @@ def _towards(
     fixed: np.ndarray | None = None,
     inverse: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Parameters that
-    are fixed stay where they are, and the others move as if there were none."""
+    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Fixed
+    parameters do not move, and are left out for the others."""
     from ..loops.vectors import add_scaled, dot
 
     q = np.negative(gradient)
@@ -159,16 +159,16 @@ def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
     return inverse * x if inverse.ndim == 1 else inverse.dot(x)
 
 
-def _remembered(here: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
-    """The steps and the changes of the gradient with the last of them. Of many parameters few pairs are kept,
-    in single precision: they bend the direction, and do not enter the solution."""
+def _remembered(state: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
+    """The steps and the changes of the gradient, with the last. For many parameters few pairs are kept, in
+    single precision: they determine the direction, not the solution."""
     few = (10, np.float32) if len(new) < MANY else (3, np.float32)
     memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []
-    for kept, a, b in ((here.steps, new, here.model), (here.changes, gradient, here.gradient)):
-        full = len(kept) == memory
-        # The oldest is forgotten, and its memory used again: `here` is not looked at any more.
-        last = kept[0] if full and kept[0].flags.writeable else np.empty(len(a), kind)
+    for history, a, b in ((state.steps, new, state.model), (state.changes, gradient, state.gradient)):
+        full = len(history) == memory
+        # The oldest is dropped, and its memory is used again: `state` is not used any more.
+        last = history[0] if full and history[0].flags.writeable else np.empty(len(a), kind)
         np.subtract(a, b, out=last, casting="same_kind")
-        out.append((*kept[full:], last))
+        out.append((*history[full:], last))
     return out[0], out[1]

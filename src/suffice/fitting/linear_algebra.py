@@ -1,4 +1,4 @@
-"""Symmetric systems that may have flat directions; products with rows that may be sparse."""
+"""Symmetric systems that may be singular; products with rows that may be sparse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ COLUMNS = 64
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A solution of A x = B for A symmetric and not negative; of several the shortest."""
-    # In units of their own size, only dependence is left to make columns singular.
+    """The minimum norm solution of A x = B for A symmetric positive semidefinite."""
+    # With diagonal preconditioning, only collinearity makes A singular.
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     if (size > 0).all():
         try:
@@ -29,9 +29,9 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def one_after_the_other(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One sweep towards the solution of A x = b from zero: each coordinate in turn solves its own equation.
+    """One Gauss-Seidel sweep for A x = b from zero: each coordinate in turn solves its own equation.
 
-    This is coordinate descent on the quadratic with Hessian A, or the method of Gauss and Seidel.
+    This is coordinate descent on the quadratic with Hessian A.
     """
     flat = np.diag(A) <= 0
     lower = A + np.diag(flat.astype(np.float64))
@@ -41,19 +41,20 @@ def one_after_the_other(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R with R'R = A, and S with S S' the pseudo-inverse of A."""
     values, vectors = eigh(A)
-    kept = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
-    values, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    keep = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    values, vectors = np.sqrt(values[keep]), vectors[:, keep]
     return (vectors * values).T, vectors / values
 
 
 def signs(axes: np.ndarray) -> np.ndarray:
-    """Signs that make the largest entry of each axis (row) positive: rounding shall not choose them."""
+    """Signs that make the entry of largest magnitude of each axis (row) positive, so that rounding does not
+    choose them."""
     largest = np.abs(axes).argmax(axis=1)
     return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
 
 
 def times(X: Any, W: np.ndarray) -> np.ndarray:
-    """X W for rows that are dense or CSR, and W of few columns; other threads run meanwhile."""
+    """X W for rows that are dense or CSR, and W of few columns, without the GIL."""
     if not sp.issparse(X):
         return X.dot(W)
     from ..loops.sparse import times
@@ -70,9 +71,9 @@ def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """What was computed of runs of columns, side by side."""
-    found = list(parts)
-    return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+    """The results for runs of columns, side by side."""
+    arrays = list(parts)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
 
 def gram(X: Any, weight: np.ndarray) -> np.ndarray:

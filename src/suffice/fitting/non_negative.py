@@ -1,4 +1,4 @@
-"""Quadratic problems whose unknowns may not be negative: coefficients, and the rows of a factor.
+"""Non-negative quadratic problems: coefficients, and the rows of a factor.
 
 Cichocki and Phan, "Fast local algorithms for large scale nonnegative matrix and tensor factorizations", 2009;
 Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17.
@@ -19,10 +19,11 @@ from .linear_algebra import roots
 
 
 def solve_non_negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The x >= 0 of the least x'A x / 2 - b'x for each column b of B, with A symmetric and not negative.
+    """Non-negative least squares: min x'A x / 2 - b'x over x >= 0 for each column b of B, with A positive
+    semidefinite.
 
-    Lawson and Hanson, "Solving least squares problems", 1974, ch. 23, in units of the columns, so that none
-    is lost beside larger ones. What nothing depends on is zero.
+    Lawson and Hanson, "Solving least squares problems", 1974, ch. 23, with scaled columns, so that none is
+    lost beside larger ones. Variables without effect are zero.
     """
     size, x = np.sqrt(np.maximum(np.diag(A), 0.0)), np.zeros(B.shape)
     felt = np.flatnonzero(size > 0)
@@ -58,16 +59,16 @@ class RowProblem(Value):
 
 
 class Rule(Value, ABC):
-    """How the rows of a factor are improved, each by itself."""
+    """An update rule for the rows of a factor."""
 
     @abstractmethod
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
-        """Better rows; and how steep the loss still was where they may move, summed by weight."""
+        """Updated rows, and the weighted sum of the projected gradient."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoordinateDescent(Rule):
-    """One coordinate after the other, each to the least that it can reach."""
+    """Coordinate descent."""
 
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         from ..loops.factors import coordinate_sweeps
@@ -82,7 +83,8 @@ class CoordinateDescent(Rule):
 
 @dataclass(frozen=True, eq=False)
 class Multiplicative(Rule):
-    """Each entry times the ratio of what pulls it up and what pulls it down: zero stays zero."""
+    """Multiplicative updates: each entry times the ratio of the negative and positive parts of the gradient.
+    Zeros stay zero."""
 
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         below = F.dot(of.gram)
@@ -92,7 +94,7 @@ class Multiplicative(Rule):
 
 @dataclass(frozen=True, eq=False)
 class ProjectedGradient(Rule):
-    """Down the gradient, by one over the largest curvature, and what becomes negative is zero."""
+    """Projected gradient descent, with one over the Lipschitz constant as step size."""
 
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         slope = F.dot(of.gram)

@@ -1,4 +1,4 @@
-"""Minimising half the squared norm plus a convex risk that is a fold: cutting planes with a duality gap.
+"""Cutting planes: half the squared norm plus a convex risk that is a fold, with a duality gap.
 
 Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009: one slack for all examples.
 Ben-Ameur and Neto, "Acceleration of cutting-plane and column generation algorithms", 2007: the next point.
@@ -24,10 +24,10 @@ IDLE = 50  # iterations after which a plane that is not used is forgotten
 
 @dataclass(frozen=True, eq=False)
 class Planes(Progress):
-    """The best point (`model`) so far, and the planes below the risk that were found.
+    """State of the cutting plane method: the best point (`model`), and the planes below the risk.
 
-    Half the squared norm plus the highest plane is lowest at -slope' share. The trace is the negative of that
-    value, which bounds the objective from below: it falls.
+    The minimum of half the squared norm plus the maximum of the planes is at -slope' share. It is a lower
+    bound on the objective; the trace is minus this bound, and decreases.
     """
 
     model: Annotated[np.ndarray, "(D,)"]
@@ -50,22 +50,22 @@ def cutting_planes(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> Planes:
-    """Minimise half the squared norm of x plus a convex risk of x, which may have edges.
+    """Minimize half the squared norm of x plus a convex risk of x, which need not be differentiable.
 
-    Each pass finds the plane that touches the risk at one point. The planes so far bound the objective from
-    below; the next point lies between the best one and that where the bound is lowest.
+    Each pass computes the cutting plane of the risk at one point. The planes bound the objective from below.
+    The next point lies between the best one and the minimum of the bound.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the plane that touches the risk at x: its height at zero and its slope, a
-        subgradient of the risk. Both are folds. Where x is large, the height is more exact than the risk.
+        ``fun(x)`` returns the cutting plane of the risk at x: its value at zero and its slope, a subgradient
+        of the risk. Both are folds. For large x, the value at zero is more accurate than the risk.
     start : ndarray
-        Where the first plane is found.
+        Initial point.
     tol : float
-        Converged when the gap is no larger than this share of the objective.
+        Tolerance of the duality gap, relative to the objective.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -78,22 +78,22 @@ def cutting_planes(
     array([1., 1.])
     """
 
-    def step(here: Planes) -> Planes:
-        if here.gradient is None:
-            height, gradient = fun(here.model)
-            here = here.replace(height=height, gradient=gradient)
-            here = here.replace(objective=_objective(here.model, height, gradient))
-        planes = _with_one_more(here)
+    def step(state: Planes) -> Planes:
+        if state.gradient is None:
+            height, gradient = fun(state.model)
+            state = state.replace(height=height, gradient=gradient)
+            state = state.replace(objective=_objective(state.model, height, gradient))
+        planes = _with_one_more(state)
         lowest = _lowest(planes)
         bound = float(planes.level.dot(planes.share)) - 0.5 * float(lowest.dot(lowest))
-        at = here.model + CAUTION * (lowest - here.model)
+        at = state.model + CAUTION * (lowest - state.model)
         height, gradient = fun(at)
         objective = _objective(at, height, gradient)
-        if objective < here.objective:
+        if objective < state.objective:
             planes = planes.replace(model=at, objective=objective)
         gap = planes.objective - bound
         return planes.replace(
-            trace=(*here.trace, -bound if np.isfinite(objective) else np.nan),
+            trace=(*state.trace, -bound if np.isfinite(objective) else np.nan),
             stopped_because="tolerance" if gap <= tol * planes.objective else "",
             height=height,
             gradient=gradient,
@@ -104,26 +104,26 @@ def cutting_planes(
 
 
 def _objective(x: np.ndarray, height: float, slope: np.ndarray) -> float:
-    """Half the squared norm, and the plane that touches the risk here."""
+    """Half the squared norm, and the cutting plane of the risk at this point."""
     return 0.5 * float(x.dot(x)) + height + float(slope.dot(x))
 
 
-def _with_one_more(here: Planes) -> Planes:
-    """The planes with the one that was found last, and the best shares of them."""
-    (kept,) = (here.idle <= IDLE).nonzero()
-    slope = (*(here.slope[m] for m in kept), here.gradient)
-    level = np.append(here.level[kept], here.height)
+def _with_one_more(state: Planes) -> Planes:
+    """The planes with the last one, and their optimal dual weights."""
+    (active,) = (state.idle <= IDLE).nonzero()
+    slope = (*(state.slope[m] for m in active), state.gradient)
+    level = np.append(state.level[active], state.height)
     product = np.empty((len(slope), len(slope)))
-    product[:-1, :-1] = here.product[np.ix_(kept, kept)]
-    product[-1] = product[:, -1] = [one.dot(here.gradient) for one in slope]
-    share = np.append(here.share[kept], 0.0 if len(kept) else 1.0)
+    product[:-1, :-1] = state.product[np.ix_(active, active)]
+    product[-1] = product[:, -1] = [one.dot(state.gradient) for one in slope]
+    share = np.append(state.share[active], 0.0 if len(active) else 1.0)
     share = best_shares(product, level, share)
-    idle = np.where(share > 0, 0.0, np.append(here.idle[kept], 0.0) + 1.0)
-    return here.replace(slope=slope, level=level, product=product, share=share, idle=idle)
+    idle = np.where(share > 0, 0.0, np.append(state.idle[active], 0.0) + 1.0)
+    return state.replace(slope=slope, level=level, product=product, share=share, idle=idle)
 
 
 def _lowest(planes: Planes) -> np.ndarray:
-    """Where half the squared norm plus the highest plane is lowest."""
+    """The minimum of half the squared norm plus the maximum of the planes."""
     out = np.zeros_like(planes.model)
     for m in planes.share.nonzero()[0]:
         out -= planes.share[m] * planes.slope[m]
@@ -131,11 +131,11 @@ def _lowest(planes: Planes) -> np.ndarray:
 
 
 def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The shares, not negative and of sum one, with the largest level' share - share' product share / 2.
+    """The dual weights, non-negative and of sum one, that maximize level' share - share' product share / 2.
 
-    Shares that are in use move to the best point of their plane; the first that would turn negative leaves.
-    When all are at rest, the one with the steepest ascent enters. Slopes may depend on each other: a small
-    price on moves keeps them finite, and changes nothing where they end.
+    Active set method: active weights move to their optimum, and the first that would become negative leaves.
+    At the optimum, the weight with the steepest ascent enters. Slopes may be linearly dependent: a small
+    proximal term keeps the steps finite, and does not change the solution.
     """
     share, used, value = share.copy(), share > 0, -np.inf
     price = 1e-10 * max(float(product.diagonal().max()), np.finfo(np.float64).tiny)
@@ -148,21 +148,21 @@ def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np
         used[enters] = True
         while True:
             (at,) = used.nonzero()
-            here = share[at]
-            goal = _on_the_plane(product[np.ix_(at, at)] + price * np.eye(len(at)), level[at] + price * here)
+            state = share[at]
+            goal = _on_the_plane(product[np.ix_(at, at)] + price * np.eye(len(at)), level[at] + price * state)
             leaves = goal <= 0
             if not leaves.any():
                 share[at] = goal
                 break
-            length = here[leaves] / np.maximum(here[leaves] - goal[leaves], np.finfo(np.float64).tiny)
+            length = state[leaves] / np.maximum(state[leaves] - goal[leaves], np.finfo(np.float64).tiny)
             first = int(length.argmin())
-            share[at] = np.maximum(here + length[first] * (goal - here), 0.0)
+            share[at] = np.maximum(state + length[first] * (goal - state), 0.0)
             out = at[leaves][first]
             share[out], used[out] = 0.0, False
     return share / share.sum()
 
 
 def _on_the_plane(product: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """The same where only the sum of the shares is held."""
+    """The same with only the constraint on the sum."""
     sides = np.linalg.solve(product, np.stack([level, np.ones(len(level))], axis=1))
     return sides[:, 0] + (1.0 - sides[:, 0].sum()) / sides[:, 1].sum() * sides[:, 1]

@@ -1,4 +1,4 @@
-"""The problem that a solver minimises: the loss of a model over the data, and a penalty.
+"""The problem that a solver minimizes: the loss of a model over the data, and a penalty.
 
     objective(theta) = (sum of the loss over the examples) / (sum of their weights) + penalty(theta)
 
@@ -19,7 +19,7 @@ from .standardize import Standardization
 
 
 class LossModel(Model):
-    """A model with parameters `theta`, whose `summarize` gives a loss and its derivatives by them."""
+    """A model with parameters `theta`, whose `summarize` returns a loss and its derivatives."""
 
     theta: Any
 
@@ -44,30 +44,31 @@ class Ridge:
 
 
 class Problem:
-    """An objective over the data. Called with a point, it gives what solvers need: the value, the gradient
-    and, if the model sums it, the Hessian.
+    """An objective over the data. Called with a point, it returns the value, the gradient and, if the model
+    sums it, the Hessian.
 
-    The sums at the last point are remembered: a second question about that point needs no pass over the data.
+    The sums at the last point are cached: a second call at that point needs no pass over the data.
 
     Parameters
     ----------
     data : Partitions
         The examples.
     model : LossModel
-        The loss. Its parameters are where a solver starts.
+        The loss. Its parameters are the initial point.
     penalty : callable
-        ``penalty(theta, s)`` adds the smooth part of the penalty to the mean loss: it gives the value, the
+        ``penalty(theta, s)`` adds the smooth part of the penalty to the mean loss: it returns the value, the
         gradient and, if `s` has one, the Hessian at `theta`, where `s` are the sums.
     standard : Standardization, optional
-        Take the parameters, and the derivatives, to be those of standardised columns.
+        Preconditioning: parameters and derivatives are those of standardized columns.
     l1 : float or ndarray
-        Weight of the absolute value of all parameters, or of each. It is passed to the solver and is no part
+        Strength of the l1 penalty, of all parameters or of each. It is passed to the solver and is not part
         of the value.
     remember : bool
-        Whether the sums at the last point are kept. That takes two vectors of the size of the parameters;
-        without it, `penalty` may change the gradient of `s` in place.
+        Whether to cache the sums at the last point. This takes two vectors of the size of the parameters. If
+        False, `penalty` may change the gradient of `s` in place.
     feasible : callable, optional
-        Of a model, whether its parameters are in the domain of the loss; outside, the value is infinite.
+        ``feasible(model)`` tells whether its parameters are in the domain of the loss. Outside, the value is
+        infinite.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class Problem:
         return (theta if self.standard is None else self.standard.to_standard(theta)).ravel()
 
     def sums(self, theta: np.ndarray) -> Any:
-        """The sum of the model's summaries at a point."""
+        """The statistics at a point."""
         if self._last is not None and np.array_equal(self._last[0], theta):
             return self._last[1]
         self._last, at = None, self.model.at(theta)  # the old sums are not held during the pass
@@ -132,12 +133,12 @@ class Problem:
         return self(theta)[2]
 
     def solution(self, theta: np.ndarray) -> Any:
-        """The model at a point, with the parameters of the columns as they are in the data."""
+        """The model at a point, with the parameters of the original columns."""
         at = self.model.at(theta.copy())
         return at if self.standard is None else at.replace(theta=self.standard.from_standard(at.theta))
 
     def statistics(self, theta: np.ndarray) -> Any:
-        """The sums at a point, by the parameters of the columns as they are in the data."""
+        """The sums at a point, with respect to the parameters of the original columns."""
         if self.standard is None or self.standard.ordinary:
             return self.sums(theta)
         at = self.solution(theta)

@@ -1,5 +1,4 @@
-"""Quasi-Newton methods: the Hessian, or its inverse, is learnt from the steps and the changes of the
-gradient.
+"""Quasi-Newton methods: the Hessian, or its inverse, is approximated from steps and changes of the gradient.
 
 Li appendix B; Nocedal and Wright, "Numerical Optimization", 2nd ed., ch. 6. With d the last step and y the
 change of the gradient over it, B d = y holds after each update of B, which approximates the Hessian, and G y
@@ -31,33 +30,32 @@ def quasi_newton(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Minimise ``fun(x) + l1 * sum(abs(x))`` by a quasi-Newton method.
+    """Minimize ``fun(x) + l1 * sum(abs(x))`` by a quasi-Newton method.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x)`` gives the value and the gradient of the smooth part: a fold, with what is smooth of the
-        penalty added on the driver. The gradient is kept: it must be a new array in each call.
+        ``fun(x)`` returns the value and the gradient of the smooth part: a fold, with the smooth part of the
+        penalty added on the driver. The gradient must be a new array in each call.
     start : ndarray or Descent
-        Where to start; for 'lbfgs', also with the steps of another descent and the changes of the gradient
-        over them, or with the inverse of a matrix like the Hessian, or of its diagonal, in whose terms steps
-        are then learnt.
+        Initial point. For 'lbfgs', it may have the history of another descent (steps and changes of the
+        gradient), or a preconditioner: an approximate inverse of the Hessian or of its diagonal.
     update : {'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp', 'broyden'}
-        Limited-memory BFGS, which keeps the last steps; or a matrix, from the identity on: BFGS of the
-        Hessian (`hessian` of the result), BFGS of its inverse (`inverse`), the method of Davidon, Fletcher
-        and Powell of the inverse, or a mixture of these two.
+        'lbfgs': limited-memory BFGS, which keeps the last steps. The others update a dense matrix from the
+        identity: 'bfgs' the Hessian (`hessian` of the result), 'bfgs-inverse' its inverse (`inverse`), 'dfp'
+        the inverse by Davidon-Fletcher-Powell, 'broyden' a combination of the latter two.
     alpha : float
-        Share of DFP in 'broyden': 1 is DFP, 0 is BFGS.
+        Weight of DFP in 'broyden': 1 is DFP, 0 is BFGS.
     accuracy : float
-        Of the search along a line, where a matrix is kept: the slope at the end of a step is at most so much
-        of that at its start. DFP needs it below one half; the textbook's exact search is 1e-10.
+        Accuracy of the line search, for dense matrices: the slope at the end of a step, relative to that at
+        its start. DFP needs less than 0.5. The exact line search of textbooks is 1e-10.
     l1 : float or ndarray
-        Strength of the absolute values, of all parameters or of each, for 'lbfgs'.
+        Strength of the l1 penalty, of all parameters or of each. Only for 'lbfgs'.
     tol : float
-        Converged when no component of the gradient, or of the steepest slope at a kink, is larger, or no step
-        can gain more than rounding.
+        Tolerance of the stopping criterion: the largest component of the minimum norm subgradient. It also
+        stops when no step can gain more than rounding error.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -79,38 +77,38 @@ def quasi_newton(
             f"update={update!r} is unknown: use 'lbfgs', 'bfgs', 'bfgs-inverse', 'dfp' or 'broyden'."
         )
     if np.any(l1):
-        raise ValueError(f"update={update!r} takes no absolute values: use update='lbfgs' with l1={l1}.")
+        raise ValueError(f"update={update!r} does not support l1={l1}: use update='lbfgs'.")
     start = start.model if isinstance(start, Descent) else np.array(start, dtype=np.float64)
     D = len(start)
     afford(3 * D * D, f"the matrix of {D} parameters by {update}", "use update='lbfgs'.")
-    kept = "hessian" if update == "bfgs" else "inverse"
+    field = "hessian" if update == "bfgs" else "inverse"
 
-    def step(here: Descent) -> Descent:
-        if here.gradient is None:
-            value, gradient = fun(here.model)
-            here = here.replace(value=value, gradient=gradient, **{kept: np.eye(D)})
-        if not np.isfinite(here.value):
-            return here.replace(trace=(*here.trace, here.value), stopped_because="objective not finite")
+    def step(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient, **{field: np.eye(D)})
+        if not np.isfinite(state.value):
+            return state.replace(trace=(*state.trace, state.value), stopped_because="objective not finite")
         if update == "bfgs":
-            direction = -solve_positive(here.hessian, here.gradient)
+            direction = -solve_positive(state.hessian, state.gradient)
         else:
-            direction = -here.inverse.dot(here.gradient)
-        promised = -float(here.gradient.dot(direction))
-        found = minimum_along(fun, here, direction, accuracy=accuracy)
-        if found is None:
-            return no_step(here, here.gradient, promised, tol)
-        new, value, gradient = found
-        d, y = new - here.model, gradient - here.gradient
-        matrix = getattr(here, kept)
+            direction = -state.inverse.dot(state.gradient)
+        promised = -float(state.gradient.dot(direction))
+        result = minimum_along(fun, state, direction, accuracy=accuracy)
+        if result is None:
+            return no_step(state, state.gradient, promised, tol)
+        new, value, gradient = result
+        d, y = new - state.model, gradient - state.gradient
+        matrix = getattr(state, field)
         if d.dot(y) > 0:  # else there was no curvature, and the matrix would not stay positive definite
             matrix = _updated(matrix, d, y, update, alpha)
         return Descent(
             new,
-            (*here.trace, value),
-            stopped_because=at_rest(here, value, gradient, promised, tol),
+            (*state.trace, value),
+            stopped_because=at_rest(state, value, gradient, promised, tol),
             value=value,
             gradient=gradient,
-            **{kept: matrix},
+            **{field: matrix},
         )
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
@@ -127,14 +125,14 @@ def _updated(matrix: np.ndarray, d: np.ndarray, y: np.ndarray, update: str, alph
 
 
 def _rank_two(A: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A changed by two outer products so that A a = b: of the Hessian it is BFGS (B.30), of its inverse, with
-    step and change in each other's place, DFP (B.24)."""
+    """Rank-two update of A so that A a = b: for the Hessian it is BFGS (B.30); for its inverse, with step and
+    change swapped, DFP (B.24)."""
     Aa = A.dot(a)
     return A + np.outer(b, b / a.dot(b)) - np.outer(Aa, Aa / a.dot(Aa))
 
 
 def _bfgs_inverse(G: np.ndarray, d: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The inverse of what BFGS makes of the inverse of G (B.31)."""
+    """BFGS update of the inverse Hessian (B.31)."""
     d_, Gy = d / d.dot(y), G.dot(y)
     cross = np.outer(d_, Gy)
     return G - cross - cross.T + np.outer(d, d_) * (1.0 + y.dot(Gy) / d.dot(y))

@@ -1,9 +1,9 @@
-"""Improved iterative scaling, of features that are not negative. Li ch. 6 and 11.
+"""Improved iterative scaling for non-negative features. Li ch. 6 and 11.
 
-Each pass sums the counts that the model expects; each weight then moves alone, by the amount at which the
-counts it would be expected to have, were the others still, are those observed. Della Pietra, Della Pietra and
-Lafferty, "Inducing features of random fields", 1997; with a squared penalty, Chen and Rosenfeld, "A survey of
-smoothing techniques for maximum entropy models", 2000.
+Each pass sums the expected counts. Each weight is then updated as if the others were fixed, so that its
+expected count equals the observed one. Della Pietra, Della Pietra and Lafferty, "Inducing features of random
+fields", 1997; with a squared penalty, Chen and Rosenfeld, "A survey of smoothing techniques for maximum
+entropy models", 2000.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ def iterative_scaling(
     max_iter: int = 100,
     watch: Watch | None = None,
 ) -> Descent:
-    """Maximise the likelihood of a log-linear model by iterative scaling.
+    """Maximize the likelihood of a log-linear model by iterative scaling.
 
     Parameters
     ----------
     counts : callable
-        ``counts(x)`` gives the objective, for the trace, and the expected counts (M, P): of the examples
-        whose features add up to each of the totals. A fold.
+        ``counts(x)`` returns the objective, for the trace, and the expected counts by total of the features,
+        (M, P): a fold.
     observed : ndarray of shape (P,)
         The counts in the data.
     totals : ndarray of shape (M,)
-        What the features of an example can add up to; with a slack feature, only one.
+        Possible totals of the features of an example. With a slack feature there is only one.
     start : ndarray of shape (P,)
-        Where to start.
+        Initial point.
     penalty : float or ndarray of shape (P,)
-        Strength of the squared penalty, on the scale of the counts.
+        Strength of the l2 penalty, on the scale of the counts.
     standard : callable
-        Of the differences of the counts, which are the gradient, in the units in which they are compared with
-        `tol`.
+        Scales the differences of the counts, which are the gradient, before they are compared with `tol`.
     tol : float
-        Converged when no count is further from what is observed, the penalty included, than this.
+        Tolerance of the stopping criterion: the largest difference between expected and observed counts,
+        penalty included.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -69,14 +69,14 @@ def iterative_scaling(
     array([0.75])
     """
 
-    def step(here: Descent) -> Descent:
-        x = here.model
+    def step(state: Descent) -> Descent:
+        x = state.model
         value, expected = counts(x)
         apart = expected.sum(axis=0) - observed + penalty * x
         if np.abs(standard(apart)).max(initial=0.0) <= tol:
-            return here.replace(trace=(*here.trace, value), value=value, stopped_because="tolerance")
+            return state.replace(trace=(*state.trace, value), value=value, stopped_because="tolerance")
         new = x + scaling_step(observed, expected, totals, x, penalty)
-        return Descent(new, (*here.trace, value), value=value)
+        return Descent(new, (*state.trace, value), value=value)
 
     return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
 
@@ -86,8 +86,8 @@ def scaling_step(
 ) -> np.ndarray:
     """d with ``sum_m expected[m] exp(d totals[m]) + penalty (x + d) = observed``, for each feature.
 
-    By Newton's method on a function that rises and bends upwards, from where it is not below zero: there it
-    comes down to the root and never passes it.
+    By Newton's method on an increasing convex function, from a point above the root: it decreases to the root
+    monotonically.
     """
     penalty = np.broadcast_to(np.asarray(penalty, dtype=np.float64), x.shape)
     least = np.where(penalty > 0, 0.0, SMALLEST * expected.sum(axis=0))

@@ -1,7 +1,7 @@
-"""Where to start: rows drawn as folds, by random numbers that come from the rows themselves.
+"""Seeding (k-means++ and k-means||) by folds, with random numbers that are hashes of the rows.
 
-The random number of a row is a hash of its values and the seed. So the draw does not depend on the
-order of rows, on block boundaries or on workers; and a row of weight two is the row twice.
+The random number of a row is a hash of its values and the seed. So the draw does not depend on the order of
+rows, on block boundaries or on workers, and a weight of 2 is equivalent to repeating the row.
 
 Candidates race by their values alone, and weights decide among the first few dozen of them. That is the
 weighted draw where there are no more different rows than that, and close to it where weights are of one
@@ -31,7 +31,7 @@ SPARE = 64  # drawn beyond what is asked for, so that weights can still change w
 
 @dataclass(frozen=True, eq=False)
 class Sample(Statistics):
-    """The different rows whose keys are smallest, with the weight that each has in all the data."""
+    """The distinct rows with the smallest keys, with the total weight of each."""
 
     size: int
     key: Annotated[np.ndarray, "(M,)"]  # in order, M <= size
@@ -54,12 +54,12 @@ class Sample(Statistics):
     __rmul__ = __mul__
 
     def first(self, count: int) -> np.ndarray:
-        """Rows in the order of an exponential race whose rates are the rates of the draw times weight."""
+        """Rows in the order of an exponential race, with the rates of the draw times the weights."""
         return self.row[np.argsort(self.key / self.weight, kind="stable")[:count]]
 
 
 def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Sample:
-    """The different rows of the smallest keys, in order; of equal keys, by hash."""
+    """The distinct rows with the smallest keys, in order; ties by hash."""
     if len(key) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
         if len(np.unique(hash[near])) > size:
@@ -67,17 +67,18 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weig
     _, first, group = np.unique(hash, return_index=True, return_inverse=True)
     weight = np.bincount(group, weight, minlength=len(first))
     order = np.argsort(key[first], kind="stable")[:size]
-    kept = first[order]
-    return Sample(size, key[kept], hash[kept], row[kept], weight[order])
+    keep = first[order]
+    return Sample(size, key[keep], hash[keep], row[keep], weight[order])
 
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
-    """The different rows farthest from their nearest centre."""
+    """The distinct rows farthest from their nearest centre."""
     return smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
 
 
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
-    """Rows in proportion to their squared distance from the rows chosen; evenly if there are none."""
+    """Rows drawn in proportion to their squared distance from the chosen rows; uniformly if there are
+    none."""
     hashes = row_hashes(block.X, seed, turn)
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
@@ -88,7 +89,8 @@ def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sam
 def nearest(X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nearest point of each row, and its squared distance.
 
-    By differences, so that a chosen row is at zero exactly, and blocks and the order of rows change no bit.
+    By differences, so that a chosen row is at distance zero exactly, and results do not depend on blocks or
+    order.
     """
     from ..loops.distances import nearest
 
@@ -103,7 +105,7 @@ class Potentials(Statistics):
 
 
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
-    """For each candidate, the inertia that is left if it is chosen too."""
+    """For each candidate, the inertia if it is added."""
     from ..loops.distances import weighted_distances
 
     left = weighted_distances(block.X, candidates, np.ones_like(candidates))
@@ -119,7 +121,7 @@ def nearest_weights(points: np.ndarray, block: Rows) -> Potentials:
 
 
 def random_rows(data: Partitions, K: int, seed: int) -> np.ndarray:
-    """K different rows, drawn by weight."""
+    """K distinct rows, drawn by weight."""
     sample = data.fold(draw, K + SPARE, seed, 0, NOBODY)
     return _enough(sample.first(K), K)
 
@@ -150,7 +152,7 @@ def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray
 
 
 def _enough(rows: np.ndarray, K: int) -> np.ndarray:
-    """Where the data has fewer different rows than are asked for, some start together."""
+    """If the data has fewer distinct rows than centres, some centres coincide."""
     return rows[np.arange(K) % len(rows)]
 
 

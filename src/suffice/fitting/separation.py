@@ -1,5 +1,5 @@
-"""Classes that a hyperplane separates: without a penalty, the likelihood of log-linear models then rises with
-the length of the coefficients for ever, and has no maximum.
+"""Linearly separable classes: without a penalty, the likelihood of log-linear models then increases with the
+norm of the coefficients without bound, and has no maximum.
 
 Albert and Anderson, "On the existence of maximum likelihood estimates in logistic regression models", 1984.
 """
@@ -18,7 +18,7 @@ SMALL_LOSS = 0.1
 
 
 def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
-    """The progress of a fit, with the reason that there is no maximum if its model separates the classes.
+    """The progress of a fit. If its model separates the classes, the reason says that there is no maximum.
 
     `progress.model` has `margins`, `progress.statistics` the sum of the loss; `strength` is that of the
     penalty.
@@ -31,7 +31,7 @@ def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
 
 
 def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """By how much the score (N, K) of the class of each row is above the next one, (N,)."""
+    """Margin of each row: the score (N, K) of its class minus the next largest score, (N,)."""
     row = np.arange(len(codes))
     own, others = scores[row, codes], scores.copy()
     others[row, codes] = -np.inf
@@ -39,5 +39,5 @@ def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _least_margin(model: Any, block: Any) -> Extremes:
-    """The least margin of the rows that have a weight."""
+    """The smallest margin of the rows of non-zero weight."""
     return Extremes(model.margins(block)[block.weight > 0].min(initial=np.inf)[None], np.zeros(0))

@@ -1,11 +1,11 @@
 """Several fits share each pass over the data.
 
 Each fit runs as it would alone, in a thread of its own, on a view of the data whose `fold` waits. When all
-that still run are waiting, one pass sums on each block what every one of them has asked for, and each gets
-its own. So any method with any solver shares passes, without knowing of it, and reaches the same bits.
+running fits are waiting, one pass computes the sums of all of them. So any method with any solver shares
+passes without changes to its code, and gives the same bits.
 
-Between passes the fits take turns: what is limited or said for a whole process, as the threads of BLAS and
-warnings are, is so never met by two of them at once.
+Between passes the fits take turns, because state of the process, such as BLAS threads and warnings, must not
+be used by two of them at once.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Step = tuple[Callable[..., Any], tuple[Any, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """A block whose examples are divided into parts. It is handed on whole: each fit cuts pieces of its own,
-    as large as it would alone."""
+    """A block whose examples are divided into parts. It is passed on undivided: each fit makes pieces of the
+    same size as it would alone."""
 
     block: Block
     part: np.ndarray  # (N,), the number of its part for each example
@@ -59,13 +59,13 @@ class Divided:
 
 
 def divide(n_parts: int, seed: int, block: Block) -> Divided:
-    """Parts drawn by a number made of the example: neither order nor blocks nor engines change them."""
+    """Parts drawn from a hash of the example: they do not depend on order, blocks or engines."""
     return Divided(block, (uniforms(example_hashes(block, seed)) * n_parts).astype(np.int16))
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a fit asks for: the sum of f over some parts of the data, after some steps."""
+    """A request of a fit: the sum of f over some parts of the data, after some maps."""
 
     parts: tuple[int, ...] | None
     steps: tuple[Step, ...]
@@ -83,14 +83,14 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Failure(Value):
-    """In the place of a sum, what its fit raised."""
+    """The error of a fit, in place of its sum."""
 
     error: Exception
 
 
 @dataclass(frozen=True, eq=False)
 class Shares(Value):
-    """The sum that each fit has asked for, and how many examples each part has."""
+    """The sum requested by each fit, and the number of examples of each part."""
 
     sums: tuple[Any, ...]
     sizes: Annotated[np.ndarray, "int (P,)"]
@@ -106,7 +106,7 @@ def _added(a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Calls(Value):
-    """What all fits have asked for."""
+    """The requests of all fits."""
 
     calls: tuple[Call, ...]
     n_parts: int
@@ -131,11 +131,11 @@ class Sharing:
     data : Partitions
         The examples.
     n_parts : int
-        Into how many parts they are divided, by chance.
+        Number of random parts.
     seed : int
-        Of the division.
+        Seed for the division.
     features, check, flat_target
-        What the door says of the data: see `Opened`.
+        Names and checks of the data: see `Opened`.
     """
 
     def __init__(
@@ -152,19 +152,19 @@ class Sharing:
         self.n_parts = n_parts
         self.features, self.check, self.flat_target = features, check, flat_target
         self.n_passes = 0
-        self._here = threading.local()
+        self._current = threading.local()
 
     def view(self, *parts: int) -> View:
         """The examples of some parts, or all, to be passed to `fit` and `score`."""
         return View(self, tuple(sorted(parts)) or None)
 
     def together(self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True) -> list[Any]:
-        """What each of the fits returns, or a `Failure` with what it raised.
+        """The result of each fit, or a `Failure` with its error.
 
-        What is raised elsewhere, as by data that cannot be read, ends all of them; and so does the first fit
-        that fails, if none is forgiven.
+        Errors outside of a fit, such as data that cannot be read, end all fits. So does the first fit that
+        fails, unless failures are tolerated.
         """
-        runs = [_Run(self._here, fit, forgive) for fit in fits]
+        runs = [_Run(self._current, fit, forgive) for fit in fits]
         try:
             for run in runs:
                 run.go_on()
@@ -178,8 +178,8 @@ class Sharing:
         return [run.result for run in runs]
 
     def fold(self, call: Call) -> Any:
-        """Shared with others by a fit of `together`; elsewhere, a pass of its own."""
-        run = getattr(self._here, "run", None)
+        """A fold that is shared within `together`; elsewhere, a separate pass."""
+        run = getattr(self._current, "run", None)
         total = self._pass((call,))[0] if run is None else run.ask(call)
         if isinstance(total, Failure):
             raise total.error
@@ -191,8 +191,9 @@ class Sharing:
         if not shares.sizes.all():
             sizes = shares.sizes.astype(int)
             raise ValueError(
-                f"The folds drawn from n_samples = {sizes.sum()} have {sizes.tolist()} of them, and none may "
-                "be empty: pass another random_state or ask for fewer folds. Equal examples are in one fold."
+                f"The folds drawn from n_samples = {sizes.sum()} have {sizes.tolist()} of them, and "
+                f"none may be empty: pass another random_state or use fewer folds. Equal examples are "
+                f"in one fold."
             )
         return shares.sums
 
@@ -212,23 +213,21 @@ class View(Opened):
         return self.sharing.fold(Call(self.parts, self.steps, f, shared))
 
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
-        raise TypeError(
-            "A graph has no folds, so GridSearch cannot divide it: compare fits to graphs by hand."
-        )
+        raise TypeError("GridSearch cannot divide a graph into folds: compare fits to graphs by hand.")
 
     def batches(self) -> Iterator[Any]:
         yield self.gather("fit one candidate at a time")
 
 
 class _Ended(BaseException):
-    """Raised in a fit that waits, when there is nothing more to come."""
+    """Raised in a waiting fit to end it."""
 
 
 class _Run:
-    """A fit in a thread of its own. Either it runs or the thread that started it, never both."""
+    """A fit in its own thread. Either it or the thread that started it runs, never both."""
 
-    def __init__(self, here: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
-        self.here, self.fit, self.forgive, self.config = here, fit, forgive, get_config()
+    def __init__(self, current: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
+        self.current, self.fit, self.forgive, self.config = current, fit, forgive, get_config()
         self.asked: Call | None = None
         self.running = False
         self.result: Any = None
@@ -238,7 +237,7 @@ class _Run:
         self.thread: threading.Thread | None = None
 
     def go_on(self, answer: Any = None) -> None:
-        """Until it asks for a sum, or ends."""
+        """Run until it requests a sum, or ends."""
         if self.thread is None:
             of_caller = copy_context()
             self.thread = threading.Thread(
@@ -262,14 +261,14 @@ class _Run:
         return answer
 
     def end(self) -> None:
-        """If it waits, it ends at once; if the caller was interrupted while it ran, when it asks next."""
+        """Stop the fit: at once if it waits, else at its next request."""
         if self.thread is not None:
             self.answers.put(_Ended())
             if not self.running:
                 self.thread.join()
 
     def _body(self) -> None:
-        self.here.run = self
+        self.current.run = self
         try:
             with config_context(**self.config):  # which scikit-learn has by thread
                 self.result = self.fit()

@@ -1,7 +1,7 @@
-"""How smooth: penalised least squares from moments, and the penalties chosen from the same moments.
+"""Penalized least squares from moments, with penalties chosen by REML or GCV from the same moments.
 
 min |y - Z coef|^2 + sum_d alpha_d |bent coefficients of feature d|^2. Craven and Wahba, "Smoothing noisy data
-with spline functions", 1979 (generalised cross-validation); Wood, "Fast stable restricted maximum likelihood
+with spline functions", 1979 (generalized cross-validation); Wood, "Fast stable restricted maximum likelihood
 and marginal likelihood estimation of semiparametric generalized linear models", 2011.
 """
 
@@ -40,7 +40,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Smoothing:
-    """Penalised least squares, in centred moments; all that has to be known of the rows."""
+    """Penalized least squares in terms of centred moments."""
 
     A: np.ndarray  # (p, p), Z'Z
     b: np.ndarray  # (p,), Z'y
@@ -57,13 +57,13 @@ class Smoothing:
 
     @cached_property
     def balance(self) -> np.ndarray:
-        """Logs of penalties as large as the squares that they stand beside, (S,)."""
+        """Logs of penalties of the order of the squares to which they are added, (S,)."""
         size = np.bincount(self.feature[self.penalized], np.diag(self.A)[self.penalized])[self.bent]
         return np.log(np.where(size > 0, size, 1.0))
 
     @cached_property
     def held(self) -> np.ndarray:
-        """A trace of a penalty, (p,), where columns tell what others do: of all solutions a short one."""
+        """A small ridge penalty, (p,), if columns are collinear."""
         M = self.A + np.diag(self._by_column(np.exp(self.balance)))
         size = np.sqrt(np.diag(M))
         flat = size <= 1e-150
@@ -78,8 +78,7 @@ class Smoothing:
 
     @cached_property
     def lines(self) -> tuple[int, float]:
-        """How many of the columns that have no penalty say something of their own; and the squares that they
-        leave of y."""
+        """Rank of the unpenalized columns, and their residual sum of squares."""
         lines = ~self.penalized
         A, size = self.A[np.ix_(lines, lines)], np.sqrt(np.diag(self.A)[lines])
         size = np.where(size > 1e-150, size, np.inf)
@@ -89,13 +88,13 @@ class Smoothing:
         return int(seen.sum()), self.square - float(explained)
 
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
-        """The penalty of each column, (p,), of those of the bent features."""
+        """The penalty of each column, (p,), from those of the penalized features."""
         every = np.zeros(self.feature.max(initial=0) + 1)
         every[self.bent] = alpha
         return np.where(self.penalized, every[self.feature], 0.0)
 
     def penalty(self, alpha: np.ndarray) -> np.ndarray:
-        """The same of penalties of all features, infinite ones included; (p,)."""
+        """The same from the penalties of all features, including infinite ones, (p,)."""
         most = 1e15 * max(np.diag(self.A).max(initial=0.0), 1e-100)
         return np.where(self.penalized, np.minimum(alpha, most)[self.feature], 0.0)
 
@@ -109,12 +108,12 @@ class Smoothing:
         return Fit(coef, inverse, log_determinant, np.diag(share).copy(), twice, max(float(squares), 0.0))
 
     def scale(self, fit: Fit) -> float:
-        """The variance of what the fit leaves."""
+        """Residual variance."""
         rest = self.weight - 1.0 - fit.freedom.sum()
         return 1.0 if self.known_scale else fit.squares / rest if rest > 0 else 0.0
 
     def choose(self, criterion: str, start: np.ndarray | None = None) -> np.ndarray:
-        """The penalties of all features that the criterion likes best; zero where nothing bends."""
+        """The penalties of all features that minimize the criterion; zero for straight lines."""
         out = np.zeros(self.feature.max(initial=0) + 1)
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
         if not len(self.bent):
@@ -142,7 +141,7 @@ class Smoothing:
         return self.feature, self.penalized
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the bent columns of each feature, along all axes of `values`."""
+        """Sums over the penalized columns of each feature, along all axes of `values`."""
         starts = np.flatnonzero(np.diff(self.feature[self.penalized], prepend=-1))
         for axis in range(values.ndim):
             values = np.add.reduceat(values, starts, axis=axis)
@@ -153,7 +152,8 @@ class Smoothing:
         return alpha, *inverse_of(self.A + np.diag(self._by_column(alpha) + self.held), self.b)
 
     def _restricted(self, log_alpha: np.ndarray) -> Derivatives:
-        """Twice the restricted negative log-likelihood, by the logs of the penalties, and its derivatives."""
+        """REML criterion: twice the restricted negative log-likelihood, with derivatives in the logs of the
+        penalties."""
         alpha, inverse, log_determinant, coef = self._parts(log_alpha)
         bent = self.penalized
         strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
@@ -179,7 +179,7 @@ class Smoothing:
         )
 
     def _cross_validated(self, log_alpha: np.ndarray) -> Derivatives:
-        """The log of the generalised cross-validation score; with a known scale, Mallows' C_p. Likewise."""
+        """The log of the GCV score; with a known scale, Mallows' C_p. With derivatives, as `reml`."""
         alpha, inverse, _, coef = self._parts(log_alpha)
         bent = self.penalized
         strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
@@ -229,29 +229,33 @@ class Smoothing:
         return np.add.reduceat(values, starts, axis=0)
 
     def with_freedom(self, freedom: float) -> np.ndarray:
-        """One penalty for which the fit has so many effective degrees of freedom, with the constant."""
+        """The common penalty for which the fit has this many effective degrees of freedom, constant
+        included."""
         if not len(self.bent):
             return np.zeros(self.feature.max(initial=0) + 1)
         low, high = float(self.balance.min()) + WEAKEST, float(self.balance.max()) + 2.0 * STRONGEST
-        found = with_freedom(self._freedom, freedom, low, high)
-        return np.full(self.feature.max() + 1, found)
+        result = with_freedom(self._freedom, freedom, low, high)
+        return np.full(self.feature.max() + 1, result)
 
     def _freedom(self, log_alpha: float) -> float:
         return 1.0 + float(self.fit(np.full(self.feature.max() + 1, np.exp(log_alpha))).freedom.sum())
 
 
 def with_freedom(count: Callable[[float], float], freedom: float, low: float, high: float) -> float:
-    """The penalty with so many degrees of freedom: they fall as its log goes from low to high."""
+    """The penalty with this many degrees of freedom, which decrease in its log."""
     least, most = count(high), count(low)
     if not least <= freedom <= most:
-        raise ValueError(f"df={freedom} is out of reach: expected between {least:.6g} and {most:.6g}.")
+        raise ValueError(
+            f"df={freedom} is out of reach: expected a number between {least:.6g} and {most:.6g}."
+        )
     return float(np.exp(brentq(lambda x: count(x) - freedom, low, high, xtol=1e-12, rtol=1e-14)))
 
 
 def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """The inverse of a positive matrix, the log of its determinant, and the solution of M x = b.
 
-    The solution is by the root: by the inverse, the rounding of b'x would grow with the condition of M.
+    The solution uses the Cholesky factor: with the inverse, the rounding error of b'x grows with the
+    condition number of M.
     """
     size = np.sqrt(np.diag(M))
     try:
@@ -269,10 +273,11 @@ def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndar
 def _minimum(
     fun: Callable[[np.ndarray], Derivatives], x: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """A minimum in a box, by Newton's method to the last digits: rounding shall not choose the penalties.
+    """A minimum in a box by Newton's method, to the last digits, so that rounding does not choose the
+    penalties.
 
-    Along some directions the criterion may be constant: of features that are equal, only the sum of 1 / alpha
-    is determined. There is no step along these.
+    The criterion may be constant along some directions: for equal features, only the sum of 1 / alpha is
+    determined. There is no step along these.
     """
     value, gradient, hessian = fun(x)
     for _ in range(200):
@@ -291,15 +296,15 @@ def _minimum(
         small = np.abs(step).max() < SMALL
         while True:
             new = np.clip(x + step, low, high)
-            found = fun(new)
+            result = fun(new)
             # Steps so small are not judged by the value, which is rounded more than the gradient.
-            if small or found[0] <= value + 1e-13 * abs(value):
+            if small or result[0] <= value + 1e-13 * abs(value):
                 break
             step /= 2.0
             if np.abs(step).max() < SMALL:
                 return x  # no step is better
         moved = np.abs(new - x).max()
-        x, (value, gradient, hessian) = new, found
+        x, (value, gradient, hessian) = new, result
         if moved < 1e-9:
             break
     return x
@@ -308,7 +313,7 @@ def _minimum(
 def backfitting(
     A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """A cycle, from coefficients to better ones: each smooth in turn fitted to what the others leave of y."""
+    """One backfitting cycle: each smooth in turn is fitted to the partial residuals of the others."""
     parts = [slice(start, stop) for start, stop in pairwise(columns)]
     inverses = [inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0] for own in parts]
 

@@ -1,4 +1,4 @@
-"""The solvers of a `Problem` by name, and what each of them can do. One name is one algorithm everywhere."""
+"""The solvers of a `Problem` by name, and their capabilities. A name means the same algorithm everywhere."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .scaling import iterative_scaling
 
 
 def _in_its_estimator(*args: Any, **options: Any) -> Any:
-    raise TypeError("This solver is a part of the one estimator that has it: fit that.")
+    raise TypeError("This solver is available only through the estimators that offer it: call their fit.")
 
 
 @dataclass(frozen=True)
 class Solver:
-    """An algorithm, what it needs and what it can do.
+    """An optimization algorithm, its requirements and capabilities.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Solver:
     """
 
     minimise: Callable[..., Any]  # of an objective and a start
-    l1: bool = False  # minimises with absolute values of the parameters
+    l1: bool = False  # supports an l1 penalty
     hessian: bool = False  # needs the Hessian
     ordered: bool = False  # takes the examples one after the other: the result depends on their order
     approximate: bool = False  # blocks take steps of their own: the result depends on them, within tol
@@ -45,7 +45,7 @@ class Solver:
     def __call__(
         self, problem: Problem | Scaled, start: np.ndarray | Descent | None = None, **options: Any
     ) -> Any:
-        """Minimise a problem, from its own start if there is no other."""
+        """Minimize a problem, by default from its own initial point."""
         if np.any(problem.l1):
             if not self.l1:
                 raise ValueError(f"This solver does not support l1: use {_with_l1(SOLVERS)}.")
@@ -57,7 +57,7 @@ _NEWTON = Solver(newton, l1=True, hessian=True)
 _SVRG = Solver(svrg, ordered=True, approximate=True)
 
 SOLVERS: dict[str, Solver] = {
-    "lbfgs": Solver(quasi_newton, l1=True),  # with absolute values it is OWL-QN
+    "lbfgs": Solver(quasi_newton, l1=True),  # with an l1 penalty it is OWL-QN
     "bfgs": Solver(partial(quasi_newton, update="bfgs-inverse")),
     "dfp": Solver(partial(quasi_newton, update="dfp")),
     "newton": _NEWTON,
@@ -86,7 +86,7 @@ def _with_l1(names: Iterable[str]) -> str:
 
 
 def find_solver(name: str, options: Collection[str], *, l1_ratio: float = 0.0) -> Solver:
-    """The solver of that name, one of the options of an estimator; refuses what it cannot do.
+    """The solver of that name, from the options of an estimator. Unsupported combinations are refused.
 
     Examples
     --------

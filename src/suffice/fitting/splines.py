@@ -1,4 +1,4 @@
-"""Natural cubic splines of several features: a line for each, and functions that bend.
+"""Natural cubic splines of several features: a linear function for each, and nonlinear ones.
 
 The functions that bend have a squared second derivative that integrates to one, and to zero with each other:
 the penalty of a smooth is so the sum of its squared coefficients. Green and Silverman, "Nonparametric
@@ -20,7 +20,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class NaturalSplines(Value):
-    """Functions of D features, those of a feature side by side: x itself, then those that bend."""
+    """Spline functions of D features, side by side: x itself, then the nonlinear functions."""
 
     knots: Annotated[np.ndarray, "(T,)"]  # of all features, one after the other
     first: Annotated[np.ndarray, "int (D + 1,)"]  # where the knots of each begin
@@ -39,11 +39,11 @@ class NaturalSplines(Value):
         must((np.diff(self.place) == 4 * (knots + 1) * functions).all(), "Pieces are not those of the knots.")
 
     @classmethod
-    def at(cls, knots: Sequence[np.ndarray], bends: Any = None) -> Self:
-        """With these knots, in order, for each feature; those that do not bend are lines."""
-        bends = np.ones(len(knots), bool) if bends is None else bends
+    def at(cls, knots: Sequence[np.ndarray], nonlinear: Any = None) -> Self:
+        """Splines with these sorted knots for each feature; linear features have only x."""
+        nonlinear = np.ones(len(knots), bool) if nonlinear is None else nonlinear
         scale = np.array([k[-1] - k[0] if k[-1] > k[0] else 1.0 for k in knots])
-        parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, bends, strict=True)]
+        parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, nonlinear, strict=True)]
         return cls(
             np.concatenate(knots),
             _starts([len(k) for k in knots]),
@@ -55,7 +55,7 @@ class NaturalSplines(Value):
 
     @classmethod
     def through(cls, knots: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Self:
-        """The one spline of one feature with these values and slopes at its knots."""
+        """The spline of one feature with these values and slopes at its knots."""
         scale = float(knots[-1] - knots[0]) or 1.0
         h = np.diff(knots) / scale
         slope = slope * scale
@@ -68,7 +68,7 @@ class NaturalSplines(Value):
         return cls(knots, first, np.array([scale]), pieces.ravel(), place, columns)
 
     def combined(self, coef: np.ndarray, constant: float = 0.0) -> Self:
-        """The one function that the functions of one feature add up to, each so many times."""
+        """The linear combination of the functions of one feature, as a single function."""
         pieces = self.pieces.reshape(-1, 4, len(self)) @ coef
         pieces[:, 0] += constant
         return self.replace(pieces=pieces.ravel(), place=_starts([pieces.size]), columns=_starts([1]))
@@ -82,8 +82,8 @@ class NaturalSplines(Value):
         from ..loops.splines import design
 
         out = np.empty((len(X), len(self))) if out is None else out
-        given = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
-        design(np.ascontiguousarray(X, dtype=np.float64), *given, derivative, out)
+        arrays = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
+        design(np.ascontiguousarray(X, dtype=np.float64), *arrays, derivative, out)
         if derivative:
             out /= np.repeat(self.scale, np.diff(self.columns)) ** derivative
         return out
@@ -95,7 +95,7 @@ class NaturalSplines(Value):
 
     @property
     def penalized(self) -> np.ndarray:
-        """Whether a function bends, (p,)."""
+        """Mask of the nonlinear functions, (p,)."""
         out = np.ones(len(self), bool)
         out[self.columns[:-1]] = False
         return out
@@ -105,10 +105,10 @@ def _starts(lengths: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _pieces(u: np.ndarray, bends: bool) -> np.ndarray:
+def _pieces(u: np.ndarray, nonlinear: bool) -> np.ndarray:
     """Coefficients (K + 1, 4, q) of the functions before, between and after knots from 0 to 1."""
     value, curve = u[:, None], np.zeros((len(u), 1))
-    if bends and len(u) > 2:
+    if nonlinear and len(u) > 2:
         bent, curvature = natural_basis(u)
         value, curve = np.hstack([value, bent]), np.hstack([curve, curvature])
     out = np.zeros((len(u) + 1, 4, value.shape[1]))

@@ -1,9 +1,9 @@
-"""Coefficients of standardised columns: a linear change of parameters, under which a minimiser has curvatures
-of about one and `tol` means the same in whatever units the features came.
+"""Preconditioning by standardized columns: a linear change of parameters, under which curvatures are about
+one and `tol` does not depend on the units of the features.
 
 With x' = (x - center) / scale, the score x coef + constant is x' coef' + constant', for coef' = coef * scale
-and constant' = constant + center coef. The minimum is the same; penalties stay those of `coef`. Columns whose
-units are ordinary stay as they came, so that such rows are summed, and fitted, as if this were not here.
+and constant' = constant + center coef. The minimum is the same; penalties stay those of `coef`. Columns of
+ordinary scale are not changed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ColumnSizes(Statistics):
 
 
 def column_sizes(block: Any) -> ColumnSizes:
-    """The sizes of the columns of a block of rows."""
+    """Scales of the columns of a block of rows."""
     X, weight = block.X, block.weight
     total, D = float(weight.sum()), X.shape[1]
     if not total:
@@ -62,7 +62,7 @@ def _moments_about_zero(X: np.ndarray, weight: np.ndarray, total: float) -> tupl
 
 
 def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
-    """The same of CSR rows: about the mean of what is stored, then with the zeros."""
+    """The same for CSR rows: about the mean of the stored entries, then with the zeros."""
 
     def sums(data: np.ndarray) -> np.ndarray:
         return transposed_times(sp.csr_array((data, X.indices, X.indptr), X.shape), weight[:, None])[:, 0]
@@ -76,9 +76,9 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
 
 
 def classes_and_sizes(data: Any) -> tuple[np.ndarray, ColumnSizes]:
-    """The classes of labelled rows, and the sizes of their columns: one pass."""
-    found, sizes = data.fold(_classes_and_sizes).parts
-    return at_least_two(found.values[0]), sizes
+    """The classes of labelled rows, and the scales of their columns, in one pass."""
+    classes, sizes = data.fold(_classes_and_sizes).parts
+    return at_least_two(classes.values[0]), sizes
 
 
 def _classes_and_sizes(block: Any) -> Parts:
@@ -87,7 +87,7 @@ def _classes_and_sizes(block: Any) -> Parts:
 
 @dataclass(frozen=True, eq=False)
 class Standardization(Value):
-    """Between the parameters of columns as they came and those of standardised columns.
+    """Maps between the parameters of the original columns and those of standardized columns.
 
     Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D + n_constants).
     Where thresholds are compared with x coef, a shift of x moves them the other way: `sign` is then -1.
@@ -103,9 +103,8 @@ class Standardization(Value):
     def of(
         cls, s: ColumnSizes, strength: float, *, n_constants: int, shift: bool = True, sign: float = 1.0
     ) -> Self:
-        """For columns of these sizes, and a squared penalty of this strength beside the mean loss. Without
-        `shift`, as where the constants are fixed, columns are only scaled: by their deviation all the same,
-        since columns far from zero are nearly one another's multiples, and their deviations tell them apart.
+        """For columns of these scales, and an l2 penalty of this strength beside the mean loss. Without
+        `shift`, e.g. if the constants are fixed, columns are only divided by their standard deviation.
         """
         variance, mean = s.columns.variance, np.abs(s.columns.mean)
         spread = np.sqrt(variance)
@@ -121,29 +120,30 @@ class Standardization(Value):
 
     @cached_property
     def ordinary(self) -> bool:
-        """Whether all columns stay as they came."""
+        """Whether no column is changed."""
         return not self.center.any() and bool((self.scale == 1.0).all())
 
     def to_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of standardised columns, from those of the columns as they came."""
+        """The parameters of standardized columns, from those of the original columns."""
         coef, constant = self._apart(theta)
         constant = constant + self.sign * coef.dot(self.center)[..., None]
         return self._together(coef * self.scale, constant, theta.shape)
 
     def from_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of the columns as they came, from those of standardised columns."""
+        """The parameters of the original columns, from those of standardized columns."""
         coef, constant = self._apart(theta)
         coef = coef / self.scale
         return self._together(coef, constant - self.sign * coef.dot(self.center)[..., None], theta.shape)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives by the parameters of standardised columns, along the last axis, from the others."""
+        """Derivatives with respect to the parameters of standardized columns, along the last axis, from the
+        others."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
         return self._together((coef - shift) / self.scale, constant, g.shape)
 
     def gradient_from_standard(self, g: np.ndarray) -> np.ndarray:
-        """The other way."""
+        """The inverse map of derivatives."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
         return self._together(coef * self.scale + shift, constant, g.shape)
@@ -156,7 +156,7 @@ class Standardization(Value):
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
     def fold(self, data: Any, model: Any) -> Any:
-        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardised columns."""
+        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardized columns."""
         if self.far:
             return data.fold(_summarize, self, model)
         if self.ordinary:
@@ -165,11 +165,11 @@ class Standardization(Value):
         return self.derivatives(data.fold(type(model).summarize, at))
 
     def derivatives(self, s: Any) -> Any:
-        """A loss with its derivatives by the parameters of standardised columns, from the others."""
+        """A loss with derivatives with respect to the parameters of standardized columns, from the others."""
         return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
     def rows(self, block: Any) -> Any:
-        """A block of dense rows, its columns standardised."""
+        """A block of dense rows with standardized columns."""
         return block.replace(X=(block.X - self.center) / self.scale)
 
     @property

@@ -1,4 +1,4 @@
-"""What came to `fit`, `score` or `predict`: one source for each kind of container, and its readers."""
+"""Input of `fit`, `score` and `predict`: a source for each type of container, and readers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def open_rows(
     reset: bool = True,
     block_rows: Callable[[Any], float | None] | None = None,
 ) -> Partitions:
-    """Partitions of checked rows, from arrays or from a table wherever it is.
+    """Partitions of checked rows, from arrays or from a table.
 
-    What is allowed (sparse, NaN, negative, strings) is what the tags of the estimator say. How many rows a
-    block in memory has follows their size, or what `block_rows` says of the data.
+    The tags of the estimator say what is allowed (sparse, NaN, negative, strings). The number of rows of a
+    block in memory follows from their size, or from `block_rows`.
     """
     opening = Opening(estimator, Check.of(estimator), reset, block_rows)
     return source_of(X).open_rows(opening, y, sample_weight)
@@ -50,14 +50,14 @@ def open_sequences(
 ) -> Partitions:
     """Partitions of checked sequences: from one 2-D array, one with `groups`, a list of them, or a table.
 
-    How many rows a block in memory has follows their size, or what `block_rows` says of the data.
+    The number of rows of a block in memory follows from their size, or from `block_rows`.
     """
     opening = Opening(estimator, Check.of(estimator), reset, block_rows)
     return source_of(X).open_sequences(opening, y, groups, sample_weight)
 
 
 def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Partitions, np.ndarray | None]:
-    """Partitions of checked links; and the ids of all nodes where the data lists them, else None.
+    """Partitions of checked links; and the ids of all nodes if the data lists them, else None.
 
     From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
     or a graph of networkx.
@@ -66,16 +66,16 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
 
 
 def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
-    """Checked rows in memory to answer for: contiguous float64 or CSR.
+    """Checked rows in memory: contiguous float64 or CSR.
 
-    `late` if the caller checks the numbers of many rows piece by piece, by `Check.must_pass`.
+    With `late`, the caller checks the values of many rows in pieces, by `Check.must_pass`.
     """
     check_is_fitted(estimator)
     return source_of(X).read_rows(estimator, Check.of(estimator), late)
 
 
 def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Any]:
-    """Checked sequences in memory to answer for; and the shape in which they came."""
+    """Checked sequences in memory, and the shape of the input."""
     check_is_fitted(estimator)
     return source_of(X).read_sequences(estimator, Check.of(estimator), groups)
 

@@ -1,4 +1,4 @@
-"""Which source a container has."""
+"""The source of each type of container."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTAINERS = {
 
 
 def source_of(X: Any) -> Source:
-    """The source of what came to `fit`, `score` or `predict`."""
+    """The source of the input of `fit`, `score` or `predict`."""
     if isinstance(X, Source):
         return X
     table = X if isinstance(X, Table) else None

@@ -1,6 +1,6 @@
-"""Values that a method does not take: in which row and column they are, what they are, and what to do.
+"""Errors for invalid values: their row and column, what they are, and what to do.
 
-Numbers are read once, as a whole. Only when that fails does this module look for the first value to blame.
+Arrays are converted at once. Only if that fails does this module search for the first invalid value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ MISSING = (
 def explained(
     error: Exception, values: Any, what: str, taker: str, names: Sequence[Any] | None = None
 ) -> Exception:
-    """The error of a conversion to numbers, with the first value that is none; itself if all are numbers."""
+    """The error of a conversion to numbers, with the first value that is not a number; unchanged if all
+    are."""
     if (
         not hasattr(values, "__len__")
         or isinstance(values, str | bytes | dict)
@@ -80,18 +81,20 @@ def explained(
 
 
 def as_numbers(values: Any, what: str, taker: str, names: Sequence[Any] | None = None) -> np.ndarray:
-    """An array of float64; the error says what is no number."""
+    """An array of float64. The error names the first value that is not a number."""
     try:
-        found = np.asarray(values)
-        if found.dtype.kind in "Mmc":  # which NumPy turns into numbers, of a unit or a part that nobody chose
-            raise ValueError(f"{taker} takes numbers, and {what} holds {found.dtype}.")
-        return found.astype(np.float64, copy=False)
+        converted = np.asarray(values)
+        if (
+            converted.dtype.kind in "Mmc"
+        ):  # which NumPy turns into numbers, of a unit or a part that nobody chose
+            raise ValueError(f"{taker} takes numbers, and {what} holds {converted.dtype}.")
+        return converted.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise explained(error, values, what, taker, names) from None
 
 
 def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
-    """Refuse columns that a table does not have, or has more than once."""
+    """Raise if a table lacks a column, or has it more than once."""
     count = Counter(names)
     missing = [name for name in used if not count[name]]
     if missing:
@@ -99,12 +102,12 @@ def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
     for name in used:
         if count[name] > 1:
             raise ValueError(
-                f"The table has {count[name]} columns of the name {name!r}: rename them, or drop some."
+                f"The table has {count[name]} columns named {name!r}: rename them, or drop some."
             )
 
 
 def has_times(X: Any) -> bool:
-    """Whether a column holds dates or durations, which NumPy turns into numbers of some unit."""
+    """Whether a column has dates or durations, which NumPy converts to numbers of some unit."""
     if isinstance(X, np.ndarray):
         return X.dtype.kind in "Mm"
     kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
@@ -114,9 +117,9 @@ def has_times(X: Any) -> bool:
 def check_numbers(
     X: Any, what: str, taker: str, *, nan: bool = False, names: Sequence[Any] | None = None
 ) -> None:
-    """Refuse NaN (unless `nan`), infinity, and numbers above LARGEST.
+    """Raise for NaN (unless `nan`), infinity, and numbers above LARGEST.
 
-    The sum of squares tells of all three. Where it is not small, each number is looked at.
+    The sum of squares detects all three. If it is not small, each number is checked.
     """
     values = X.data if sp.issparse(X) else X
     if values.dtype.kind != "f":
@@ -147,7 +150,7 @@ def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: A
 
 
 def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -> None:
-    """Refuse negative numbers; NaN is none."""
+    """Raise for negative numbers. NaN is not negative."""
     values = X.data if sp.issparse(X) else X
     if not values.size or values.min() >= 0:
         return
@@ -161,7 +164,7 @@ def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -
 
 
 def check_labels(y: np.ndarray) -> None:
-    """Refuse labels that cannot be put in one order: numbers among strings."""
+    """Raise for labels that cannot be sorted: numbers among strings."""
     kinds = sorted({type(label).__name__ for label in y.ravel()}) if y.dtype == object else []
     if "str" in kinds and len(kinds) > 1:
         raise TypeError(
@@ -170,7 +173,7 @@ def check_labels(y: np.ndarray) -> None:
 
 
 def check_weights(weight: np.ndarray) -> None:
-    """Refuse weights that are negative or not finite, and those with which sums would overflow or vanish."""
+    """Raise for weights that are negative or not finite, or whose sums would overflow or underflow."""
     usual = (weight == 0) | ((weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
     if usual.all():
         return
@@ -181,13 +184,14 @@ def check_weights(weight: np.ndarray) -> None:
     row = int(np.flatnonzero(~usual)[0])
     raise ValueError(
         f"Input sample_weight contains {weight[row]:.3g} in row {row}: expected 0, or a number from "
-        f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other sums overflow or vanish. Divide the "
+        f"{1 / LARGEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}, since other sums overflow or underflow. "
+        f"Divide the "
         "weights by the largest, and write 0 for those that are then too small."
     )
 
 
 def check_weighted(X: Any, weight: np.ndarray, what: str, taker: str) -> None:
-    """Refuse large numbers with large weights, where their products would overflow."""
+    """Raise if products of large numbers with large weights would overflow."""
     most = float(weight.max(initial=0.0))
     values = X.data if sp.issparse(X) else X
     if most <= USUAL_WEIGHT or values.dtype.kind != "f" or not values.size:
@@ -207,7 +211,7 @@ def _at(row: int, column: Any, names: Sequence[Any] | None) -> str:
 
 
 def _first(X: Any, bad: np.ndarray) -> tuple[int, int | None, float]:
-    """The row, the column and the value of the first that is bad; of a sparse X, `bad` is of its entries."""
+    """The row, column and value of the first bad entry. For a sparse X, `bad` is a mask of its entries."""
     if sp.issparse(X):
         place, entries = int(np.flatnonzero(bad)[0]), X.tocoo()
         return int(entries.row[place]), int(entries.col[place]), float(X.data[place])
@@ -216,7 +220,7 @@ def _first(X: Any, bad: np.ndarray) -> tuple[int, int | None, float]:
 
 
 def _no_numbers(values: Any) -> Iterator[tuple[int, Any, Any]]:
-    """Row, column and value of those that are no number, column by column."""
+    """Row, column and value of the entries that are not numbers, column by column."""
     for name, column in _columns(values):
         if column.dtype.kind not in "biuf":
             cells = column if column.dtype.kind in "Mm" else column.tolist()
@@ -224,7 +228,7 @@ def _no_numbers(values: Any) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it becomes a float: None does, as NaN, and NA does not."""
+    """Whether a value converts to a float: None does, as NaN, and NA does not."""
     if value is None:
         return True
     if isinstance(value, str | bytes | np.generic | np.ndarray | list) and not isinstance(value, np.number):
@@ -241,7 +245,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _columns(values: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """The columns of a table or an array, by name or place; None is the name of a single axis."""
+    """The columns of a table or an array, by name or index; None is the name of a one-dimensional array."""
     if hasattr(values, "columns") and hasattr(values, "shape"):
         for place, name in enumerate(values.columns):
             yield name, np.asarray(values.iloc[:, place] if hasattr(values, "iloc") else values[:, place])
@@ -257,7 +261,7 @@ def _columns(values: Any) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 def _lengths(values: Any) -> list[int]:
-    """How many entries each row of a list of lists has; nothing if it is none."""
+    """Number of entries of each row of a list of lists; empty for other input."""
     rows = list(values) if isinstance(values, list | tuple | np.ndarray) else []
     return (
         [len(row) for row in rows] if all(isinstance(row, list | tuple | np.ndarray) for row in rows) else []

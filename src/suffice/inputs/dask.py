@@ -1,4 +1,4 @@
-"""Data frames and arrays of Dask, and lists of its delayed tables and arrays."""
+"""Dask DataFrames and arrays, and lists of delayed tables and arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .tables import Columns, Table
 
 
 def delayed_source(container: Any, table: Table | None) -> Source:
-    """The source of Delayed, or of a list of them: of tables or of arrays, as the first one tells."""
+    """The source of a Delayed, or of a list of them: tables or arrays, by the first."""
     names = names_of(container)
     if isinstance(names, int):
         return DaskArraySource(container, table, names)
@@ -35,7 +35,7 @@ def delayed_source(container: Any, table: Table | None) -> Source:
 
 @dataclass(frozen=True)
 class DaskSource(TableSource):
-    """A DataFrame of Dask, or a list of delayed tables."""
+    """A Dask DataFrame, or a list of delayed tables."""
 
     known_names: list[str] | None = None  # of delayed tables, of which one was computed to ask for them
 
@@ -58,9 +58,9 @@ class DaskSource(TableSource):
         return _whole(columns, check, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
 
     def answer(self, request: Any, to: Any) -> Any:
-        """The rows with their answers: a DataFrame of a DataFrame, a list of Delayed tables of such a list.
+        """The rows with their results: a DataFrame for a DataFrame, a list of delayed tables for such a list.
 
-        It is lazy, but for sequences, which are first made whole.
+        It is lazy, except for sequences, which are completed first.
         """
         must_not_write(self, to)
         source = self.container
@@ -74,7 +74,7 @@ class DaskSource(TableSource):
 
 @dataclass(frozen=True)
 class DaskArraySource(Source):
-    """An array of Dask, or a list of delayed arrays."""
+    """A Dask array, or a list of delayed arrays."""
 
     known_width: int | None = None  # of delayed arrays, of which one was computed to ask for it
 
@@ -91,7 +91,7 @@ class DaskArraySource(Source):
         if groups is None and self.table is None:
             raise ValueError(
                 "A distributed array without groups would be one sequence, in one block: pass groups=, an id "
-                'a row, or fit(suffice.sequences(table, sequence="...")).'
+                'per row, or fit(suffice.sequences(table, sequence="...")).'
             )
         return self._open(opening, "sequences", y, sample_weight, groups)
 
@@ -104,7 +104,7 @@ class DaskArraySource(Source):
         return open_arrays(self.container, self.width, y, sample_weight, groups, opening.check)
 
     def answer(self, request: Any, to: Any) -> Any:
-        """The answers for the rows of an array, as a Dask array; for a list of arrays, as a list."""
+        """The results for the rows of an array, as a Dask array; for a list of arrays, as a list."""
         must_not_write(self, to)
         X = self.container
         if not _is_array(X):
@@ -119,7 +119,7 @@ class DaskArraySource(Source):
 
 
 def names_of(source: Any) -> list[str] | int:
-    """The names of the columns; of arrays, which have none, how many there are."""
+    """The names of the columns; for arrays, their number."""
     if _is_array(source):
         if source.ndim != 2:
             raise ValueError(f"Expected 2D array, got a dask array of shape {source.shape} instead.")
@@ -130,7 +130,7 @@ def names_of(source: Any) -> list[str] | int:
     else:
         names = list(source.columns)
     if not isinstance(names, int) and any(not isinstance(name, str) for name in names):
-        raise TypeError(f"The columns must be named by strings, and they are {names}: rename them first.")
+        raise TypeError(f"The names of columns must be strings; got {names}: rename them first.")
     return names
 
 
@@ -165,13 +165,14 @@ def open_arrays(X: Any, width: int, y: Any, sample_weight: Any, groups: Any, che
 
 
 def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
-    """Partitions of whole sequences, from Arrow tables that may cut them."""
+    """Partitions of complete sequences, from Arrow tables that may divide them."""
     whole = _whole_tables(columns, tables)
     return opened([_task(_sequences, columns, check, n, past)(*parts) for n, (past, parts) in whole])
 
 
 def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int, tuple[int, list[Any]]]]:
-    """By number: how many rows of a table are of an earlier one; and it, with the heads that belong to it."""
+    """For each table: the number of rows that belong to an earlier table, and the table with the heads that
+    belong to it."""
     assert columns.sequence is not None
     client = client_of_dask()
     tables = dask.persist(*tables)
@@ -192,7 +193,7 @@ def _answered(request: Any, part: Any) -> Any:
 
 
 def _answer_sequences(source: Any, request: Any, listed: bool) -> Any:
-    """Sequences are answered for as Arrow tables; their index, if they had one, is lost."""
+    """Results of sequences are Arrow tables, without an index."""
     import dask.dataframe as dd
 
     names = names_of(source)
@@ -235,11 +236,11 @@ def _task(f: Callable[..., Any], *given: Any) -> Any:
 
 
 def _beside(X: Any, part: Any, name: str) -> list[Any]:
-    """What belongs to the rows of X, cut as X is."""
+    """Targets, weights or groups of the rows of X, divided as X."""
     if not _is_array(X):
         parts, n = _list(part), len(_list(X))
         if len(parts) != n:
-            raise ValueError(f"X is a list of {n} blocks, but {name} has {len(parts)}: one a block.")
+            raise ValueError(f"X is a list of {n} blocks, but {name} has {len(parts)}: pass one per block.")
         return parts
     rows = X.chunks[0]
     if hasattr(part, "to_dask_array"):
@@ -264,7 +265,7 @@ def _beside(X: Any, part: Any, name: str) -> list[Any]:
 
 
 def _arrow(names: list[str], part: Any) -> pa.Table:
-    """A pandas or Arrow table as an Arrow table; of what holds no value at all, pandas tells no type."""
+    """A pandas or Arrow table as an Arrow table. An empty pandas column has no type."""
     if isinstance(part, pa.RecordBatch):
         part = pa.Table.from_batches([part])
     if not isinstance(part, pa.Table):
@@ -340,5 +341,7 @@ def _arrays(
         if part.ndim == 2 and part.shape[1] == 1 and (name != "y" or check.target != "number"):
             given[name] = part = part[:, 0]
         if len(part) != X.shape[0] or (part.ndim != 1 and name != "y"):
-            raise ValueError(f"{name} has the shape {part.shape}, but X has {X.shape[0]} rows: one a row.")
+            raise ValueError(
+                f"{name} has the shape {part.shape}, but X has {X.shape[0]} rows: pass one per row."
+            )
     return X, given

@@ -1,4 +1,4 @@
-"""Links of a graph: from columns of a table, and from what else describes a graph."""
+"""Links of a graph, from columns of a table, arrays, sparse matrices and networkx graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..core.blocks import Edges, missing
 from .readers import column_of
 
 MIXED_IDS = (
-    "The ids of nodes are of several types, {} and {}, and 1 is not '1': write them all as strings, e.g. "
+    "The ids of nodes are of several types, {} and {}, which cannot be compared: write them all as "
+    "strings, e.g. "
     "source.astype(str)."
 )
 NOT_IDS = (
@@ -46,7 +47,7 @@ def edges_of(batch: Any, ends: Sequence[str], weight: np.ndarray | None, index: 
 
 
 def _plain_column(column: Any) -> Any:
-    """A column of Arrow, of which strings are of one kind and not coded."""
+    """An Arrow column, with strings of one type and without dictionary encoding."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -60,7 +61,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def named_edges(source: np.ndarray, target: np.ndarray, weight: Any = None, index: int = 0) -> Edges:
-    """Links between names, as places in a list of them."""
+    """Links between names, as indices into a list of them."""
     if len(source) and (source.dtype.kind in "iu") != (target.dtype.kind in "iu"):
         raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
     names, place = _listed(np.concatenate([source, target]))
@@ -68,7 +69,7 @@ def named_edges(source: np.ndarray, target: np.ndarray, weight: Any = None, inde
 
 
 def _listed(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones, and the place of each among them."""
+    """The distinct values, and the index of each."""
     if names.dtype.kind in "iu":
         return np.unique(names, return_inverse=True)
     given = names.tolist()
@@ -104,7 +105,7 @@ def ids_of(values: Any, what: str) -> np.ndarray:
 
 
 def sorted_nodes(block: Edges) -> tuple[Edges, np.ndarray]:
-    """Links whose ends are places in the sorted list of the nodes that they have; and that list."""
+    """Links whose ends are indices into the sorted list of their nodes, and that list."""
     assert block.ids is not None
     used = np.zeros(len(block.ids), bool)
     used[block.source] = used[block.target] = True

@@ -1,4 +1,4 @@
-"""Parquet, streamed: each pass reads the files again, a batch at a time, ahead of the sums."""
+"""Streaming of Parquet files: each pass reads the files again, one batch at a time, ahead of the sums."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .written import answers, write
 
 @dataclass(frozen=True)
 class ParquetScan:
-    """Parquet files that are read in every pass, never held. Made by `suffice.scan_parquet`."""
+    """Parquet files that are read in every pass. Returned by `suffice.scan_parquet`."""
 
     files: tuple[str, ...]
     columns: tuple[str, ...]
@@ -34,7 +34,7 @@ class ParquetScan:
 
 
 class FileState(NamedTuple):
-    """What tells that a file has changed, without reading its rows."""
+    """State of a file, to detect changes without reading its rows."""
 
     rows: int
     size: int
@@ -52,10 +52,10 @@ def state_of(file: Any, status: os.stat_result, rows: int) -> FileState:
 
 
 class Batches:
-    """Numbered record batches. A batch lies within one row group and has at most so many rows.
+    """Numbered record batches. A batch lies within one row group and has a maximum number of rows.
 
-    Remembered of the first pass is the state of each file: it must be the same when the file has been read,
-    and in later passes.
+    The first pass records the state of each file. It must be the same after the file is read, and in later
+    passes.
     """
 
     def __init__(self, scan: ParquetScan, columns: Sequence[str], size: int) -> None:
@@ -125,7 +125,7 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
 
 
 def _must_be_as_opened(path: str, state: FileState, file: BinaryIO) -> None:
-    """Refuse a file that was written to while it was read. Its name may be that of another file now."""
+    """Raise if a file was written to while it was read."""
     status = os.fstat(file.fileno())
     now = state._replace(size=status.st_size, modified=status.st_mtime_ns)
     _must_be_unchanged(path, state, now, "when it was opened")
@@ -133,10 +133,10 @@ def _must_be_as_opened(path: str, state: FileState, file: BinaryIO) -> None:
 
 @dataclass(frozen=True)
 class WholeSequences:
-    """Numbered batches of whole sequences, whatever the row groups and files they lie in.
+    """Numbered batches of complete sequences, across row groups and files.
 
-    They are cut as sequences in memory are: the sequence that fills a block is its last. Held are the rows
-    of one block and, to tell whether a sequence comes back, eight bytes for each that has been.
+    They are divided as sequences in memory: the sequence that fills a block is its last. Memory holds the
+    rows of one block, and eight bytes per sequence to detect ids that occur again.
     """
 
     batches: Iterable[tuple[int, Any]]
@@ -176,27 +176,27 @@ def joined(batches: list[Any]) -> Any:
 
 
 def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str | None = None) -> ParquetScan:
-    """Parquet files as data for `fit`: streamed in each pass, in memory that does not grow with them.
+    """Scan Parquet files as data for `fit`. They are streamed in each pass, in constant memory.
 
     Parameters
     ----------
     path : str, path, or sequence of these
-        Files, or folders whose files ending in ``.parquet`` are taken in the order of their names. Files and
-        folders that begin with a dot or an underscore are left out. Partition columns of Hive, as in
-        ``year=2024/part-0.parquet``, are columns like others: whole numbers if all values are, else strings.
+        Files, or folders whose files ending in ``.parquet`` are read in the order of their names. Files and
+        folders that begin with a dot or an underscore are ignored. Hive partition columns, as in
+        ``year=2024/part-0.parquet``, are columns like others: integers if all values are, else strings.
     columns : sequence of str, optional
-        Columns to read; all if not given. See `suffice.rows` to name targets and weights.
+        Columns to read. If None, all. To name targets and weights, see `suffice.rows`.
     cache : {"memory", "disk"}, optional
-        Where to keep what the first pass of a fit has read, for the passes after it: in memory, if that is
-        less than half of what is free; or in a temporary file. If not given, each pass reads the files again.
-        The result is the same to the bit.
+        Where to cache the rows that the first pass of a fit reads: in memory, if they need less than half of
+        the free memory; or in a temporary file. If None, each pass reads the files again. The result is the
+        same to the bit.
 
     Notes
     -----
-    Each pass compares the sizes, times and footers of the files with those of the first. A file that changed
-    is an error, since the passes of a fit must meet the same rows; with a cache, files are read once. The
-    first pass verifies the checksums of pages, where a file has them. Tables of Delta, Iceberg and Hudi are
-    refused, since some of their files may no longer be part of the table: see `suffice.scan`.
+    Each pass compares the sizes, times and footers of the files with those of the first pass. A changed file
+    raises an error, since all passes of a fit must read the same rows; with a cache, files are read once. The
+    first pass verifies page checksums, if a file has them. Delta, Iceberg and Hudi tables are refused, since
+    some of their files may no longer be part of the table: see `suffice.scan`.
 
     Examples
     --------
@@ -211,17 +211,17 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
     import pyarrow.parquet as pq
 
     check_cache(cache)
-    given = [path] if isinstance(path, str | Path) else list(path)
-    if elsewhere := [str(part) for part in given if "://" in str(part)]:
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    if elsewhere := [str(part) for part in paths if "://" in str(part)]:
         raise ValueError(
-            f"scan_parquet reads files of this machine, and {elsewhere} are elsewhere: "
-            "fit(ray.data.read_parquet(...)) reads them where they are."
+            f"scan_parquet reads local files, and {elsewhere} are remote: "
+            "fit(ray.data.read_parquet(...)) reads them on the cluster."
         )
-    parts = list(map(Path, given))
+    parts = list(map(Path, paths))
     files = [file for part in parts for file in (_files_in(part) if part.is_dir() else [part])]
     _must_be_plain({*parts, *(file.parent for file in files)})
     if not files:
-        raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in given]}.")
+        raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in paths]}.")
     names = pq.read_schema(files[0]).names
     keys = {name: values for name, values in _partition_keys(parts, files).items() if name not in names}
     names = (*names, *keys)
@@ -232,7 +232,7 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
 
 
 def _files_in(folder: Path) -> list[Path]:
-    """The Parquet files of a folder; hidden ones are not part of the data, as Spark and Arrow have it."""
+    """The Parquet files of a folder. Hidden files are ignored, as in Spark and Arrow."""
 
     def hidden(name: str) -> bool:
         return name.startswith(".") or (name.startswith("_") and "=" not in name)
@@ -242,8 +242,8 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _partition_keys(parts: list[Path], files: list[Path]) -> dict[str, Any]:
-    """Values by file of the columns that stand in the paths below the folder that all parts share, as in
-    ``year=2024/part-0.parquet``: whole numbers if all are, else strings, as Arrow infers them."""
+    """Values by file of the Hive partition columns in the paths below the common folder, as in
+    ``year=2024/part-0.parquet``: integers if all are, else strings, as Arrow infers them."""
     import pyarrow as pa
 
     base = os.path.commonpath([os.path.abspath(p if p.is_dir() else p.parent) for p in parts])
@@ -278,7 +278,7 @@ FORMATS = {
 
 
 def _must_be_plain(places: set[Path]) -> None:
-    """Refuse files of a table format: some of them may have been deleted from the table."""
+    """Raise for files of a table format: some of them may have been deleted from the table."""
     absolute = [Path(os.path.abspath(place)) for place in places]
     for folder in {folder for place in absolute for folder in (place, *place.parents)}:
         for name, (marker, call) in FORMATS.items():
@@ -291,17 +291,19 @@ def _must_be_plain(places: set[Path]) -> None:
 
 @dataclass(frozen=True)
 class ScanSource(TableSource):
-    """A scan: batches are read in each pass, in order, and converted by the threads that fold them."""
+    """Base class of scans: batches are read in each pass, in order, and converted by the threads that fold
+    them."""
 
     def names(self) -> list[str]:
         return list(self.container.columns)
 
     @abstractmethod
     def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
-        """Numbered batches of these columns, sized for what the reader makes of them."""
+        """Numbered batches of these columns, sized for the output of the reader."""
 
     def compare(self) -> Callable[[Any], None]:
-        """What is called with each block of each pass, and raises an error if it differs from the first."""
+        """A function that is called with each block of each pass, and raises if it differs from the first
+        pass."""
         return _accept
 
     def partitions(self, columns: Any, check: Check) -> Partitions:
@@ -309,7 +311,7 @@ class ScanSource(TableSource):
         return streamed(batches, self.container.cache, _block, columns, check, self.compare())
 
     def answer(self, request: Any, to: Any) -> Any:
-        """The answers for all rows, as an array; or the rows with their answers, written and scanned."""
+        """The results for all rows, as an array; or a scan of the rows written with their results."""
         if to is None:
             return answers(whole(self.batches(tuple(request.columns.names())), request.columns), request)
         return scan_parquet(write(whole(self.batches(self.names()), request.columns), request, to))
@@ -331,7 +333,7 @@ class ParquetSource(ScanSource):
 
 
 def _accept(block: Any) -> None:
-    """Compare with nothing."""
+    """No comparison."""
 
 
 def batch_rows(names: Sequence[str]) -> int:
@@ -339,7 +341,7 @@ def batch_rows(names: Sequence[str]) -> int:
 
 
 def rows_of_lists(path: str, names: Sequence[str]) -> int:
-    """Rows of a batch where a row has a list or a text, whose lengths the first file tells."""
+    """Rows of a batch if rows have lists or texts, from their lengths in the first file."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_metadata(path)
@@ -350,7 +352,7 @@ def rows_of_lists(path: str, names: Sequence[str]) -> int:
 
 
 def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tuple[int, Any]]:
-    """Numbered batches; of sequences, such as cut none."""
+    """Numbered batches; for sequences, batches that divide none."""
     if columns.sequence is None:
         return batches
     like = Sequences(np.empty((0, len(columns.reader.columns))), np.zeros(1, np.int64))

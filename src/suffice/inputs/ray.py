@@ -1,4 +1,4 @@
-"""Data sets of Ray: their blocks are read by tasks, and stay where they are."""
+"""Ray Datasets: their blocks are read by tasks, and stay on the cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RaySource(TableSource):
         return _types(self.container)
 
     def partitions(self, columns: Any, check: Check) -> RayPartitions:
-        """Its blocks, converted once by tasks.
+        """The blocks of the Dataset, converted once by tasks.
 
         The boundaries are those of the Dataset. Where Ray reads files it chooses them by the files and,
         beyond a hundred, by the CPUs: ``override_num_blocks=`` of the reader fixes them.
@@ -58,7 +58,8 @@ class RaySource(TableSource):
         return RayPartitions(tuple(map(opened, starts)), n)
 
     def answer(self, request: Any, to: Any) -> ray.data.Dataset:
-        """The rows with their answers, as a Dataset: lazy, but for sequences, which are made whole first."""
+        """The rows with their results, as a Dataset. It is lazy, except for sequences, which are completed
+        first."""
         must_not_write(self, to)
         if request.columns.sequence is None:
             return self.container.map_batches(
@@ -80,7 +81,7 @@ class RaySource(TableSource):
 def _types(source: ray.data.Dataset) -> dict[str, Any]:
     schema = source.schema()
     if schema is None:
-        raise ValueError("The ray.data.Dataset is empty: it has no rows, and so no columns.")
+        raise ValueError("The ray.data.Dataset is empty: it has no rows and no columns.")
     return dict(zip(schema.names, schema.types, strict=True))
 
 
@@ -110,7 +111,8 @@ def _head(names: list[str], n: int, table: pa.Table) -> pa.Table:
 
 
 def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[int, list[Any]]]:
-    """How many rows of each block belong to an earlier one; and what of later blocks belongs to it."""
+    """Number of rows of each block that belong to an earlier one, and the heads of later blocks that belong
+    to it."""
     starts = range(0, len(tables), n)
     tasks = [partial(_sequences_in.remote, columns.sequence, i, *tables[i : i + n]) for i in starts]
     with errors_as_raised():
@@ -140,7 +142,7 @@ def _answer_whole(
 
 
 def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
-    """References to its blocks; unless told so, Ray Data orders them as they get ready."""
+    """References to the blocks, in order: by default, Ray Data yields them as they become ready."""
     options = source.context.execution_options
     given, options.preserve_order = options.preserve_order, True
     try:

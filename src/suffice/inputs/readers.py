@@ -1,4 +1,4 @@
-"""Readers: how an Arrow batch becomes the rows of a block. A reader travels to where the batches are."""
+"""Readers: conversion of Arrow batches to the rows of a block. A reader is sent to the batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.blocks import offsets, one_a_place
 
 
 class Reader(ABC):
-    """Makes the features of rows from some columns of a table."""
+    """Makes the features of rows from columns of a table."""
 
     columns: tuple[str, ...]  # that are read
     features: tuple[str, ...] | int  # the names of the features; if they have none, how many there are
@@ -35,7 +35,7 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class DenseColumns(Reader):
-    """A number, a flag or a string in each column."""
+    """Columns of numbers, booleans or strings."""
 
     columns: tuple[str, ...]
 
@@ -53,7 +53,8 @@ class DenseColumns(Reader):
 
 @dataclass(frozen=True)
 class SparseLists(Reader):
-    """Lists of indices, and perhaps of values: the entries of sparse rows. Made by `suffice.sparse`."""
+    """Sparse rows from a column of lists of indices, and optionally one of values. Returned by
+    `suffice.sparse`."""
 
     columns: tuple[str, ...]
     features: int
@@ -63,13 +64,13 @@ class SparseLists(Reader):
         return False
 
     def rows(self, batch: Any) -> sp.csr_array:
-        """Entries with the same index add up."""
+        """Sparse rows. Entries with the same index are summed."""
         import pyarrow.compute as pc
 
         for name in self.columns:
             if batch.column(name).null_count:
                 raise ValueError(
-                    f"The column {name!r} has missing lists: that of a row without entries is empty."
+                    f"The column {name!r} has missing lists: use an empty list for a row without entries."
                 )
         first, last = self.columns[0], self.columns[-1]
         lengths = [
@@ -97,7 +98,7 @@ class SparseLists(Reader):
 
 @dataclass(frozen=True)
 class Texts(Reader):
-    """A text in each row. Made by `suffice.documents`."""
+    """A column of texts. Returned by `suffice.documents`."""
 
     columns: tuple[str, ...]
     features: int = 1
@@ -114,7 +115,7 @@ class Texts(Reader):
         column = batch.column(name)
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
         if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
-            raise ValueError(f"The column {name!r} holds {kind}, and documents are strings: cast it first.")
+            raise ValueError(f"The column {name!r} holds {kind}, expected strings: cast it first.")
         if column.null_count:
             raise ValueError(
                 f"The column {name!r} has {column.null_count} missing texts: leave those rows out, or fill "
@@ -127,7 +128,7 @@ class Texts(Reader):
 
 @dataclass(frozen=True)
 class Transformed(Reader):
-    """Another reader followed by a fitted transformer: rows are transformed as they are read."""
+    """A reader followed by a fitted transformer: rows are transformed when they are read."""
 
     reader: Reader
     transformer: Any  # with `transform_rows`
@@ -146,7 +147,7 @@ class Transformed(Reader):
 
 
 def column_of(batch: Any, name: str) -> np.ndarray:
-    """A column of numbers, flags or strings; whole numbers and flags with missing values become floats."""
+    """A column of numbers, booleans or strings. Integers and booleans with missing values become floats."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -156,8 +157,7 @@ def column_of(batch: Any, name: str) -> np.ndarray:
         column = column.cast(column.type.value_type)
     if not any(kind(column.type) for kind in kinds):
         raise ValueError(
-            f"The column {name!r} holds {column.type}, and a column holds numbers, flags or strings: "
-            "cast it first."
+            f"The column {name!r} holds {column.type}, expected numbers, booleans or strings: cast it first."
         )
     if column.null_count and (types.is_integer(column.type) or types.is_boolean(column.type)):
         column = column.cast(pa.float64())

@@ -1,4 +1,4 @@
-"""Sequences in tables: where they begin, which block has which, and their weights."""
+"""Sequences in tables: their offsets, their blocks and their weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.partitions import in_block
 
 
 def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
-    """Where rows with another id than the one before begin, and their ids; every row must have one."""
+    """Starts of the runs of rows with the same id, and their ids. Every row must have an id."""
     purpose = "name the sequence of every row"
     if not isinstance(ids, np.ndarray):
         import pyarrow.compute as pc
@@ -32,7 +32,7 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
 
 
 def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[list[Any], int]]:
-    """By Arrow table, the ids of its sequences as they stand, and how many rows the first has."""
+    """For each Arrow table, the ids of its sequences in order, and the number of rows of the first."""
     found: list[tuple[list[Any], int]] = []
     for number, table in enumerate(tables, start):
         with in_block(number, "reading it"):
@@ -45,10 +45,11 @@ def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[l
 
 
 def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple[int, int | None]]]]:
-    """How many rows of each block belong to an earlier one; and the heads of later blocks that belong to it.
+    """Number of rows of each block that belong to an earlier one, and the heads of later blocks that belong
+    to it.
 
-    Of what `sequences_in` says of the blocks in order. A sequence that crosses blocks is of the block in
-    which it begins. A head is the number of its block and how many rows of it, None for all.
+    From the results of `sequences_in` for the blocks in order. A sequence that spans blocks belongs to the
+    block in which it begins. A head is the index of its block and a number of rows, None for all.
     """
     shares: list[tuple[int, list[tuple[int, int | None]]]] = []
     heads: list[tuple[int, int | None]] = []  # of the block in which the last sequence begins
@@ -65,7 +66,8 @@ def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple
 
 
 def whole(names: list[str], table: Any, past: int, heads: Iterable[Any]) -> Any:
-    """An Arrow table without its first rows, which are of an earlier one, and with heads of later ones."""
+    """An Arrow table without the first rows, which belong to an earlier one, and with the heads of later
+    ones."""
     import pyarrow as pa
 
     parts = [part.select(names) for part in (table.slice(past), *heads)]
@@ -73,9 +75,9 @@ def whole(names: list[str], table: Any, past: int, heads: Iterable[Any]) -> Any:
 
 
 class Seen:
-    """The ids of the sequences so far, of which none may come again.
+    """The ids of the sequences so far. None may occur again.
 
-    Eight bytes an id: sorted arrays of hashes, of which equal ones are merged as in binary counting.
+    Eight bytes per id: sorted arrays of hashes, merged when they have equal sizes, as in binary counting.
     """
 
     def __init__(self) -> None:
@@ -90,7 +92,7 @@ class Seen:
             again |= part[np.minimum(np.searchsorted(part, new), len(part) - 1)] == new
         if again.any():
             raise ValueError(
-                f"The rows of sequence {ids[first[again].min()]!r} do not stand together: sort the rows by "
+                f"The rows of sequence {ids[first[again].min()]!r} are not contiguous: sort the rows by "
                 "sequence, then by order."
             )
         while self.parts and len(self.parts[-1]) <= len(new):
@@ -100,13 +102,13 @@ class Seen:
 
 
 def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | None:
-    """Weights of sequences, from one weight a row or one a sequence."""
+    """Weights of sequences, from one weight per row or one per sequence."""
     if weight is None or len(weight) == len(offset) - 1 != offset[-1]:
         return weight
     if len(weight) != offset[-1]:
         raise ValueError(
-            f"sample_weight.shape == {weight.shape}, expected ({len(offset) - 1},), one a sequence, or "
-            f"({offset[-1]},), one a row."
+            f"sample_weight.shape == {weight.shape}, expected ({len(offset) - 1},), one per sequence, "
+            f"or ({offset[-1]},), one per row."
         )
     full = np.flatnonzero(np.diff(offset))
     of_each = np.ones(len(offset) - 1)
@@ -122,7 +124,7 @@ def of_sequences(weight: np.ndarray | None, offset: np.ndarray) -> np.ndarray | 
 def arrangement(
     ids: np.ndarray, order: np.ndarray | None, names: tuple[str | None, str | None]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of rows by sequence, as these first appear, and by order; and where each begins.
+    """The positions of rows sorted by sequence, in order of appearance, then by order; and the offsets.
 
     `names` are those of the two columns.
     """

@@ -1,4 +1,4 @@
-"""Arrays that say something else than their numbers: masked ones, and damaged sparse matrices."""
+"""Checks of masked arrays and damaged sparse matrices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 
 def unmasked(values: Any, name: str, nan: bool = False) -> Any:
-    """What came; of a masked array NaN, or None of objects, for what is masked, where that is allowed."""
+    """The values. If missing values are allowed, masked entries become NaN, or None for objects."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if not np.ma.is_masked(values):
@@ -25,7 +25,7 @@ def unmasked(values: Any, name: str, nan: bool = False) -> Any:
 
 
 def must_be_sound(X: Any, name: str = "X") -> None:
-    """Refuse a sparse matrix whose indices lead out of it: compiled loops would follow them."""
+    """Raise for a sparse matrix with indices out of range, which compiled loops would read."""
     if not sp.issparse(X):
         return
     try:
@@ -47,7 +47,7 @@ def must_be_sound(X: Any, name: str = "X") -> None:
             must_be_sound(X.tocsr(), name)
     except ValueError as error:
         raise ValueError(
-            f"{name} is a damaged sparse {X.format} matrix: {error}. Make it of its entries again, e.g. "
+            f"{name} is a damaged sparse {X.format} matrix: {error}. Build it again from its entries, e.g. "
             "scipy.sparse.csr_array((data, (rows, columns)), shape)."
         ) from None
 

@@ -1,7 +1,7 @@
-"""Sources: one for each kind of container in which data can come.
+"""Sources: one for each type of container of data.
 
-`containers.source_of` finds the kind, once. A source opens partitions to fit, reads rows in memory to answer
-for, and answers row-wise methods where its rows are.
+`containers.source_of` finds the type, once. A source opens partitions for fits, reads rows in memory, and
+runs row-wise methods where its rows are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .tables import Columns, EdgeColumns, EdgeTable, Table
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """Data in a container of one kind, with what was said of its columns."""
+    """Data in a container of one type, with the description of its columns."""
 
     container: Any
     table: Table | None  # None if nothing was said
@@ -45,23 +45,23 @@ class Source(ABC):
         raise self.no_links(opening)
 
     def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
-        """Checked rows in memory, to answer for."""
+        """Checked rows in memory."""
         raise self.elsewhere(estimator)
 
     def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Any]:
-        """Checked sequences in memory, to answer for; and the shape in which they came."""
+        """Checked sequences in memory, and the shape of the input."""
         raise self.elsewhere(estimator)
 
     def answer(self, request: Any, to: Any) -> Any:
-        """The answer of a row-wise method for rows that are not in memory, beside the rows; see `Request`."""
+        """The result of a row-wise method for rows that are not in memory, beside the rows; see `Request`."""
         raise self.elsewhere(request.estimator)
 
     def transformed(self, estimator: Any) -> Table | None:
-        """The same table with transformed rows, which are made when they are read; None if it cannot be."""
+        """The same table with rows that are transformed when they are read; None if that is not supported."""
         return None
 
     def flat_target(self, y: Any) -> bool:
-        """Whether there is one target, without a second axis: answers return in the shape that came."""
+        """Whether y is one-dimensional: results have the shape of the input."""
         return isinstance(self.table.target, str) if self.table is not None else True
 
     @property
@@ -78,14 +78,15 @@ class Source(ABC):
 
     def elsewhere(self, estimator: Any) -> TypeError:
         return TypeError(
-            f"This method of {type(estimator).__name__} takes rows in memory, and these are elsewhere. What "
-            "answers for each row (predict, predict_proba, transform) and score take them where they are."
+            f"This method of {type(estimator).__name__} takes rows in memory, and these are not. "
+            f"Row-wise methods (predict, predict_proba, transform) and score accept rows that are not "
+            f"in memory."
         )
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How an estimator opens its data."""
+    """Options of an estimator for opening its data."""
 
     estimator: Any
     check: Check
@@ -110,7 +111,7 @@ class TableSource(Source):
 
     @abstractmethod
     def partitions(self, columns: Columns | EdgeColumns, check: Check) -> Partitions:
-        """Partitions of the blocks that these columns make."""
+        """Partitions of blocks made from these columns."""
 
     def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
         return self._open(opening, "rows", y, sample_weight)
@@ -140,7 +141,7 @@ class TableSource(Source):
         return self.table.columns(self.names())
 
     def reader_for(self, estimator: Any) -> Reader:
-        """How rows are read that a fitted estimator answers for."""
+        """The reader of rows for a fitted estimator."""
         if self.table is not None and isinstance(self.table.features, Reader):
             return self.table.features
         names = getattr(estimator, "feature_names_in_", None)
@@ -149,7 +150,7 @@ class TableSource(Source):
         return (self.table or Table(self.container)).columns(self.names()).reader
 
     def columns_for(self, estimator: Any) -> Columns:
-        """The columns that a fitted estimator answers for."""
+        """The columns that a fitted estimator reads."""
         table = self.table or Table(self.container)
         reader = self.reader_for(estimator)
         return replace(table, features=reader, target=None, weight=None).columns(self.names())
@@ -161,7 +162,7 @@ class TableSource(Source):
         return TransformedTable(**{**vars(self.table), **changed})
 
     def transformed_reader(self, estimator: Any) -> Transformed:
-        """How rows are read and transformed."""
+        """The reader with the transformer."""
         assert self.table is not None
         check_is_fitted(estimator)
         reader = self.reader_for(estimator)
@@ -184,13 +185,16 @@ class TransformedTable(Table):
         data = self.origin.partitions(table.columns(self.origin.names()), check)
         X = data.gather("fit or predict from the table as it is.").X
         if sp.issparse(X):
-            raise TypeError("The rows of this table are sparse: fit or transform it as it is.")
+            raise TypeError(
+                "The rows of this table are sparse, and cannot become an array: pass the "
+                "table to fit or transform."
+            )
         return np.asarray(X, dtype)
 
 
 @dataclass(frozen=True)
 class OpenedSource(Source):
-    """Partitions that were opened before; an estimator checks them again only if it asks for other rows."""
+    """Partitions that were already opened. An estimator checks them again only if its checks differ."""
 
     def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
         if y is not None or sample_weight is not None:
@@ -207,7 +211,7 @@ class OpenedSource(Source):
 
 
 def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -> None:
-    """Set the names of the features, or, where they have none, their number; or compare with those of fit."""
+    """Set the names of the features, or their number if they have none; or compare with those of fit."""
     width = features if isinstance(features, int) else len(features)
     if reset:
         estimator.n_features_in_ = width
@@ -228,7 +232,7 @@ def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -
 
 
 def must_be_columns(check: Check, table: Table, verb: str, *given: Any) -> None:
-    """Refuse targets, weights and groups beside a table: they are columns of it."""
+    """Raise for targets, weights and groups beside a table: they are columns of it."""
     if any(part is not None for part in given):
         raise ValueError(
             "The target, the weight and the sequences of a table are columns of it: "
@@ -252,6 +256,6 @@ def must_name_sequences(table: Table | None) -> None:
 def must_not_write(source: Source, to: Any) -> None:
     if to is not None:
         raise TypeError(
-            f"to={to!r} writes the answers for a scan; of a {type(source.container).__name__}, write what "
-            "comes back."
+            f"to={to!r} requires a scan; for a {type(source.container).__name__}, write the returned "
+            f"data set."
         )

@@ -1,4 +1,4 @@
-"""Data frames of Spark: their partitions are read by tasks, and stay where they are."""
+"""Spark DataFrames: their partitions are read by tasks, and stay on the cluster."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ from .tables import Columns
 
 @dataclass(frozen=True)
 class SparkSource(TableSource):
-    """A DataFrame of Spark, of Connect too."""
+    """A Spark DataFrame, also of Spark Connect."""
 
     def names(self) -> list[str]:
         return list(self.container.columns)
 
     def partitions(self, columns: Any, check: Check) -> SparkPartitions:
-        """Its partitions, each converted once to a block, which Spark keeps in memory and on disk.
+        """The partitions of the DataFrame, each converted once to a block, which Spark persists in memory and
+        on disk.
 
-        The boundaries are those of the DataFrame, in their order. A block may be of any size that fits the
-        memory of a Python worker twice; of files, Spark reads 128 MB to a partition
-        (``spark.sql.files.maxPartitionBytes``). Where a DataFrame has other rows each time it is computed, as
-        after sampling without a seed, ``persist`` it first: blocks that are lost are computed from it again.
+        The boundaries are those of the DataFrame, in order. A block may have any size that fits in the memory
+        of a Python worker twice; from files, Spark reads 128 MB per partition
+        (``spark.sql.files.maxPartitionBytes``). If a DataFrame has other rows each time it is computed, e.g.
+        after sampling without a seed, ``persist`` it first: lost blocks are computed from it again.
         """
         names = list(dict.fromkeys(columns.names()))
         frame = self.container.select(*("`" + name.replace("`", "``") + "`" for name in names))
@@ -48,7 +49,7 @@ class SparkSource(TableSource):
         return SparkPartitions(blocks, columns.block(check, 0, empty))
 
     def answer(self, request: Any, to: Any) -> DataFrame:
-        """The rows with their answers, as a DataFrame. It is lazy, but ids of sequences are read first."""
+        """The rows with their results, as a DataFrame. It is lazy, but ids of sequences are read first."""
         must_not_write(self, to)
         source = self.container
         empty = source.limit(0).toArrow()
@@ -75,7 +76,7 @@ def _open(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _sequences_in(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
-    """The ids of the sequences of a partition as they stand."""
+    """The ids of the sequences of a partition, in order."""
     _, (column, empty) = pickle.loads(call)
     number = TaskContext.get().partitionId()  # type: ignore[union-attr]
 
@@ -103,9 +104,9 @@ def _answer(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFrame:
-    """The same rows if every sequence stands together in one partition; else brought together and sorted.
+    """The same rows if every sequence is contiguous in one partition; else grouped and sorted.
 
-    The ids are read in a pass of their own.
+    The ids are read in a separate pass.
     """
     assert columns.sequence is not None
     names = empty.column_names
@@ -123,7 +124,7 @@ def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFram
         return frame
     if columns.order is None:
         raise ValueError(
-            f"{apart} Spark does not keep the order of rows: with suffice.sequences(..., order=...) they are "
-            "brought together and sorted by that column."
+            f"{apart} Spark does not keep the order of rows: with suffice.sequences(..., order=...) "
+            f"they are grouped and sorted by that column."
         )
     return frame.repartition(n, ids).sortWithinPartitions(ids, str(names.index(columns.order)))

@@ -1,4 +1,4 @@
-"""Any source of Arrow batches that can be asked again: each pass opens a stream, and closes it."""
+"""Scans of any repeatable source of Arrow batches: each pass opens a stream, and closes it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..engines.cache import check_cache
 from .parquet import ScanSource, batch_rows, joined
 from .readers import Reader
 
-SAME = "Each pass must meet the same rows in the same order: add an ORDER BY without ties, or pass cache=."
+SAME = "Each pass must read the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
 
 
 @dataclass(frozen=True)
 class StreamScan:
-    """A source that is opened in every pass. Made by `suffice.scan`."""
+    """A source that is opened in every pass. Returned by `suffice.scan`."""
 
     source: Callable[[], Any]
     columns: tuple[str, ...]
@@ -28,32 +28,31 @@ class StreamScan:
 def scan(
     source: Callable[[], Any], columns: Sequence[str] | None = None, *, cache: str | None = None
 ) -> StreamScan:
-    """Any stream of Arrow batches as data for `fit`: a query of a database, a lazy table, a Flight server.
+    """Scan a stream of Arrow batches as data for `fit`: a database query, a lazy table, a Flight server.
 
-    The rows are folded as they come, in memory that does not grow with them. A fit passes over its data
-    several times, and each time asks for a stream again.
+    The rows are summed as they arrive, in constant memory. A fit makes several passes over its data, and
+    opens a new stream in each.
 
     Parameters
     ----------
     source : callable
-        Called without arguments at the beginning of each pass. Returns a fresh stream of the same rows in the
-        same order: a ``pyarrow.RecordBatchReader``, any other object with ``__arrow_c_stream__``, or an
-        iterable of record batches. It is closed when the pass ends, also by an error: a generator can so
-        hold what it reads from in a ``with`` statement.
+        Called without arguments at the start of each pass. It must return a fresh stream of the same rows in
+        the same order: a ``pyarrow.RecordBatchReader``, any other object with ``__arrow_c_stream__``, or an
+        iterable of record batches. It is closed when the pass ends, even by an error, so a generator can hold
+        its connection in a ``with`` statement.
     columns : sequence of str, optional
-        Columns to read; all if not given, and then one stream is opened now, to ask for their names. See
-        `suffice.rows` to name targets and weights.
+        Columns to read. If None, all; a stream is then opened at once to read their names. To name targets
+        and weights, see `suffice.rows`.
     cache : {"memory", "disk"}, optional
-        Where to keep what the first pass of a fit has read, for the passes after it: in memory, if that is
-        less than half of what is free; or in a temporary file. If not given, each pass opens the source
-        again. The result is the same to the bit.
+        Where to cache the rows that the first pass of a fit reads: in memory, if they need less than half of
+        the free memory; or in a temporary file. If None, each pass opens the source again. The result is the
+        same to the bit.
 
     Notes
     -----
-    Blocks are cut by the number of rows, whatever the batches of the source are. So the result depends on
-    the rows and on their order, and not on how they come. A pass that meets another number of rows than the
-    first, or other values in a block, raises an error: a query needs an ``ORDER BY`` that leaves no ties,
-    unless there is a cache.
+    Blocks have a fixed number of rows, regardless of the batches of the source. So the result depends only on
+    the rows and their order. A pass with another number of rows than the first, or other values in a block,
+    raises an error: without a cache, a query needs an ``ORDER BY`` without ties.
 
     Examples
     --------
@@ -68,15 +67,15 @@ def scan(
     check_cache(cache)
     if not callable(source):
         raise TypeError(
-            "suffice.scan takes a function, each call of which returns a fresh stream, since a fit passes "
-            f"over the data several times; got {type(source).__name__}: call scan(lambda: ...)."
+            "suffice.scan takes a function that returns a fresh stream in each call, since a fit makes "
+            "several passes over the data; got {type(source).__name__}: call scan(lambda: ...)."
         )
     if columns is None:
         with _opened(source) as stream:
             first = stream if hasattr(stream, "read_all") else next(iter(stream), None)
             columns = () if first is None else _reader(first).schema.names
         if not columns:
-            raise ValueError(f"The source gave no batches, and so no columns. {FRESH}")
+            raise ValueError(f"The source gave no batches, so it has no columns. {FRESH}")
     return StreamScan(source, tuple(columns), cache)
 
 
@@ -104,9 +103,9 @@ class FirstPass:
 
 
 class Recut:
-    """Numbered batches of so many rows each, whatever batches come.
+    """Numbered batches of a fixed number of rows, regardless of the batches of the source.
 
-    Remembered of the first pass are how many rows came, and a number for each batch, made of its first row.
+    The first pass records the number of rows, and a hash of the first row of each batch.
     """
 
     def __init__(self, source: Callable[[], Any], columns: tuple[str, ...], size: int) -> None:
@@ -150,17 +149,17 @@ class Recut:
 
 @contextmanager
 def _opened(source: Callable[[], Any]) -> Iterator[Any]:
-    """A fresh stream, to iterate over; closed in the end."""
+    """A fresh stream to iterate over, closed at the end."""
     import pyarrow as pa
 
-    given = source()
-    arrow = hasattr(given, "__arrow_c_stream__")
-    if not arrow and not hasattr(given, "__iter__"):
+    opened = source()
+    arrow = hasattr(opened, "__arrow_c_stream__")
+    if not arrow and not hasattr(opened, "__iter__"):
         raise TypeError(
             "The source of suffice.scan must return a RecordBatchReader, an object with __arrow_c_stream__, "
-            f"or an iterable of record batches; it returned {type(given).__name__}."
+            f"or an iterable of record batches; it returned {type(opened).__name__}."
         )
-    stream = _reader(given) if arrow else given
+    stream = _reader(opened) if arrow else opened
     try:
         yield stream
     except pa.ArrowInvalid as error:
@@ -173,7 +172,7 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """These columns of what a stream gave, with strings of a kind that all of Arrow computes with."""
+    """These columns of a batch, with strings of a type that all Arrow functions support."""
     import pyarrow as pa
 
     for batch in [part] if isinstance(part, pa.RecordBatch) else _reader(part):

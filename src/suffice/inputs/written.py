@@ -1,4 +1,4 @@
-"""Answers for rows that are streamed: kept as an array, or written beside them as Parquet."""
+"""Results of row-wise methods for scans: as an array, or written with the rows as Parquet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE_ROWS = 1 << 22  # rows of a file, at least, but for the last
 
 
 def answers(tables: Iterable[tuple[int, Any]], request: Any) -> np.ndarray:
-    """The answers for numbered Arrow tables, one after the other: of all that is read, this alone is kept."""
+    """The results for numbered Arrow tables, concatenated. Only these are kept in memory."""
 
     def ask(numbered: tuple[int, Any]) -> np.ndarray:
         with in_block(numbered[0], "answering for it"):
@@ -26,13 +26,14 @@ def answers(tables: Iterable[tuple[int, Any]], request: Any) -> np.ndarray:
 
 
 def write(tables: Iterable[tuple[int, Any]], request: Any, to: Any) -> Path:
-    """The tables with the answers beside, as Parquet files in a new folder, which is there when all are."""
+    """Write the tables with the results as Parquet files to a new folder, which appears when all are
+    written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     folder = Path(to)
     if folder.exists():
-        raise FileExistsError(f"{folder} is there already: answers are written to a new folder.")
+        raise FileExistsError(f"{folder} already exists: pass the path of a new folder.")
     part = folder.with_name(folder.name + ".part")
     part.mkdir(parents=True)
     writer, rows, files = None, 0, 0

@@ -1,4 +1,4 @@
-"""Linear regression with a distribution of its coefficients, from moments.
+"""Bayesian linear regression from moments.
 
 CS181 2.7 and 2.9; Bishop, "Pattern recognition and machine learning", 2006, sections 3.3 to 3.5; MacKay,
 "Bayesian interpolation", 1992.
@@ -23,8 +23,8 @@ from ..inputs import read_rows
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 
-STEPS = 1000  # of the precisions, towards the largest evidence
-CLOSE = 1e-10  # by which they may still change
+STEPS = 1000  # fixed-point iterations of the precisions, at most
+CLOSE = 1e-10  # tolerance of their relative change
 LEAST = 1e-12  # of the variance of the targets is noise, at least; and of what is seen is known before
 
 
@@ -45,9 +45,9 @@ class GaussianWeights(LinearModel):
     log_evidence: float = -np.inf
 
     def estimate(self, s: Moments) -> Self:
-        """The posterior; with the precisions for which what was seen is most probable, if they are sought.
+        """The posterior. Precisions that are learned maximize the evidence (marginal likelihood).
 
-        MacKay's fixed point: of D weights, gamma are determined by the data and the others by the prior.
+        By MacKay's fixed point: gamma is the number of weights, of D, that the data determine.
         """
         model = self._posterior(s)
         if not any(self.learns):
@@ -72,9 +72,9 @@ class GaussianWeights(LinearModel):
 
     @property
     def precision_matrix(self) -> np.ndarray:
-        """Of the prior, (D, D)."""
-        D, given = self.coef.shape[1], np.asarray(self.prior_precision, dtype=np.float64)
-        return given if given.ndim == 2 else np.diag(np.broadcast_to(given, D))
+        """Precision matrix of the prior, (D, D)."""
+        D, values = self.coef.shape[1], np.asarray(self.prior_precision, dtype=np.float64)
+        return values if values.ndim == 2 else np.diag(np.broadcast_to(values, D))
 
     def _posterior(self, s: Moments) -> Self:
         D, b = self.coef.shape[1], self.noise_precision
@@ -85,29 +85,29 @@ class GaussianWeights(LinearModel):
             factor = cho_factor(precision)
         except np.linalg.LinAlgError:
             raise ValueError(
-                "The columns of X depend on each other up to rounding, and prior_precision is too small "
-                "beside their squares to decide between them: standardize the columns, e.g. with "
+                "The columns of X are collinear up to rounding, and prior_precision is too small "
+                "relative to their squares: standardize the columns, e.g. with "
                 "sklearn.preprocessing.StandardScaler, or raise prior_precision."
             ) from None
         coef = cho_solve(factor, prior @ mean + b * square[:D, D])
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         intercept = s.mean[D:] - center @ coef if self.fit_intercept else np.zeros(1)
-        found = self.replace(coef=coef[None], intercept=intercept, precision=precision, center=center)
+        posterior = self.replace(coef=coef[None], intercept=intercept, precision=precision, center=center)
         n, off = float(s.weight), coef - mean
         # A flat intercept takes one row's worth of noise with it.
         rows = n - self.fit_intercept
         evidence = 0.5 * rows * np.log(b / (2.0 * np.pi)) - 0.5 * self.fit_intercept * np.log(n)
         evidence += 0.5 * np.linalg.slogdet(prior)[1] - np.log(np.diag(factor[0])).sum()
-        evidence -= 0.5 * (b * found._squares(s) + off @ prior @ off)
-        return found.replace(weight=n, log_evidence=float(evidence))
+        evidence -= 0.5 * (b * posterior._squares(s) + off @ prior @ off)
+        return posterior.replace(weight=n, log_evidence=float(evidence))
 
     def _squares(self, s: Moments) -> float:
-        """What is left of the targets, squared and summed."""
+        """Residual sum of squares."""
         direction = np.append(-self.coef[0], 1.0)
         return float(direction @ self.square(s) @ direction)
 
     def variance(self, X: np.ndarray) -> np.ndarray:
-        """Of a target of each row, given all that was seen."""
+        """Predictive variance of the target of each row."""
         root = np.linalg.cholesky(self.precision)
         of_coef = (solve_triangular(root, np.asarray(X - self.center).T, lower=True) ** 2).sum(axis=0)
         of_intercept = 1.0 / (self.noise_precision * self.weight) if self.fit_intercept else 0.0
@@ -115,39 +115,40 @@ class GaussianWeights(LinearModel):
 
 
 class BayesianLinearRegression(LeastSquares):
-    """Linear regression with a normal prior of the coefficients: their posterior, from one reading of data.
+    """Bayesian linear regression with a Gaussian prior on the coefficients. The data is read once.
 
     Parameters
     ----------
     prior_mean : float or array of shape (n_features,), default=0.0
-        Mean of the coefficients before anything is seen.
+        Prior mean of the coefficients.
     prior_precision : float, array or 'evidence', default=1.0
-        Inverse of their covariance: a number, (n_features,) or (n_features, n_features). With 'evidence', the
-        number that makes what is seen most probable.
+        Prior precision of the coefficients (inverse covariance): a number, or an array of shape (n_features,)
+        or (n_features, n_features). 'evidence' chooses the number that maximizes the evidence (marginal
+        likelihood).
     noise_precision : float or 'evidence', default=1.0
-        One over the variance of targets about their means; 'evidence' as above.
+        Precision of the noise (inverse variance). 'evidence' maximizes the evidence, as above.
     fit_intercept : bool, default=True
-        Whether there is an intercept, with a flat prior.
+        Whether to fit an intercept. Its prior is flat.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Mean of the coefficients, which is also where their density is largest.
+        Posterior mean of the coefficients, which is also the posterior mode (MAP).
     intercept_ : float
-        Mean of the intercept.
+        Posterior mean of the intercept.
     covariance_ : ndarray of shape (n_features, n_features)
-        Covariance of the coefficients.
+        Posterior covariance of the coefficients.
     prior_precision_ : float or ndarray
-        Precision of the prior, as given or found.
+        Precision of the prior: the parameter, or the value that maximizes the evidence.
     noise_precision_ : float
-        Precision of the noise, as given or found.
+        Precision of the noise: the parameter, or the value that maximizes the evidence.
     log_evidence_ : float
-        Log density of all targets, the coefficients integrated out; with an intercept, up to the constant of
-        its flat prior.
+        Log evidence (log marginal likelihood) of the targets. With an intercept, it is known up to the
+        constant of the flat prior.
     model_ : GaussianWeights
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds: the order of rows does not matter.
+        The moments of rows and targets. `partial_fit` adds to them; the order of rows does not matter.
 
     References
     ----------
@@ -196,24 +197,26 @@ class BayesianLinearRegression(LeastSquares):
     def _start(self, data: Partitions, classes: Any = None) -> GaussianWeights:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
-        given = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
-        learns = tuple(isinstance(value, str) and value == "evidence" for value in given.values())
-        for (name, value), learnt in zip(given.items(), learns, strict=True):
+        precisions = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
+        learns = tuple(isinstance(value, str) and value == "evidence" for value in precisions.values())
+        for (name, value), learnt in zip(precisions.items(), learns, strict=True):
             if not learnt and (isinstance(value, str) or not _is_precision(value, D, name)):
-                raise ValueError(f"{name}={value!r} must be positive, or 'evidence' to find the best.")
+                raise ValueError(
+                    f"{name}={value!r} must be positive, or 'evidence' to maximize the evidence."
+                )
         if np.shape(self.prior_mean) not in ((), (D,)):
             raise ValueError(
                 f"prior_mean has shape {np.shape(self.prior_mean)}, expected a number or {(D,)}."
             )
         prior, noise = (
-            1.0 if learnt else value for value, learnt in zip(given.values(), learns, strict=True)
+            1.0 if learnt else value for value, learnt in zip(precisions.values(), learns, strict=True)
         )
         if learns[1] and np.ndim(prior):
             raise ValueError(
-                "noise_precision='evidence' is found for a prior_precision that is one number: pass both."
+                "noise_precision='evidence' requires prior_precision to be a number or 'evidence'."
             )
-        how = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
-        return GaussianWeights(np.zeros((1, D)), np.zeros(1), *how)
+        options = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
+        return GaussianWeights(np.zeros((1, D)), np.zeros(1), *options)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         must_have_one_target(model, s)
@@ -228,14 +231,14 @@ class BayesianLinearRegression(LeastSquares):
 
     @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of the target of each row; and its standard deviation, noise included.
+        """Predictive mean of the target of each row, and optionally its standard deviation, noise included.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
             The rows.
         return_std : bool, default=False
-            Whether to give the standard deviations too.
+            Whether to also return the standard deviations.
 
         Returns
         -------
@@ -250,14 +253,14 @@ class BayesianLinearRegression(LeastSquares):
         return mean, np.sqrt(self.model_.variance(X.toarray() if hasattr(X, "toarray") else X))
 
     def log_posterior(self, coef: Any) -> float:
-        """The log density of coefficients, given all that was seen."""
+        """Log posterior density of coefficients."""
         check_is_fitted(self)
         off = np.asarray(coef, dtype=np.float64) - self.coef_
         _, log_det = np.linalg.slogdet(self.model_.precision / (2.0 * np.pi))
         return float(0.5 * (log_det - off @ self.model_.precision @ off))
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
-        """Coefficients drawn from their posterior, (n_samples, n_features)."""
+        """Draw coefficients from the posterior, (n_samples, n_features)."""
         check_is_fitted(self)
         drawn = check_random_state(random_state).normal(size=(len(self.coef_), n_samples))
         root = np.linalg.cholesky(self.model_.precision)

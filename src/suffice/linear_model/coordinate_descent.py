@@ -1,4 +1,4 @@
-"""Lasso and elastic net from the moments of rows and targets: the data is read once, whatever the path.
+"""Lasso and elastic net by coordinate descent on moments: the data is read once for a whole path.
 
 Tibshirani, "Regression shrinkage and selection via the lasso", 1996; Zou and Hastie, "Regularization and
 variable selection via the elastic net", 2005; Friedman, Hastie and Tibshirani, "Regularization paths for
@@ -41,11 +41,11 @@ class ElasticNetModel(LinearModel):
     l1_ratio: float = 0.5
     tol: float = 1e-4
     max_iter: int = 1000
-    gap: Annotated[Any, "(T,) or None"] = None  # of the objective to its least value, at most
+    gap: Annotated[Any, "(T,) or None"] = None  # duality gap
     n_iter: Annotated[Any, "int (T,) or None"] = None
 
     def estimate(self, s: Moments) -> Self:
-        """By coordinate descent from the coefficients that there are, if there is an absolute penalty."""
+        """Coordinate descent from the current coefficients, if there is an l1 penalty."""
         D = self.coef.shape[1]
         square, n = self.square(s), float(s.weight)
         l1, l2 = n * self.alpha * self.l1_ratio, n * self.alpha * (1.0 - self.l1_ratio)
@@ -67,12 +67,12 @@ class ElasticNetModel(LinearModel):
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
         for t in range(T):
             b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]
-            how = l1, l2, self.positive, self.tol * yy, self.max_iter
-            gap[t], n_iter[t] = descend(A, b, yy, *how, coef[t], np.empty(D))
+            options = l1, l2, self.positive, self.tol * yy, self.max_iter
+            gap[t], n_iter[t] = descend(A, b, yy, *options, coef[t], np.empty(D))
         return coef, gap, n_iter
 
     def _solved(self, square: np.ndarray, l2: float) -> tuple[np.ndarray, ...]:
-        """The same without an absolute penalty: the objective is a quadratic, whose least value is known."""
+        """The same without an l1 penalty: the minimum of a quadratic, in closed form."""
         D = self.coef.shape[1]
         A, B = square[:D, :D] + l2 * np.eye(D), square[:D, D:]
         coef = (solve_non_negative if self.positive else solve_positive)(A, B)
@@ -89,9 +89,11 @@ class ElasticNetModel(LinearModel):
         return float(direction @ s.scatter @ direction / s.weight + bias**2)
 
     def largest_alpha(self, s: Moments) -> float:
-        """The least alpha with which all coefficients are zero, for the first target."""
+        """The smallest alpha at which all coefficients are zero, for the first target."""
         if self.l1_ratio == 0:
-            raise ValueError("l1_ratio=0 has no largest alpha to begin with: pass alphas as an array.")
+            raise ValueError(
+                "l1_ratio=0 has no largest alpha to start the path from: pass alphas as an array."
+            )
         D = self.coef.shape[1]
         slope = self.square(s)[:D, D]
         most = (slope if self.positive else np.abs(slope)).max(initial=0.0)
@@ -99,15 +101,15 @@ class ElasticNetModel(LinearModel):
 
     def path(self, s: Moments, alphas: np.ndarray) -> list[Self]:
         """A model for each alpha, each started from the one before."""
-        found, model = [], self
+        models, model = [], self
         for alpha in alphas:
             model = model.replace(alpha=float(alpha)).estimate(s)
-            found.append(model)
-        return found
+            models.append(model)
+        return models
 
 
 def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndarray:
-    """The alphas that were asked for, from the largest down: so many of them, or those given."""
+    """The alphas of a path, in decreasing order: a grid of `alphas` values, or `alphas` itself."""
     if np.ndim(alphas):
         return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
     largest = max(model.largest_alpha(s), np.finfo(np.float64).resolution)
@@ -121,8 +123,8 @@ class FoldMoments(Statistics):
     folds: tuple[Any, ...]
 
     @classmethod
-    def of(cls, found: dict[int, Moments], n_folds: int) -> FoldMoments:
-        return cls(tuple(found.get(f) for f in range(n_folds)))
+    def of(cls, by_fold: dict[int, Moments], n_folds: int) -> FoldMoments:
+        return cls(tuple(by_fold.get(f) for f in range(n_folds)))
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(self.folds, other.folds, strict=True)
@@ -144,9 +146,9 @@ class FoldMoments(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Paths(Model):
-    """Elastic nets along paths of penalties, a path for each fold that is left out: the best is kept.
+    """Elastic nets along regularization paths, with a path for each left-out fold. The best is kept.
 
-    The moments of the folds are the whole statistic, since those of all other folds are their sum.
+    The moments of the folds are sufficient: the training moments are the sum over the other folds.
     """
 
     net: Annotated[ElasticNetModel, "D"]
@@ -158,19 +160,20 @@ class Paths(Model):
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
     def summarize(self, block: Any) -> FoldMoments:
-        """The moments of each fold; which one a row is in says the last column of y."""
+        """The moments of each fold. The last column of y holds the fold of each row."""
         fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
         if len(fold) and (fold == fold[0]).all():
             return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, self.n_folds)
         parts = {int(f): rows[fold == f] for f in np.unique(fold)}
-        found = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
-        return FoldMoments.of(found, self.n_folds)
+        by_fold = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
+        return FoldMoments.of(by_fold, self.n_folds)
 
     def estimate(self, s: FoldMoments) -> Self:
         folds = s.present
         if len(folds) < 2:
             raise ValueError(
-                f"All rows whose weight is not zero are in one fold of {self.n_folds}: ask for other folds."
+                f"All rows of non-zero weight are in one fold of {self.n_folds}: pass a cv whose folds "
+                f"divide them."
             )
         total = tree_sum(folds)
         must_have_one_target(self.net, total)
@@ -189,7 +192,7 @@ class Paths(Model):
 
 
 class _Penalised(LeastSquares):
-    """What the elastic nets share."""
+    """Base class of the elastic nets."""
 
     tol: float
     max_iter: int
@@ -198,8 +201,8 @@ class _Penalised(LeastSquares):
     def _net(self, alpha: float = 0.0, l1_ratio: float = 1.0) -> ElasticNetModel:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
-        how = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
-        return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *how)
+        options = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
+        return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *options)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
@@ -225,34 +228,34 @@ class _Penalised(LeastSquares):
 
 
 class ElasticNet(_Penalised):
-    """Least squares with absolute and squared penalties, from moments: the data is read once, wherever it is.
+    """Linear regression with combined l1 and l2 penalties (elastic net). The data is read once.
 
-    Minimises ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
+    Minimizes ``|y - X coef|^2 / (2 n) + alpha * (l1_ratio * |coef|_1 + (1 - l1_ratio) * |coef|^2 / 2)``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalties; the intercept is not penalised.
+        Strength of the penalties. The intercept is not penalized.
     l1_ratio : float, default=0.5
-        Share of the absolute penalty, by which coefficients become zero.
+        Share of the l1 penalty, between 0 and 1. The l1 penalty sets coefficients to zero.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool, default=False
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
-        Whether to start from the coefficients of the last fit.
+        Whether to start from the coefficients of the previous fit.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -261,13 +264,13 @@ class ElasticNet(_Penalised):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     n_iter_ : int or list of int
-        Sweeps over the coefficients, by target.
+        Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     References
     ----------
@@ -331,32 +334,32 @@ class ElasticNet(_Penalised):
 
 
 class Lasso(ElasticNet):
-    """Least squares with an absolute penalty, from moments: the data is read once, wherever it is.
+    """Linear regression with an l1 penalty (the lasso). The data is read once.
 
-    Minimises ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
+    Minimizes ``|y - X coef|^2 / (2 n) + alpha * |coef|_1``.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty; the intercept is not penalised.
+        Strength of the penalty. The intercept is not penalized.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool, default=False
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     warm_start : bool, default=False
-        Whether to start from the coefficients of the last fit.
+        Whether to start from the coefficients of the previous fit.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -365,13 +368,13 @@ class Lasso(ElasticNet):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     n_iter_ : int or list of int
-        Sweeps over the coefficients, by target.
+        Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     References
     ----------
@@ -422,50 +425,52 @@ class Lasso(ElasticNet):
 
 def _knows_its_folds(estimator: Any) -> bool:
     raise AttributeError(
-        f"{type(estimator).__name__} has no partial_fit: its folds are runs of rows, which are known when "
-        "all rows are. Call fit with all of them, e.g. with suffice.scan_parquet(folder)."
+        f"{type(estimator).__name__} has no partial_fit: its folds depend on the number of rows. Call "
+        f"fit with all rows, e.g. with suffice.scan_parquet(folder)."
     )
 
 
 class ElasticNetCV(_Penalised):
-    """The elastic net whose penalties predict best: all paths and folds from one sum over the data.
+    """Elastic net with penalties chosen by cross-validation. One sum over the data serves all paths and
+    folds.
 
-    Folds go by the place of a row among all rows. So rows that are not in memory are read twice: they are
-    counted before they are summed.
+    The fold of a row depends on its position among all rows. So rows that are not in memory are read twice:
+    once to count them, once to sum.
 
     Parameters
     ----------
     l1_ratio : float or sequence of float, default=0.5
-        Share of the absolute penalty; of several the best is taken.
+        Share of the l1 penalty, between 0 and 1. Of several values, cross-validation chooses the best.
     eps : float, default=1e-3
-        The last alpha of a path over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas to try, or which.
+        Number of alphas along the path, or an array of alphas.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None, or a splitter of scikit-learn or pairs of arrays in which each row is
-        left out once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into
-        runs of rows in the order in which they are stored, and rows of weight zero are counted. Rows that are
-        sorted are shuffled by ``cv=KFold(5, shuffle=True, random_state=0)``.
+        Number of folds (None: 5), a scikit-learn splitter, or pairs of index arrays that leave out each row
+        once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into contiguous
+        runs of rows, and rows of weight zero are counted. If the rows are sorted, shuffle them by
+        ``cv=KFold(5, shuffle=True, random_state=0)``.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     verbose : bool, default=0
         Ignored: see scikit-learn's callbacks.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
@@ -478,13 +483,13 @@ class ElasticNetCV(_Penalised):
     intercept_ : float
         Intercept.
     mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
-        Mean squared error on each fold of the model that was fitted to the others.
+        Mean squared error on each left-out fold.
     alphas_ : ndarray of shape (n_l1_ratio, n_alphas) or (n_alphas,)
-        The alphas that were tried, from the largest down.
+        The alphas along the path, in decreasing order.
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
     dual_gap_ : float
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -563,16 +568,17 @@ class ElasticNetCV(_Penalised):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass over the data, and one before it that counts rows elsewhere.
+        """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
+        it.
 
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows, in fits and in errors; folds count rows, whatever they weigh.
+            Per-sample weights, used in fits and in errors. Folds count rows regardless of their weights.
 
         Returns
         -------
@@ -591,7 +597,7 @@ class ElasticNetCV(_Penalised):
 
     @available_if(_knows_its_folds)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Not there: folds are runs of all rows."""
+        """Not available: the folds depend on the number of rows."""
         raise NotImplementedError
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
@@ -616,55 +622,56 @@ class ElasticNetCV(_Penalised):
 
 
 class LassoCV(ElasticNetCV):
-    """The lasso whose penalty predicts best: the whole path and all folds from one sum over the data.
+    """Lasso with a penalty chosen by cross-validation. One sum over the data serves the path and all folds.
 
     Parameters
     ----------
     eps : float, default=1e-3
-        The last alpha of the path over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas to try, or which.
+        Number of alphas along the path, or an array of alphas.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     precompute : bool or 'auto', default='auto'
-        Ignored: products of columns are all that is used.
+        Ignored: the Gram matrix is always used.
     max_iter : int, default=1000
-        Sweeps over the coefficients at most.
+        Maximum number of sweeps over the coefficients.
     tol : float, default=1e-4
-        Converged when the duality gap is at most so many times the squares of the targets.
+        Tolerance of the duality gap, relative to the sum of squared targets.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     cv : int, splitter or iterable, default=None
-        Number of folds, five if None, or a splitter of scikit-learn: as in `ElasticNetCV`.
+        Number of folds (None: 5) or a scikit-learn splitter, as in `ElasticNetCV`.
     verbose : bool, default=False
         Ignored: see scikit-learn's callbacks.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
     selection : str, default='cyclic'
-        'cyclic' or 'random'. Ignored: coefficients are taken in turn.
+        'cyclic' or 'random'. Ignored: coefficients are updated in cyclic order.
 
     Attributes
     ----------
     alpha_ : float
         The best alpha.
     l1_ratio_ : float
-        Always 1: there is no other penalty.
+        Always 1.
     coef_ : ndarray of shape (n_features,)
-        Coefficients, fitted to all rows with it.
+        Coefficients, fitted to all rows with the best alpha.
     intercept_ : float
         Intercept.
     mse_path_ : ndarray of shape (n_alphas, n_folds)
-        Mean squared error on each fold of the model that was fitted to the others.
+        Mean squared error on each left-out fold.
     alphas_ : ndarray of shape (n_alphas,)
-        The alphas that were tried, from the largest down.
+        The alphas along the path, in decreasing order.
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
     dual_gap_ : float
-        The objective is at most so much above its least value.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -733,37 +740,38 @@ def enet_path(
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Elastic nets without an intercept, along a path of penalties; the data is read once.
+    """Compute the elastic net path by coordinate descent, without an intercept. The data is read once.
 
     Parameters
     ----------
     X : array, CSR matrix, table, Parquet scan or distributed data set
         The rows.
     y : array of shape (n_samples,), optional
-        Targets, if they are not a column of the table.
+        Targets. Leave out if a column of the table holds them.
     sample_weight : array, optional
         Weights of the rows.
     l1_ratio : float, default=0.5
-        Share of the absolute penalty.
+        Share of the l1 penalty, between 0 and 1.
     eps : float, default=1e-3
-        The last alpha over the first, with which all coefficients are zero.
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
     alphas : int or array, default=100
-        How many alphas, or which.
+        Number of alphas along the path, or an array of alphas.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     tol : float, default=1e-4
-        As that of `ElasticNet`.
+        As in `ElasticNet`.
     max_iter : int, default=1000
-        As that of `ElasticNet`.
+        As in `ElasticNet`.
 
     Returns
     -------
     alphas : ndarray of shape (n_alphas,)
-        From the largest down.
+        The alphas along the path, in decreasing order.
     coefs : ndarray of shape (n_features, n_alphas)
         Coefficients.
     dual_gaps : ndarray of shape (n_alphas,)
-        The objectives are at most so much above their least values.
+        Duality gaps: upper bounds on the distance of the objective from its minimum.
 
     Examples
     --------
@@ -778,6 +786,10 @@ def enet_path(
     start = net._start(data)
     s = data.fold(LinearModel.summarize, start)
     must_have_one_target(start, s)
-    found = grid(start, s, alphas, eps)
-    path = start.path(s, found)
-    return found, np.stack([model.coef[0] for model in path], axis=1), np.array([m.gap[0] for m in path])
+    grid_alphas = grid(start, s, alphas, eps)
+    path = start.path(s, grid_alphas)
+    return (
+        grid_alphas,
+        np.stack([model.coef[0] for model in path], axis=1),
+        np.array([m.gap[0] for m in path]),
+    )

@@ -1,10 +1,10 @@
-"""Distributions over listed outcomes of which some means are known: of largest entropy, and of least squares.
-Li section 6.2, Gong and Xu ch. 9.
+"""Maximum entropy and minimum norm distributions over finitely many outcomes, given means of features. Li
+section 6.2, Gong and Xu ch. 9.
 
-The first is log-linear, p(v) = exp(constant + sum_p weights_p f_p(v)), and its weights are where the dual
-function, log sum_v exp(sum_p w_p f_p(v)) - sum_p w_p means_p, is least: Jaynes, "Information theory and
-statistical mechanics", 1957. Marginal tables can be fitted one after the other: Deming and Stephan, "On a
-least squares adjustment of a sampled frequency table", 1940.
+The first is log-linear, p(v) = exp(constant + sum_p weights_p f_p(v)). Its weights minimize the dual function
+log sum_v exp(sum_p w_p f_p(v)) - sum_p w_p means_p: Jaynes, "Information theory and statistical mechanics",
+1957. Marginal tables can be fitted one after the other: Deming and Stephan, "On a least squares adjustment of
+a sampled frequency table", 1940.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ..fitting.linear_algebra import solve_positive
 
 SOLVERS = ("newton", "lbfgs", "bfgs", "gradient", "conjugate-gradient", "gis", "iis", "ipf")
 INFEASIBLE = (
-    "No distribution over these outcomes has these means: they contradict each other, or lie outside of what "
-    "the features can be. Check means, or leave a constraint out."
+    "No distribution over these outcomes has these means: they contradict each other, or are outside "
+    "the range of the features. Check means, or leave a constraint out."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class MomentDistribution(Value):
-    """Probabilities of outcomes, and how they follow from features of the outcomes."""
+    """Probabilities of outcomes, and the weights of the features that give them."""
 
     probability: Annotated[np.ndarray, "real (...)"]  # (V,), or in the shape of a table
     weights: Annotated[np.ndarray, "real (P,)"]
@@ -52,33 +52,33 @@ class MomentDistribution(Value):
 def maximum_entropy_distribution(
     features: Any, means: Any = None, *, solver: str = "newton", tol: float = 1e-10, max_iter: int = 1000
 ) -> MomentDistribution:
-    """The distribution of largest entropy under which features have given means.
+    """Maximum entropy distribution subject to given means of features.
 
     Parameters
     ----------
     features : array of shape (V, P) or (V,), or dict
-        The features of each of V outcomes. Or the known marginals of a table: a dict from tuples of
-        variables, as ``(0, 2)``, to arrays with a probability for each of their values.
+        The features of each of V outcomes. Or known marginals of a table: a dict from tuples of variables,
+        such as ``(0, 2)``, to arrays of their joint probabilities.
     means : array of shape (P,) or float, optional
-        The mean of each feature; none for marginals.
+        The mean of each feature. Leave out for marginals.
     solver : {'newton', 'lbfgs', 'bfgs', 'gradient', 'conjugate-gradient', 'gis', 'iis', 'ipf'}
-        How the dual function is minimised; 'gis' and 'iis' are generalised and improved iterative scaling,
-        'ipf' fits marginals, or features that are zero or one, in turn: iterative proportional fitting.
+        Algorithm that minimizes the dual function. 'gis' and 'iis' are generalized and improved iterative
+        scaling. 'ipf' is iterative proportional fitting, for marginals or features that are zero or one.
     tol : float
-        Converged when each mean is as near to what it should be.
+        Tolerance of the stopping criterion: the largest difference between a mean and its target.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
 
     Returns
     -------
     MomentDistribution
-        With `probability`, `weights` of the features, `constant`, `entropy`, and in `trace` the dual function
-        by iteration, which ends at the entropy.
+        With `probability`, `weights` of the features, `constant`, `entropy`, and `trace`: the dual function
+        by iteration, which converges to the entropy.
 
     See Also
     --------
     MaximumEntropy : The same for classes that depend on rows of data.
-    minimum_norm_distribution : Least squares in the place of entropy.
+    minimum_norm_distribution : Least squares instead of entropy.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def maximum_entropy_distribution(
     shape = None
     if isinstance(features, Mapping):
         if means is not None:
-            raise ValueError("Marginals have their probabilities in them: leave means out.")
+            raise ValueError("Marginals contain their probabilities: leave means out.")
         shape, F, b = _of_marginals(features)
     else:
         F, b = _checked(features, means)
@@ -130,9 +130,9 @@ def maximum_entropy_distribution(
 
 
 def minimum_norm_distribution(features: Any, means: Any) -> MomentDistribution:
-    """The numbers of least sum of squares that add up to one and give features their means.
+    """Minimum norm solution that adds up to one and gives features their means.
 
-    They are linear in the features, and not a distribution where that falls below zero.
+    The result is linear in the features. It is not a distribution if some entries are negative.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def _checked(features: Any, means: Any) -> tuple[np.ndarray, np.ndarray]:
 def _of_marginals(marginals: Mapping[Any, Any]) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
     """The shape of the table; indicators of the entries of all marginals (V, P); their probabilities (P,)."""
     sizes: dict[int, int] = {}
-    for axes, given in marginals.items():
-        table = np.asarray(given, dtype=np.float64)
+    for axes, values in marginals.items():
+        table = np.asarray(values, dtype=np.float64)
         if table.ndim != len(axes) or any(
             sizes.setdefault(a, n) != n for a, n in zip(axes, table.shape, strict=True)
         ):
@@ -201,8 +201,8 @@ def _of_marginals(marginals: Mapping[Any, Any]) -> tuple[tuple[int, ...], np.nda
     shape = tuple(sizes[a] for a in range(len(sizes)))
     cells = np.indices(shape).reshape(len(shape), -1)
     columns, b = [], []
-    for axes, given in marginals.items():
-        table = np.asarray(given, dtype=np.float64)
+    for axes, values in marginals.items():
+        table = np.asarray(values, dtype=np.float64)
         place = np.ravel_multi_index(tuple(cells[list(axes)]), table.shape)
         columns.append(np.eye(table.size)[place])
         b.append(table.ravel())
@@ -249,27 +249,27 @@ def _scaled(F: np.ndarray, b: np.ndarray, solver: str, tol: float, max_iter: int
 
 
 def _proportional(F: np.ndarray, b: np.ndarray, sizes: list[int], tol: float, max_iter: int) -> Progress:
-    """Each group of features, of which an outcome has one at most, in turn gets its means: p changes in
-    proportion where they are, and where none is."""
+    """Iterative proportional fitting. Each group of features, of which an outcome has at most one, is scaled
+    to its means in turn."""
     if not ((F == 0) | (F == 1)).all():
         raise ValueError("solver='ipf' takes features that are zero or one: use solver='newton' for others.")
     ends = np.cumsum([0, *sizes])
 
-    def step(here: Progress) -> Progress:
-        w = here.model.copy()
+    def step(state: Progress) -> Progress:
+        w = state.model.copy()
         for start, stop in pairwise(ends.tolist()):
             f = F[:, start:stop]
             p, _ = _log_linear(F, w)
-            seen, given = p @ f, b[start:stop]
-            rest, other = given.sum(), p @ (1.0 - f.sum(axis=1))
+            seen, values = p @ f, b[start:stop]
+            rest, other = values.sum(), p @ (1.0 - f.sum(axis=1))
             with np.errstate(divide="ignore", invalid="ignore"):
-                change = np.log(given) - np.log(seen)
+                change = np.log(values) - np.log(seen)
                 change -= np.log(max(1.0 - rest, 1e-300) / other) if other > 1e-15 else 0.0
-            w[start:stop] += np.where(given > 0, np.where(seen > 0, change, 0.0), -np.inf)
+            w[start:stop] += np.where(values > 0, np.where(seen > 0, change, 0.0), -np.inf)
         p, constant = _log_linear(F, w)
         value = -constant - float(w[b > 0] @ b[b > 0])
         gap = np.abs(p @ F - b).max(initial=0.0)
-        return Progress(w, (*here.trace, value), None, "tolerance" if gap <= tol else "")
+        return Progress(w, (*state.trace, value), None, "tolerance" if gap <= tol else "")
 
     return Watch().limited(max_iter).loop(step, Progress(np.zeros(len(b))))
 

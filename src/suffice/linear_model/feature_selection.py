@@ -1,4 +1,4 @@
-"""Features chosen one by one, each the one that raises the likelihood of a maximum entropy model most.
+"""Forward selection of features of a maximum entropy model, by the gain in likelihood.
 
 Della Pietra, Della Pietra and Lafferty, "Inducing features of random fields", 1997; Gong and Xu section 9.5.
 """
@@ -26,7 +26,7 @@ FARTHEST = 5.0  # that the score of any class may move in one step of the search
 
 @dataclass(frozen=True, eq=False)
 class FeatureSelection:
-    """What `select_features` found."""
+    """Result of `select_features`."""
 
     chosen: np.ndarray  # (S,): numbers of the features, in the order in which they were chosen
     gains: np.ndarray  # (S,): by how much the mean log-likelihood, less the penalty, was to rise with each
@@ -45,22 +45,22 @@ def select_features(
     gain: str = "approximate",
     min_gain: float = 0.0,
 ) -> FeatureSelection:
-    """Choose features of a maximum entropy model, each time the one with the largest gain of likelihood.
+    """Forward selection of features of a maximum entropy model, by the largest gain in likelihood.
 
     Parameters
     ----------
     estimator : MaximumEntropy
-        Its `features` are the candidates; without, the products of columns and classes are.
+        Its `features` are the candidates. If None, the candidates are the products of columns and classes.
     X, y, sample_weight
-        The data, as `fit` takes them.
+        The data, as in `fit`.
     n_features : int
-        How many are chosen at most.
+        Maximum number of features to select.
     gain : {'approximate', 'exact'}
-        What a feature is judged by. 'exact': the model is fitted with each candidate. 'approximate': only the
-        weight of the candidate moves while all others stay, which gives a little less; a few passes over the
-        data serve all candidates.
+        How the gain of a candidate is computed. 'exact' fits the model with each candidate. 'approximate'
+        optimizes the weight of the candidate alone and fixes all others. This gives a slightly smaller gain,
+        in a few passes over the data for all candidates.
     min_gain : float
-        It ends before a feature whose gain, a mean over the examples, is not larger.
+        Minimum gain in mean log-likelihood. Selection stops when no candidate has a larger one.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def select_features(
     if gain not in ("approximate", "exact"):
         raise ValueError(f"gain={gain!r} is unknown: use 'approximate' or 'exact'.")
     if n_features < 1:
-        raise ValueError(f"n_features={n_features} must be at least 1.")
+        raise ValueError(f"n_features must be at least 1; got {n_features}.")
     inner = clone(estimator)
     data = open_rows(inner, X, y, sample_weight)
     classes = classes_of(data)
@@ -90,21 +90,21 @@ def select_features(
     data, start = inner._start(data, classes)
     size, search = len(start.theta), (_exact if gain == "exact" else _approximate)
     chosen: list[int] = []
-    found = []
+    steps = []
     weights = np.zeros(0)
     while len(chosen) < min(n_features, size):
         gains, alone = search(inner, data, start, chosen, weights)
         best = int(np.flatnonzero(gains >= np.nanmax(gains) - TIE)[0])
         if not gains[best] > min_gain:
             break
-        found.append((gains[best], gains, alone))
+        steps.append((gains[best], gains, alone))
         chosen.append(best)
         weights = _fitted(inner, data, start, chosen, np.append(weights, alone[best]))[0]
-    if not found:
+    if not steps:
         raise ValueError(f"No feature has a gain above min_gain={min_gain}: lower it, or add candidates.")
-    kept = clone(inner).set_params(features=_part(inner._listed(), chosen)).fit(X, y, sample_weight)
-    gains_, candidates, alone_ = (np.array(part) for part in zip(*found, strict=True))
-    return FeatureSelection(np.array(chosen), gains_, candidates, alone_, kept)
+    fitted = clone(inner).set_params(features=_part(inner._listed(), chosen)).fit(X, y, sample_weight)
+    gains_, candidates, alone_ = (np.array(part) for part in zip(*steps, strict=True))
+    return FeatureSelection(np.array(chosen), gains_, candidates, alone_, fitted)
 
 
 def _products(K: int, D: int) -> list[Any]:
@@ -119,14 +119,14 @@ def _part(features: Any, chosen: list[int]) -> list[Any]:
 
 
 def _columns(chosen: np.ndarray, block: Sequences) -> Sequences:
-    """The same examples with some of the features."""
+    """The same examples with a subset of the features."""
     return block.replace(X=sp.csr_array(sp.csc_array(block.X)[:, chosen]))
 
 
 def _fitted(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The weights of these features, and the penalised mean loss."""
+    """The weights of these features, and the penalized mean loss."""
     some = data.map(_columns, np.array(chosen, np.int64))
     problem, progress = inner._minimise(some, start.replace(theta=weights), Watch())
     return problem.solution(progress.model).theta, progress.trace[-1]
@@ -141,7 +141,7 @@ def _at(start: FeatureWeights, chosen: list[int], weights: np.ndarray) -> Featur
 def _exact(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The gain of each feature, and its weight: each in a fit of its own."""
+    """The gain of each feature and its weight, by a separate fit for each."""
     s = data.fold(FeatureWeights.summarize, _at(start, chosen, weights))
     now = (s.loss + 0.5 / inner.C * float(weights @ weights)) / s.weight
     gains, alone = np.full(len(start.theta), np.nan), np.full(len(start.theta), np.nan)
@@ -154,30 +154,30 @@ def _exact(
 def _approximate(
     inner: MaximumEntropy, data: Partitions, start: FeatureWeights, chosen: list[int], weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The gain of each feature, and its weight: of all at once, while the weights of those chosen stay."""
+    """The gain of each feature and its weight, with the weights of the selected features fixed."""
     at, strength = _at(start, chosen, weights), 1.0 / inner.C
     alpha = np.zeros(len(start.theta))
 
     def look(alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G(alpha) of each feature, its slope and how it bends."""
-        weight, value, slope, bend = data.fold(_one_more, at, alpha).parts
+        """G(alpha) of each feature, with its first and second derivatives."""
+        weight, value, slope, curvature = data.fold(_one_more, at, alpha).parts
         penalised = value - 0.5 * strength * alpha**2
-        return penalised / weight, (slope - strength * alpha) / weight, (bend + strength) / weight
+        return penalised / weight, (slope - strength * alpha) / weight, (curvature + strength) / weight
 
-    gains, slope, bend = look(alpha)
+    gains, slope, curvature = look(alpha)
     farthest = FARTHEST / np.maximum(data.fold(_largest, at).high, 1e-300)
     for _ in range(inner.max_iter):
-        step = np.clip(slope / np.maximum(bend, 1e-300), -farthest, farthest)
+        step = np.clip(slope / np.maximum(curvature, 1e-300), -farthest, farthest)
         step[np.abs(slope) <= inner.tol] = 0.0
         for _ in range(30):
-            there = look(alpha + step)
-            worse = there[0] < gains - 1e-14
+            trial = look(alpha + step)
+            worse = trial[0] < gains - 1e-14
             if not worse.any():
                 break
             step[worse] /= 2.0
         if not step.any():
             break
-        alpha, (gains, slope, bend) = alpha + step, there
+        alpha, (gains, slope, curvature) = alpha + step, trial
     gains, alpha = gains.copy(), alpha.copy()
     gains[chosen] = alpha[chosen] = np.nan
     return gains, alpha
@@ -219,7 +219,7 @@ def _one_more(model: FeatureWeights, alpha: np.ndarray, block: Sequences) -> Par
 
 
 def _largest(model: FeatureWeights, block: Sequences) -> Extremes:
-    """The largest size of each feature."""
+    """The largest absolute value of each feature."""
     high = np.zeros(len(model.theta))
     np.maximum.at(high, block.X.indices, np.abs(block.X.data))
     return Extremes(np.zeros(0), high)

@@ -1,4 +1,4 @@
-"""Huber's regression: squares for small residuals, absolute values for large ones, and the scale with them.
+"""Huber regression: squared loss for small residuals, absolute loss for large ones, with a joint scale.
 
 Huber, "Robust estimation of a location parameter", 1964; Huber and Ronchetti, "Robust statistics", 2nd ed.,
 2009, section 7.7: coefficients and scale have one convex objective.
@@ -80,40 +80,43 @@ class HuberLine(Line):
         return HuberSums(total, loss, gradient, hessian, Z.squares(2.0 / s * far))
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         return self.replace(theta=self.theta + newton_step(s.hessian, s.gradient))
 
 
 def _step(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Of Newton's method; where all residuals vanish the scale does, by so much a step."""
+    """The Newton step, shortened so that log s changes by at most 3: where all residuals vanish, s goes to
+    zero."""
     step = newton_step(hessian, gradient)
     return -step * min(1.0, 3.0 / max(abs(step[-1]), 1e-300))
 
 
 class HuberRegressor(Regressor, Iterative):
-    """Linear regression that outliers do not move much: beyond `epsilon` scales a residual counts by its
-    size, and not by its square.
+    """Linear regression that is robust to outliers: Huber's loss is squared for residuals within `epsilon`
+    scales, and linear beyond.
 
-    Minimises ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` over the coefficients and
-    the scale s together, by Newton's method from the line of least squares: some ten passes over the data.
+    Minimizes ``sum(s + s * h((y - X coef - intercept) / s)) + alpha * |coef|^2`` jointly over the
+    coefficients and the scale s. Newton's method starts from least squares and takes about ten passes over
+    the data.
 
     Parameters
     ----------
     epsilon : float, default=1.35
-        How many scales a residual may have to count by its square; 1 at least. At 1.35 and with normal
-        errors, the variance of the coefficients is a twentieth more than that of least squares.
+        Residuals within this many scales have a squared loss. Must be at least 1. At 1.35 and with normal
+        errors, the estimator is 95% as efficient as least squares.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     alpha : float, default=0.0001
-        Strength of the squared penalty.
+        Strength of the l2 penalty.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     tol : float, default=1e-5
-        Converged when no component of the gradient of the mean loss is larger, or the loss falls no more.
+        Tolerance of the stopping criterion: the largest component of the gradient of the mean loss. The fit
+        also stops when the loss no longer decreases.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -122,17 +125,17 @@ class HuberRegressor(Regressor, Iterative):
     intercept_ : float
         Intercept.
     scale_ : float
-        The scale s, that of residuals without outliers.
+        The scale s: the scale of residuals without outliers.
     outliers_ : ndarray of shape (n_samples,)
-        Whether a residual is beyond `epsilon` scales; of rows in memory only.
+        Mask of the rows whose residual is beyond `epsilon` scales. Only for rows in memory.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : HuberLine
         The fitted model.
     statistics_ : HuberSums
@@ -196,11 +199,11 @@ class HuberRegressor(Regressor, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -236,8 +239,8 @@ class HuberRegressor(Regressor, Iterative):
         theta = np.concatenate([coef, of_center, [of_scale]])
         if self.warm_start and hasattr(self, "model_") and len(self.model_.center) == D:
             theta, center, basis = self.model_.theta, self.model_.center, self.model_.basis
-        how = self.fit_intercept, self.fit_intercept and are_apart(s, D)
-        return HuberLine(theta, center, *how, self.epsilon, float(least), basis=basis)
+        options = self.fit_intercept, self.fit_intercept and are_apart(s, D)
+        return HuberLine(theta, center, *options, self.epsilon, float(least), basis=basis)
 
     def _penalised(
         self, model: HuberLine, theta: np.ndarray, s: HuberSums
@@ -259,7 +262,7 @@ class HuberRegressor(Regressor, Iterative):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The target of each row that its line says.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

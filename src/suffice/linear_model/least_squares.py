@@ -1,6 +1,6 @@
 """Least squares and ridge regression from the moments of rows and targets: the data is read once.
 
-Where moments leave too few digits, it is read again: see `refinement`.
+If moments lose too many digits, it is read again: see `refinement`.
 
 Li ch. 1; Hoerl and Kennard, "Ridge regression", 1970.
 """
@@ -65,13 +65,13 @@ class LinearModel(Model):
         return self.through(s, self.solve(s).x)
 
     def solve(self, s: Moments | Factor) -> Solution:
-        """The coefficients, and how to correct them: targets of one alpha are solved together."""
+        """The coefficients and how to correct them. Targets with the same alpha are solved together."""
         D = self.coef.shape[1]
         T = len(s.mean) - D
         if np.shape(self.alpha) not in ((), (1,), (T,)):
             raise ValueError(
                 f"alpha has shape {np.shape(self.alpha)}, and y has {T} targets: pass a number, or one "
-                "a target."
+                f"per target."
             )
         alphas = np.broadcast_to(self.alpha, T)
         offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
@@ -97,11 +97,11 @@ class LinearModel(Model):
         return self.replace(coef=coef.T, intercept=mean[D:] - mean[:D] @ coef)
 
     def square(self, s: Moments) -> np.ndarray:
-        """Products of columns, about their means or, without an intercept, about the origin."""
+        """Gram matrix of the columns, about their means or, without an intercept, about the origin."""
         return s.scatter if self.fit_intercept else s.scatter + s.weight * np.outer(s.mean, s.mean)
 
     def rows(self, s: Factor) -> np.ndarray:
-        """Rows with these products of columns."""
+        """Rows with this Gram matrix."""
         return s.R if self.fit_intercept else np.vstack([s.R, np.sqrt(s.weight) * s.mean])
 
 
@@ -118,11 +118,11 @@ def targets_of(block: Any) -> np.ndarray:
 
 def must_have_one_target(model: LinearModel, s: Moments) -> None:
     if (targets := len(s.mean) - model.coef.shape[1]) > 1:
-        raise ValueError(f"There are {targets} targets, expected one: pass one at a time.")
+        raise ValueError(f"y has {targets} targets, expected one: fit one target at a time.")
 
 
 class LeastSquares(MultiOutputMixin, Regressor, OnePass):
-    """What linear regressions from moments share."""
+    """Base class of linear regressions from moments."""
 
     model_: Annotated[Any, "D"]
     fit_intercept: bool
@@ -151,16 +151,16 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass over the data, and a few more where moments leave too few digits.
+        """Fit to rows and targets, in one pass over the data, and a few more if moments lose too many digits.
 
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -171,10 +171,10 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return super().fit(source, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
-        It follows from sums alone, since the rows seen before cannot be read again: where features nearly
-        depend on each other or are far from the origin, `fit` has more digits.
+        Earlier rows cannot be read again, so only sums are used. If features are nearly collinear or far from
+        the origin, `fit` is more accurate.
         """
         source = source_of(X)
         self._flat_target = source.flat_target(y)
@@ -182,7 +182,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The expected target of each row.
+        """Predict the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -192,7 +192,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def log_likelihood(
         self, X: Any, y: Any, *, precision: float | None = None, sample_weight: Any = None
     ) -> float:
-        """Sum of log N(y | prediction, 1 / precision), with the best precision if none is given."""
+        """Sum of log N(y | prediction, 1 / precision), by default with the maximum likelihood precision."""
         residual = np.asarray(y) - self.predict(X)
         weight = np.ones(len(residual)) if sample_weight is None else np.asarray(sample_weight)
         squares = float(weight @ residual**2)
@@ -202,25 +202,25 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
 
 
 class LinearRegression(Refined, LeastSquares):
-    """Ordinary least squares, from moments: the data is read once, wherever it is.
+    """Ordinary least squares linear regression, from moments: the data is read once.
 
-    The solution is exact to rounding. Where moments leave fewer than eleven digits, because features nearly
-    depend on each other or are far from the origin, `fit` reads the data again: residuals in twice the
-    precision correct the coefficients, and a triangular factor of dense rows tells features apart that
-    moments cannot. If features depend on each other, of all solutions the shortest is taken.
+    The solution is exact to rounding. If moments leave fewer than eleven digits, because features are nearly
+    collinear or far from the origin, `fit` reads the data again: iterative refinement with residuals in
+    double-double precision corrects the coefficients, and a QR factorization (TSQR) of dense rows replaces
+    the moments if these are singular. If features are collinear, the minimum norm solution is returned.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     tol : float, default=1e-6
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
 
     Attributes
     ----------
@@ -231,11 +231,11 @@ class LinearRegression(Refined, LeastSquares):
     rank_ : int
         Rank of the centred rows.
     singular_ : ndarray of shape (n_features,)
-        Their singular values.
+        Singular values of the centred rows.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     Examples
     --------
@@ -282,28 +282,28 @@ class LinearRegression(Refined, LeastSquares):
 
 
 class Ridge(Refined, LeastSquares):
-    """Least squares with a squared penalty, from moments: the data is read once, wherever it is.
+    """Linear least squares with an l2 penalty (ridge regression), from moments: the data is read once.
 
-    Where moments leave fewer than eleven digits, `fit` reads it again, as :class:`LinearRegression` does.
+    If moments leave fewer than eleven digits, `fit` reads it again, as :class:`LinearRegression` does.
 
     Parameters
     ----------
     alpha : float or array of shape (n_targets,), default=1.0
-        Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
+        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalized.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=None
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     tol : float, default=1e-4
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     solver : str, default='auto'
         Ignored: the solution is exact.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
@@ -312,13 +312,13 @@ class Ridge(Refined, LeastSquares):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     n_iter_ : int
-        Always 1: there is no iteration.
+        Always 1: the fit does not iterate.
     solver_ : str
         Always 'cholesky'.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Logistic regression, binomial and multinomial: a log-linear score of one node. Li ch. 6.
+"""Logistic regression, binomial and multinomial. Li ch. 6.
 
-Each pass sums the loss with its derivatives; the penalty is added on the driver. All solvers seek the same
+Each pass sums the loss with its derivatives; the penalty is added on the driver. All solvers reach the same
 optimum.
 """
 
@@ -63,7 +63,7 @@ class LogLinear(LossModel):
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """The coefficients of a feature side by side, (D, K)."""
+        """Coefficients by feature, (D, K)."""
         return np.ascontiguousarray(self.theta[:, :-1].T)
 
     def scores(self, X: Any) -> np.ndarray:
@@ -105,7 +105,7 @@ class LogLinear(LossModel):
         return Objective(float(weight.sum()), loss, self._gradient(X, error))
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
-        """The same for two classes and dense rows, in one reading of them."""
+        """The same for two classes and dense rows, in one pass over them."""
         from ..loops.logistic import binomial
 
         loss, gradient = binomial(X, self.theta[0], codes, weight)
@@ -128,11 +128,11 @@ class LogLinear(LossModel):
         return out.reshape(K * D, K * D)
 
     def units(self, squares: np.ndarray, strength: np.ndarray) -> np.ndarray | None:
-        """One over the curvature of each coefficient where all classes are as probable, with the penalty, for
-        columns with these mean squares.
+        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included, where all
+        classes are equally probable, for columns with these mean squares.
 
-        None where they are alike: steps then stay in the space of the rows, which serves rows whose features
-        go together.
+        None if the curvatures are similar: steps then stay in the span of the rows, which helps if features
+        are correlated.
         """
         p = 1.0 / len(self.classes)
         curvature = np.append(p * (1.0 - p) * squares + strength, p * (1.0 - p))
@@ -150,8 +150,8 @@ class LogLinear(LossModel):
         n_iter: int,
         block: Any,
     ) -> EpochEnds:
-        """SVRG by the rows of a block, from parameters and with a gradient of standardised columns. CSR rows
-        stay sparse: their columns are not standardised."""
+        """One SVRG epoch over the rows of a block. Parameters and gradient are those of standardized columns.
+        CSR rows stay sparse: their columns are not standardized."""
         ridge = np.full(len(standard.scale), strength)
         if standard.ordinary:
             return self._svrg_epoch(gradient, ridge, seed, n_iter, block)
@@ -164,8 +164,8 @@ class LogLinear(LossModel):
     def _svrg_epoch(
         self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any
     ) -> EpochEnds:
-        """Steps by the rows one after the other, each twice: see `svrg`. `ridge` is the weight of the squared
-        penalty of each column.
+        """One step per row, in two sweeps: see `svrg`. `ridge` is the weight of the l2 penalty of each
+        column.
 
         The Lipschitz constant of the gradient of a row is at most a quarter of its squared norm for two
         classes, half of it for more.
@@ -194,14 +194,14 @@ class LogLinear(LossModel):
         return EpochEnds(total, total * end.T.ravel())
 
     def margins(self, block: Any) -> np.ndarray:
-        """By how much the score of the class of each row is above the next one, (N,)."""
+        """Margin of each row: the score of its class minus the next largest score, (N,)."""
         scores, codes = self.scores(block.X), class_codes(self.classes, block.y)
         if len(self.theta) == 1:
             return np.where(codes == 1, scores[:, 0], -scores[:, 0])
         return margins(scores, codes)
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         step = solve_positive(s.hessian, s.gradient)
@@ -238,23 +238,23 @@ def _length(block: Any) -> int:
 
 
 def _every(n: int, block: Any) -> list[Any]:
-    """Each n-th row of a block; what is added is a list. Of a block of fewer rows one is drawn as often as it
-    should be: else there would be a row of every block, however many there are."""
+    """Every n-th row of a block, as a list that can be added. From a block of fewer rows, one row is drawn
+    with the matching probability: otherwise every block would contribute a row."""
     start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
     rows = np.arange(start, len(block), n)
     return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
 
 
 def _block_rows(block: Any) -> float | None:
-    """Rows whose summary takes long beside adding it up, where it is large: a number of it for each
-    feature."""
+    """Block size for which computing the summary takes long compared with adding it: a dense summary of
+    sparse rows is large."""
     rows = 24.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
-ALIKE = 100.0  # curvatures of coefficients, the largest over the least, that need no units of their own
-SAMPLE = 32  # rows for each coefficient, of which the optimum is near that of all rows
-LEAST_SAMPLE = 1 << 14  # rows of such a sample, at least
+ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
+SAMPLE = 32  # rows per coefficient in the sample whose optimum is the start
+LEAST_SAMPLE = 1 << 14  # rows of the sample, at least
 
 SOLVERS = (
     "lbfgs",
@@ -272,7 +272,8 @@ SOLVERS = (
 
 @dataclass(frozen=True)
 class ColumnRidge:
-    """The mean loss plus half the sum of ``strength * coef**2``, with derivatives; intercepts are free."""
+    """The mean loss plus half the sum of ``strength * coef**2``, with derivatives. Intercepts are not
+    penalized."""
 
     strength: np.ndarray  # (D,)
     shape: tuple[int, ...]  # of the parameters
@@ -288,51 +289,51 @@ class ColumnRidge:
 
 
 class LogisticRegression(Classifier, Iterative):
-    """Logistic regression with a squared or absolute penalty, or both.
+    """Logistic regression with an l2, l1 or elastic-net penalty.
 
     Parameters
     ----------
     penalty : {'l2', 'l1', 'elasticnet', None}, default='deprecated'
-        As in scikit-learn, deprecated: 'l1' is ``l1_ratio=1``, 'elasticnet' is as `l1_ratio` says, None is
-        ``C=np.inf``.
+        Deprecated, as in scikit-learn: use ``l1_ratio=1`` for 'l1', `l1_ratio` for 'elasticnet', and
+        ``C=np.inf`` for None.
     C : float, default=1.0
-        Inverse strength of the penalty; ``np.inf`` is none.
+        Inverse of the regularization strength. ``np.inf`` means no penalty.
     l1_ratio : float, default=0.0
-        Share of the absolute values in the penalty, which set coefficients to zero: 0 is the squared penalty
-        alone, 1 the absolute values alone, between is the elastic net. For solvers 'lbfgs' and 'newton'.
+        Share of the l1 penalty, which sets coefficients to zero. 0 is the l2 penalty, 1 is the l1 penalty,
+        and values between are the elastic net. Supported by the solvers 'lbfgs' (OWL-QN) and 'newton'.
     dual : bool, default=False
         Ignored.
     tol : float, default=1e-4
-        Converged when no component of the gradient of the mean loss, by the coefficients of columns in units
-        of their deviation, is larger. Columns whose deviation is between 1/16 and 16, and whose mean is
-        within 16 deviations of zero, are taken as they are.
+        Tolerance of the stopping criterion: the largest component of the gradient of the mean loss, with
+        respect to the coefficients of standardized columns. Columns whose standard deviation is between 1/16
+        and 16, and whose mean is within 16 deviations of zero, are not standardized.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     intercept_scaling : float, default=1
-        Ignored: the intercept is not penalised.
+        Ignored: the intercept is not penalized.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     random_state : int, default=None
-        Seed of the order in which 'svrg' takes the rows.
+        Seed for the order in which 'svrg' visits the rows.
     solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg'}, \
             default='lbfgs'
-        All seek the same optimum. 'lbfgs': limited-memory BFGS, for any number of coefficients; 'bfgs',
-        'dfp': the same with a matrix of all coefficients, for few of them. 'newton' (also by the names of
-        scikit-learn): Newton's method, that is iteratively reweighted least squares, which takes the fewest
-        passes, each with the square of all coefficients. 'gradient': descent by the gradient, for study.
-        'svrg' (also 'sag' and 'saga'): stochastic variance-reduced gradients within each block, and the mean
-        over the blocks; its iterations, and how far from the optimum it stops, depend on the order of the
+        Optimization algorithm. All reach the same optimum. 'lbfgs': limited-memory BFGS, for any number of
+        coefficients. 'bfgs', 'dfp': quasi-Newton with a dense matrix, for few coefficients. 'newton' (also
+        'newton-cholesky' and 'newton-cg'): Newton's method, i.e. iteratively reweighted least squares. It
+        takes the fewest passes; each sums the Hessian. 'gradient': gradient descent, for study. 'svrg' (also
+        'sag' and 'saga'): stochastic variance-reduced gradient (SVRG) within each block, averaged over the
+        blocks. Its number of iterations, and how far from the optimum it stops, depend on the order of the
         rows.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -345,13 +346,13 @@ class LogisticRegression(Classifier, Iterative):
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : LogLinear
-        The fitted model; its `summarize` gives the loss and the gradient of a block.
+        The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective
         The sums at the solution.
 
@@ -429,11 +430,11 @@ class LogisticRegression(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -464,7 +465,7 @@ class LogisticRegression(Classifier, Iterative):
         return self
 
     def _epoch(self, problem: Problem, strength: float) -> Callable[..., EpochEnds]:
-        """The fold that SVRG needs beside the objective."""
+        """The additional fold that SVRG needs."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
         def epoch(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> EpochEnds:
@@ -473,32 +474,32 @@ class LogisticRegression(Classifier, Iterative):
 
         return epoch
 
-    def _begun(self, problem: Problem, solver: Solver, here: Descent, weight: float) -> Descent:
-        """Where a descent starts. Many rows start at the optimum of some of them, with the curvature that
-        they have there, or that was seen on the way."""
+    def _begun(self, problem: Problem, solver: Solver, origin: Descent, weight: float) -> Descent:
+        """Starting point of the solver. With many rows, it is the optimum on a sample of them, with its
+        curvature."""
         data, model, size = problem.data, problem.model, problem.model.theta.size
         sample = max(LEAST_SAMPLE, SAMPLE * size)
         if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
-            return here
+            return origin
         rows, standard = in_blocks(stack(data.fold(_every, n // sample))), problem.standard
         some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
-        found = solver(some, here, tol=10.0 * self.tol, max_iter=self.max_iter)
+        result = solver(some, origin, tol=10.0 * self.tol, max_iter=self.max_iter)
         # The Hessian of the sample would take longer than some passes over all rows.
         if np.any(problem.l1) or size**2 > 2 * n:
-            return Descent(found.model, steps=found.steps, changes=found.changes, inverse=here.inverse)
+            return Descent(result.model, steps=result.steps, changes=result.changes, inverse=origin.inverse)
         curved = Problem(rows, model.replace(curvature=True), problem.penalty, standard=standard)
-        hessian = curved.hessian(found.model)
-        return Descent(found.model, inverse=solve_positive(hessian, np.eye(size)))
+        hessian = curved.hessian(result.model)
+        return Descent(result.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
-        """The share of absolute values in the penalty."""
+        """The share of the l1 penalty."""
         if self.dual:
             raise ValueError("dual=True is not supported: use dual=False.")
         ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
         return 0.0 if self.penalty is None or np.isinf(self.C) else ratio
 
     def _start(self, data: Partitions, curvature: bool) -> tuple[LogLinear, ColumnSizes, float]:
-        """The model to start from, the sizes of columns, and the weight of all rows by their classes."""
+        """The initial model, the scales of the columns, and the total weight by class."""
         classes, sizes = classes_and_sizes(data)
         K, D = len(classes), self.n_features_in_
         theta = np.zeros((1 if K == 2 else K, D + 1))
@@ -523,7 +524,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -533,7 +534,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -544,7 +545,7 @@ class LogisticRegression(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

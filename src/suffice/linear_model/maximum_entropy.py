@@ -1,9 +1,9 @@
-"""The maximum entropy model: of all p(c given x) under which features have the means that were seen, the one
-of largest entropy. Li ch. 6, Gong and Xu ch. 9.
+"""The maximum entropy model: of all p(c given x) under which features have their empirical means, the one of
+largest entropy. Li ch. 6, Gong and Xu ch. 9.
 
-It is log-linear, and the weights of the features are those of largest likelihood: Berger, Della Pietra and
-Della Pietra, "A maximum entropy approach to natural language processing", 1996. Each pass sums the loss and
-how far the expected counts of the features are from those observed; the penalty is added on the driver.
+It is log-linear, and the weights of the features maximize the likelihood: Berger, Della Pietra and Della
+Pietra, "A maximum entropy approach to natural language processing", 1996. Each pass sums the loss and its
+gradient: the expected minus the observed counts of the features. The penalty is added on the driver.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ LEVELS = 64  # of the totals of features, at most, by which expected counts are 
 
 @dataclass(frozen=True, eq=False)
 class Products(Value):
-    """Features x_d [c = k], of each column and class; and [c = k] alone, if there are intercepts.
+    """Features x_d [c = k] of each column and class, and [c = k] if there are intercepts.
 
-    What is summed over is a row for each example.
+    A block has one row for each example.
     """
 
     n_classes: int
@@ -106,7 +106,7 @@ class Products(Value):
 
 @dataclass(frozen=True, eq=False)
 class Alternatives(Value):
-    """Features that are listed: each example is as many rows as there are classes, f(x, c) in CSR."""
+    """Explicit features: each example has one row per class, f(x, c), in CSR."""
 
     n_classes: int
 
@@ -128,7 +128,7 @@ class Alternatives(Value):
         return gram(block.X, (P * block.weight[:, None]).ravel()) - gram(mean, block.weight)
 
     def sizes(self, block: Any) -> ColumnSizes:
-        """How much each feature differs between the classes of an example, where it does."""
+        """Differences of each feature between the classes of an example, where non-zero."""
         N, K = len(block), self.n_classes
         example = sp.csr_array((np.full(N * K, 1.0 / K), np.arange(N * K), block.offset), (N, N * K))
         apart = block.X - sp.csr_array(example.T * K) @ (example @ block.X)
@@ -159,14 +159,14 @@ class FeatureWeights(LossModel):
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         K, P, features = sizes["K"], sizes["P"], self.features
-        must(isinstance(features, Products | Alternatives), "The features are neither products nor listed.")
+        must(isinstance(features, Products | Alternatives), "The features must be Products or Alternatives.")
         must(features.n_classes == K, f"The features are of {features.n_classes} classes, not of {K}.")
         if isinstance(features, Products):
             sizes["D"] = P // K - features.fit_intercept
             must(K * (sizes["D"] + features.fit_intercept) == P, f"There are {P} weights for {K} classes.")
 
     def probabilities(self, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """p(c given x) (N, K), the numbers of the classes that are there (N,), and the loss (N,)."""
+        """p(c given x) (N, K), the class index of each example (N,), and the loss (N,)."""
         P = self.features.scores(block, self.theta)
         P -= P.max(axis=1, keepdims=True, initial=-np.inf)
         codes = class_codes(self.classes, self.features.labels(block))
@@ -177,7 +177,7 @@ class FeatureWeights(LossModel):
         return P, codes, np.log(total) - own
 
     def summarize(self, block: Any) -> Objective:
-        """The loss; its gradient, which is the expected counts of the features less those observed."""
+        """The loss and its gradient: the expected minus the observed counts of the features."""
         from ..loops.log_linear import errors
 
         error = self.features.scores(block, self.theta)
@@ -214,12 +214,12 @@ class FeatureWeights(LossModel):
         return self.features.sizes(block)
 
     def margins(self, block: Any) -> np.ndarray:
-        """By how much the score of the class of each example is above the next one, (N,)."""
+        """Margin of each example: the score of its class minus the next largest score, (N,)."""
         codes = class_codes(self.classes, self.features.labels(block))
         return margins(self.features.scores(block, self.theta), codes)
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
@@ -279,7 +279,7 @@ def _called(features: Any, classes: np.ndarray, X: Any) -> sp.csr_array:
     F = sp.csr_array((np.array(data), np.array(indices, np.int64), ends), (len(ends) - 1, len(features)))
     if not np.isfinite(F.data).all():
         p = F.indices[~np.isfinite(F.data)][0]
-        raise ValueError(f"Feature {p} is NaN or infinite for some row and class: features are numbers.")
+        raise ValueError(f"Feature {p} is NaN or infinite for some row and class: features must be finite.")
     return F
 
 
@@ -298,81 +298,81 @@ def _of_points(watch: Watch, problem: Problem) -> Watch:
 
 
 class MaximumEntropy(Classifier, Iterative):
-    """Classification by the model of largest entropy whose features have the means that were seen.
+    """Maximum entropy classifier (conditional log-linear model).
 
-    p(c given x) is proportional to ``exp(sum_p coef_[p] * f_p(x, c))``. Without a penalty, the mean that the
-    model expects of each feature is the one in the data; with it, the two may differ, at a price.
+    p(c given x) is proportional to ``exp(sum_p coef_[p] * f_p(x, c))``. Without a penalty, the expected mean
+    of each feature under the model equals its empirical mean. With a penalty, the two may differ.
 
     Parameters
     ----------
     features : list of callables, list of matrices, or array of shape (n_classes, n_columns, P), default=None
-        Functions ``f(x, c)`` of a row, a one-dimensional array, and a class, which give a number; they are
-        called once for each row and class. Or for each class in order a matrix of shape (n_columns, P), dense
-        or sparse: then the features of a row are ``x @ features[k]``; all in one is a tensor, which may be a
-        `scipy.sparse.coo_array`. None is the product of each column with each class, and a constant for each
-        class: as in logistic regression.
+        Functions ``f(x, c)`` of a row (a one-dimensional array) and a class that return a number. They are
+        called once for each row and class. Or a matrix of shape (n_columns, P) for each class in order, dense
+        or sparse: the features of a row are then ``x @ features[k]``. A three-dimensional array, which may be
+        a `scipy.sparse.coo_array`, holds all of them. None means the product of each column with each class,
+        and a constant for each class, as in logistic regression.
     C : float, default=1.0
-        Inverse strength of the squared penalty, which is a Gaussian prior with variance C on the weights, and
-        lets the means of features differ: soft constraints. ``np.inf`` is none.
+        Inverse of the strength of the l2 penalty. It is a Gaussian prior with variance C on the weights, and
+        makes the constraints on the means soft. ``np.inf`` means no penalty.
     solver : {'lbfgs', 'gis', 'iis', 'gradient', 'bfgs', 'dfp', 'conjugate-gradient', 'newton', \
 'coordinate'}, default='lbfgs'
-        How the weights are found; they are the same by each that converges.
+        Optimization algorithm. All that converge reach the same weights.
 
-        - 'lbfgs', 'bfgs', 'dfp': quasi-Newton methods, with limited memory or a whole matrix.
-        - 'gis', 'iis': generalised and improved iterative scaling: each weight moves alone, by what would
-          make its expected count the observed one. The first takes all features together to be as large as
-          they ever are; the second finds the root of an equation with a term for each size, by Newton's
-          method. For flags and counts: where features have both signs they take very many passes.
-        - 'gradient', 'conjugate-gradient': along the gradient, or conjugate directions.
-        - 'newton', 'coordinate': to the bottom of the quadratic that a pass sums, at once or in one weight
-          after the other. They take memory for each pair of features.
+        - 'lbfgs', 'bfgs', 'dfp': quasi-Newton methods, with limited memory or a dense matrix.
+        - 'gis', 'iis': generalized and improved iterative scaling. Each weight is updated alone, so as to
+          match its expected to its observed count. 'gis' bounds the total of the features by its maximum;
+          'iis' solves an equation with a term for each value of the total, by Newton's method. For binary
+          features and counts: with features of both signs they take very many passes.
+        - 'gradient', 'conjugate-gradient': gradient descent and nonlinear conjugate gradient.
+        - 'newton', 'coordinate': minimize the quadratic model that a pass sums, jointly or one weight
+          after the other. They need memory for each pair of features.
     fit_intercept : bool, default=True
-        Whether the features have a constant for each class, which has no penalty. Only without `features`.
+        Whether to add a constant for each class, which is not penalized. Used only if `features` is None.
     tol : float, default=1e-4
-        Converged when the mean that is expected of each feature is as near to what it should be, in units of
-        the deviation of the feature: as in `LogisticRegression`.
+        Tolerance of the stopping criterion: the largest difference between the expected and the empirical
+        mean of a feature, in units of its standard deviation, as in `LogisticRegression`.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     coef_ : ndarray of shape (P,) or (n_classes, n_features)
-        Weights of the features; without `features`, of each column in each class.
+        Weights of the features. If `features` is None, the weight of each column in each class.
     intercept_ : ndarray of shape (n_classes,)
-        Weights of the constants, if there are any.
+        Weights of the constants. Only if they are fitted.
     observed_ : ndarray
         Mean of each feature in the data, in the order of `coef_` row by row, with the constants last.
     expected_ : ndarray
-        Mean of each feature that the model expects at the rows of the data, likewise.
+        Mean of each feature expected by the model at the rows of the data, in the same order.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration. Without penalty it is the dual function, and at the end the
+        Penalized mean loss by iteration. Without a penalty it is the dual function, which converges to the
         conditional entropy of the model.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : FeatureWeights
-        The fitted model; its `summarize` gives the loss and the gradient of a block of features.
+        The fitted model. Its `summarize` returns the loss and the gradient of a block of features.
     statistics_ : Objective
         The sums at the solution.
 
     See Also
     --------
-    LogisticRegression : The same model without features of one's own.
-    maximum_entropy_distribution : The distribution without rows, from means alone.
+    LogisticRegression : The same model with the columns as features.
+    maximum_entropy_distribution : The maximum entropy distribution from means alone.
 
     Notes
     -----
-    Iterative scaling is for features that are not negative. Where some are, all are counted from their least
-    value, which changes no probability.
+    Iterative scaling requires non-negative features. Features with negative values are shifted by their
+    minimum, which does not change the probabilities.
 
     Examples
     --------
@@ -430,11 +430,11 @@ class MaximumEntropy(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -460,21 +460,20 @@ class MaximumEntropy(Classifier, Iterative):
     # --- how it is fitted ---------------------------------------------------------------------------------
 
     def _standard(self, data: Partitions, start: FeatureWeights) -> Standardization:
-        """Features are scaled; the columns of products with classes are also centred, where there are
-        constants to take it up."""
+        """Features are scaled. Columns of products with classes are also centred if there are constants."""
         sizes = data.fold(FeatureWeights.sizes, start)
         constants = isinstance(start.features, Products) and self.fit_intercept
         strength = 1.0 / (self.C * sizes.weight)
         return Standardization.of(sizes, strength, n_constants=int(constants), shift=constants)
 
     def _minimise(self, data: Partitions, start: FeatureWeights, watch: Watch) -> tuple[Problem, Progress]:
-        """The problem and where its solver ended; `watch.as_model` is of models."""
+        """The problem and the result of its solver."""
         solver = find_solver(self.solver, SOLVERS)
         by = self._by_scaling if solver.scaling else self._by_descent
         return by(solver, data, start, watch)
 
     def _start(self, data: Partitions, classes: np.ndarray) -> tuple[Partitions, FeatureWeights]:
-        """The features of the data, and the model in which all weights are zero."""
+        """The features of the data, and the model with zero weights."""
         K, D = len(classes), self.n_features_in_
         layout: Any
         if self.features is None:
@@ -489,7 +488,7 @@ class MaximumEntropy(Classifier, Iterative):
         return data, FeatureWeights(theta, classes, layout)
 
     def _listed(self) -> Any:
-        """The features as a list, also if they came as a sparse tensor."""
+        """The features as a list. A sparse three-dimensional array is split by class."""
         F = self.features
         if not (sp.issparse(F) and F.ndim == 3):
             return F
@@ -538,10 +537,10 @@ class MaximumEntropy(Classifier, Iterative):
         standard = self._standard(data, start)
         strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
         problem = Problem(data, start, Ridge(strength))
-        found = data.fold(_range, start)
-        # Counted from its least value, no feature is negative; what is subtracted is the same for all
+        ranges = data.fold(_range, start)
+        # Minus its minimum, no feature is negative; what is subtracted is the same for all
         # classes, and changes no probability.
-        low, bottom, top = found.low[:-1], found.low[-1], found.high[-1]
+        low, bottom, top = ranges.low[:-1], ranges.low[-1], ranges.high[-1]
         levels = self._levels(data, start, bottom, top)
         afford(len(levels) * len(low), f"the counts of {len(low)} features by size", "use solver='gis'.")
         weight, observed = data.fold(FeatureWeights.observed, start).parts
@@ -582,8 +581,8 @@ class MaximumEntropy(Classifier, Iterative):
         if not isinstance(model.features, Products):
             return {"classes_": model.classes, "coef_": model.theta}
         W, D = model.theta.reshape(len(model.classes), -1), self.n_features_in_
-        found = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
-        return found | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
+        attributes = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
+        return attributes | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
 
     # --- what it answers ----------------------------------------------------------------------------------
 
@@ -597,7 +596,7 @@ class MaximumEntropy(Classifier, Iterative):
         return self.model_.features.scores(block, self.model_.theta)
 
     def feature_expectations(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Mean of each feature over rows in memory: with the classes `y`; without, as the model expects.
+        """Mean of each feature over rows in memory: empirical if `y` is given, else expected by the model.
 
         Parameters
         ----------
@@ -611,7 +610,7 @@ class MaximumEntropy(Classifier, Iterative):
         Returns
         -------
         ndarray
-            In the order of `observed_`.
+            The means, in the order of `observed_`.
         """
         block, K = self._block(X), len(self.classes_)
         if y is None:
@@ -623,7 +622,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -632,7 +631,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -640,7 +639,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,4 +1,4 @@
-"""Bayesian model averaging: instead of choosing a model, all are kept, each by how probable it is.
+"""Bayesian model averaging: models are averaged by their posterior probabilities.
 
 CS181 2.8.4; Hoeting, Madigan, Raftery and Volinsky, "Bayesian model averaging: a tutorial", 1999.
 """
@@ -30,21 +30,21 @@ LEAST = 1e-12  # probability of a model that is kept
 
 
 def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np.ndarray]:
-    """How probable each of several models is, given what all of them say of the same data.
+    """Posterior probabilities of models, from their evidences on the same data.
 
     Parameters
     ----------
     log_evidence : array of shape (n_models,)
-        log p(X given m) of each model, its parameters integrated out.
+        Log evidence (log marginal likelihood) log p(X given m) of each model.
     prior : array of shape (n_models,), optional
-        p(m) of each model, all alike if not given; scaled to add up to one.
+        Prior probability p(m) of each model, scaled to add up to one. If None, the prior is uniform.
 
     Returns
     -------
     log_evidence : float
-        log p(X), of all models together.
+        Log evidence of the mixture of models, log p(X).
     probabilities : ndarray of shape (n_models,)
-        p(m given X).
+        Posterior probability p(m given X) of each model.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np
     if prior.shape != log_evidence.shape:
         raise ValueError(f"prior has shape {prior.shape}, expected {log_evidence.shape}: one for each model.")
     if not (prior >= 0).all() or not 0 < prior.sum() < np.inf:
-        raise ValueError(f"prior={prior.tolist()} must not be negative, and not all zero.")
+        raise ValueError(f"prior must not be negative, and not all zero; got {prior.tolist()}.")
     with np.errstate(divide="ignore"):
         joint = log_evidence + np.log(prior / prior.sum())
     total = logsumexp(joint)
@@ -68,7 +68,7 @@ def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np
 
 @dataclass(frozen=True, eq=False)
 class AveragedLine(Model):
-    """Lines of subsets of features, each with a distribution of its coefficients; and how probable it is."""
+    """Bayesian linear models of subsets of features, with their posterior probabilities."""
 
     line: Annotated[GaussianWeights, "D"]  # of all features, as it is before anything is seen
     subsets: tuple[tuple[int, ...], ...]  # M of them
@@ -83,13 +83,13 @@ class AveragedLine(Model):
             must_index(np.array(subset, int), sizes["D"], "The features of a subset")
         for n, line in self.kept:
             must(0 <= n < len(self.subsets), "A line is of no subset.")
-            must(line.coef.shape == (1, len(self.subsets[n])), "A line is of other features than its subset.")
+            must(line.coef.shape == (1, len(self.subsets[n])), "A line has other features than its subset.")
 
     def summarize(self, block: Any) -> Moments:
         return LinearModel.summarize(self.line, block)
 
     def estimate(self, s: Moments) -> Self:
-        """All from one set of moments: those of a subset are a part of it."""
+        """The models of all subsets, from the moments of all features."""
         must_have_one_target(self.line, s)
         lines = [self._of(subset, s) for subset in self.subsets]
         evidences = np.array([line.log_evidence for line in lines])
@@ -109,7 +109,7 @@ class AveragedLine(Model):
 
     @property
     def coef(self) -> np.ndarray:
-        """The mean over all lines, (D,): zero where a feature is not in the subset."""
+        """Mean coefficients over all models, (D,); zero where a feature is not in the subset."""
         coef = np.zeros(self.line.coef.shape[1])
         for n, line in self.kept:
             coef[list(self.subsets[n])] += self.probabilities[n] * line.coef[0]
@@ -120,7 +120,7 @@ class AveragedLine(Model):
         return float(sum(self.probabilities[n] * line.intercept[0] for n, line in self.kept))
 
     def spread(self, X: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """The variance of a target of each row: within lines, and between them."""
+        """Predictive variance of each row: within models, and between them."""
         variance = np.zeros(len(X))
         for n, line in self.kept:
             part = X[:, list(self.subsets[n])]
@@ -130,52 +130,53 @@ class AveragedLine(Model):
 
 
 class BayesianModelAveraging(LeastSquares):
-    """Linear regression averaged over subsets of features, each by its evidence: the data is read once.
+    """Bayesian model averaging of linear regressions over subsets of features. The data is read once.
 
-    A line of each subset has a normal prior of its coefficients, as in :class:`BayesianLinearRegression`. How
-    probable it is, given the data, follows from what all targets say of it, its coefficients integrated out.
+    The linear model of each subset has a Gaussian prior on its coefficients, as in
+    :class:`BayesianLinearRegression`. Its posterior probability is proportional to its prior times its
+    evidence.
 
     Parameters
     ----------
     subsets : list of lists of int, default=None
-        The subsets of features to average over, e.g. powers up to each degree. All of them, if not given.
+        The subsets of features to average over, e.g. powers up to each degree. If None, all subsets.
     subset_prior : array of shape (n_subsets,), default=None
-        How probable each is before anything is seen; all alike, if not given.
+        Prior probability of each subset. If None, the prior is uniform.
     max_features : int, default=None
-        Of all subsets, take those of so many features at most; if not given, of as many as there are in 4096
-        subsets: all of them, up to twelve features.
+        Maximum number of features in a subset. If None, the largest number for which there are at most 4096
+        subsets: with up to twelve features, all subsets.
     prior_precision : float or 'evidence', default=1.0
-        One over the variance of coefficients, before anything is seen. With 'evidence', the number that makes
-        what is seen most probable, for each subset.
+        Prior precision of the coefficients (inverse variance). 'evidence' maximizes the evidence of each
+        subset.
     noise_precision : float or 'evidence', default=1.0
-        One over the variance of targets about their means; 'evidence' as above.
+        Precision of the noise (inverse variance). 'evidence' maximizes the evidence, as above.
     fit_intercept : bool, default=True
-        Whether there is an intercept, with a flat prior.
+        Whether to fit an intercept. Its prior is flat.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Mean of the coefficients, which are zero in subsets without their feature.
+        Posterior mean of the coefficients, which are zero in subsets without the feature.
     intercept_ : float
-        Mean of the intercept.
+        Posterior mean of the intercept.
     subsets_ : list of tuples of int
         The subsets.
     probabilities_ : ndarray of shape (n_subsets,)
-        How probable each is, given what was seen.
+        Posterior probability of each subset.
     inclusion_probabilities_ : ndarray of shape (n_features,)
-        How probable it is that a feature is in the subset.
+        Posterior probability that a feature is in the subset.
     log_evidences_ : ndarray of shape (n_subsets,)
-        Log density of all targets, given each subset.
+        Log evidence of each subset.
     log_evidence_ : float
-        Log density of all targets; with an intercept, up to the constant of its flat prior.
+        Log evidence of the average. With an intercept, it is known up to the constant of the flat prior.
     model_ : AveragedLine
-        The fitted model, with the lines.
+        The fitted model, with those of the subsets.
     statistics_ : Moments
-        The moments of rows and targets, to which `partial_fit` adds.
+        The moments of rows and targets. `partial_fit` adds to them.
 
     See Also
     --------
-    model_probabilities : The same of models of any kind, by their evidences.
+    model_probabilities : Posterior probabilities of any models, from their evidences.
 
     Examples
     --------
@@ -225,7 +226,9 @@ class BayesianModelAveraging(LeastSquares):
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         if np.ndim(self.prior_precision):
-            raise ValueError("prior_precision must be one number: subsets differ in their features.")
+            raise ValueError(
+                "prior_precision must be a number or 'evidence', because subsets differ in their features."
+            )
         names = ("prior_precision", "noise_precision", "fit_intercept")
         of_all = BayesianLinearRegression(**{name: getattr(self, name) for name in names})
         of_all.n_features_in_ = D
@@ -239,10 +242,10 @@ class BayesianModelAveraging(LeastSquares):
 
     def _subsets(self, D: int) -> tuple[tuple[int, ...], ...]:
         if self.subsets is not None:
-            given = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
-            if not given or any(not 0 <= d < D or len(set(s)) < len(s) for s in given for d in s):
+            listed = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
+            if not listed or any(not 0 <= d < D or len(set(s)) < len(s) for s in listed for d in s):
                 raise ValueError(f"subsets must be lists of different features, from 0 to {D - 1}.")
-            return given
+            return listed
         counts = np.cumsum([comb(D, k) for k in range(D + 1)], dtype=object)
         enough = max(int(np.searchsorted(counts, ENOUGH, side="right")) - 1, 1)
         most = min(D, enough if self.max_features is None else self.max_features)
@@ -271,14 +274,14 @@ class BayesianModelAveraging(LeastSquares):
 
     @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of the target of each row; and its standard deviation, noise included.
+        """Predictive mean of the target of each row, and optionally its standard deviation, noise included.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
             The rows.
         return_std : bool, default=False
-            Whether to give the standard deviations too.
+            Whether to also return the standard deviations.
 
         Returns
         -------

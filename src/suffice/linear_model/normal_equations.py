@@ -1,4 +1,4 @@
-"""Least squares from a square, X'X, or from rows that have it: a solution, and how to correct it.
+"""Least squares from the Gram matrix X'X, or from rows that have it: a solution, and how to correct it.
 
 Golub and Van Loan, "Matrix computations", 4th edition, 2013, sections 5.3 and 5.5.
 """
@@ -23,7 +23,7 @@ Inverse = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Solution:
-    """x with A x = B, of several the shortest."""
+    """x with A x = B: the minimum norm solution."""
 
     x: np.ndarray  # (D, T)
     error: float  # of x, relative to its length: an estimate; infinite if columns depend on each other
@@ -39,8 +39,8 @@ def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = Fal
     if root is not None and not positive:
         return units.solution(None, targets, condition, lambda b: dpotrs(root, b, lower=1)[0])
     values, axes = eigh(C)
-    kept = values > 100.0 * len(C) * units.rounding * values[-1:]  # of sums over many rows
-    values, axes = values[kept], axes[:, kept]
+    keep = values > 100.0 * len(C) * units.rounding * values[-1:]  # of sums over many rows
+    values, axes = values[keep], axes[:, keep]
     x = None
     if positive:
         lengths = np.sqrt(values)[:, None]
@@ -50,12 +50,12 @@ def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = Fal
 
 
 def solve_rows(M: np.ndarray, targets: np.ndarray, offset: Any, positive: bool = False) -> Solution:
-    """A = M'M and B = M' targets. Neither is computed: that would cost half of the digits."""
+    """A = M'M and B = M' targets. Neither is computed: forming them would lose half of the digits."""
     units = _Units.of((M**2).sum(axis=0), offset)
     rows = units.scaled(M.T).T
     basis, values, axes = svd(rows, full_matrices=False)
-    kept = values > max(rows.shape) * units.rounding * values[:1]
-    basis, values, axes = basis[:, kept], values[kept], axes[kept].T
+    keep = values > max(rows.shape) * units.rounding * values[:1]
+    basis, values, axes = basis[:, keep], values[keep], axes[keep].T
     left, right = units.shortest(axes), axes / values**2
     x = _non_negative(rows, targets) if positive else left @ ((basis / values).T @ targets)
     condition = float(values.max(initial=1.0) / values.min(initial=1.0))
@@ -64,7 +64,8 @@ def solve_rows(M: np.ndarray, targets: np.ndarray, offset: Any, positive: bool =
 
 @dataclass(frozen=True)
 class _Units:
-    """Columns in units of their lengths: then only dependence makes a matrix of them singular."""
+    """Columns scaled to unit length (diagonal preconditioning): then only collinearity makes the matrix
+    singular."""
 
     size: np.ndarray  # (D,)
     free: np.ndarray  # (D,), which columns are not constant; the coefficients of the others are zero
@@ -83,13 +84,13 @@ class _Units:
         return (b[self.free].T / self.size[self.free]).T
 
     def expanded(self, x: np.ndarray) -> np.ndarray:
-        """Coefficients of all columns, from those of free ones that are in these units."""
+        """Coefficients of all columns, from the scaled coefficients of the free ones."""
         out = np.zeros((len(self.size), *x.shape[1:]))
         out[self.free] = (x.T / self.size[self.free]).T
         return out
 
     def shortest(self, axes: np.ndarray) -> np.ndarray:
-        """P so that, of all x with axes' x = z, P z is the one that is shortest when it is expanded."""
+        """P such that P z is the x with axes' x = z whose expansion has minimum norm."""
         if axes.shape[0] == axes.shape[1]:
             return axes
         unit = self.size[self.free][:, None]
@@ -103,7 +104,7 @@ class _Units:
 
 
 def _cholesky(C: np.ndarray) -> tuple[Any, float]:
-    """Cholesky's factor, and an estimate of the condition of C; None if columns depend on each other."""
+    """Cholesky factor, and an estimate of the condition number of C; None if columns are collinear."""
     if not len(C):  # LAPACK takes no empty matrix, and NumPy solves it
         return None, 1.0
     root, failed = dpotrf(C, lower=1)

@@ -1,4 +1,5 @@
-"""Epochs of learning from mistakes: weights of features in primal form, of rows in dual form."""
+"""Epochs of the perceptron algorithm, in primal form (weights of features) and dual form (weights of
+rows)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from ..fitting.kernel import Kernel
 
 @dataclass(frozen=True, eq=False)
 class Epochs(Progress):
-    """The model to predict with, the weights that learn, and what its variant needs of the past.
+    """State of the fit: the model that predicts, the current weights, and the history that the variant needs.
 
     There are P problems: one for two classes, else one for each class against the rest.
     """
@@ -64,20 +65,20 @@ class Form(ABC):
 
     @abstractmethod
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
-        """Weights to start with, from those of hyperplanes (P, D + 1), or zero; in dual form, with scores."""
+        """Initial weights, from hyperplanes (P, D + 1) or zero; in dual form, with scores."""
 
     @abstractmethod
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
-        """One epoch, which changes what `here` holds, and the loss (P,). Returns the log."""
+        """One epoch, which changes `state` and the loss (P,) in place. Returns the log."""
 
     @abstractmethod
-    def mean(self, here: Epochs) -> np.ndarray:
+    def mean(self, state: Epochs) -> np.ndarray:
         """The mean of the weights over all visits."""
 
     @abstractmethod
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """By the last weights: scores of the rows (P, N), squared norms (P,), and those of the rows (N,)."""
 
     @cached_property
@@ -85,7 +86,8 @@ class Form(ABC):
         return example_hashes(self.block, 0)
 
     def order(self, seed: int | None, epoch: int) -> np.ndarray:
-        """Rows of some weight, as they came; or with a seed, by numbers made of them: equal ones together."""
+        """Rows of non-zero weight, in input order. With a seed, ordered by a hash of each row: equal rows are
+        adjacent."""
         (rows,) = (self.weight > 0).nonzero()
         if seed is None:
             return rows
@@ -93,47 +95,47 @@ class Form(ABC):
         return rows[np.argsort(self._hashes[rows] * odd)]
 
     def epoch(
-        self, here: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
+        self, state: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
     ) -> Epochs:
-        """Visit all rows once, and see which problems go on: those with mistakes, whose loss still falls."""
-        after = here.replace(**{name: np.array(getattr(here, name)) for name in CHANGED})
+        """Visit all rows once. Problems with mistakes whose loss still decreases stay active."""
+        after = state.replace(**{name: np.array(getattr(state, name)) for name in CHANGED})
         loss, total = np.zeros(self.P), self.weight.sum()
-        order = self.order(here.seed if shuffle else None, here.n_iter)
+        order = self.order(state.seed if shuffle else None, state.n_iter)
         log = self.learn(order, after, loss, pocket, vote)
-        new = after.steps - here.steps
-        worse = np.full(self.P, False) if tol is None else loss > here.least - tol * total
-        stuck = np.where(worse, here.stuck + 1, 0)
-        active = here.active & (new > 0) & (stuck < patience)
+        new = after.steps - state.steps
+        worse = np.full(self.P, False) if tol is None else loss > state.least - tol * total
+        stuck = np.where(worse, state.stuck + 1, 0)
+        active = state.active & (new > 0) & (stuck < patience)
         share = float(new.sum() / (self.P * total)) if np.isfinite(loss).all() else np.nan
         return after.replace(
-            trace=(*here.trace, share),
+            trace=(*state.trace, share),
             stopped_because="" if active.any() else "tolerance",
-            log=np.concatenate([here.log, log]),
+            log=np.concatenate([state.log, log]),
             active=active,
-            least=np.minimum(here.least, loss),
+            least=np.minimum(state.least, loss),
             stuck=stuck,
         )
 
-    def novikoff(self, here: Epochs) -> tuple[np.ndarray, np.ndarray]:
+    def novikoff(self, state: Epochs) -> tuple[np.ndarray, np.ndarray]:
         """Whether the last weights separate the rows, and the bound on steps that follows from them, (P,).
 
         From zero, k steps at margins of at most m make w u >= k eta gamma for a separator u of norm one, and
         |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.
         """
-        scores, norms, squares = self.geometry(here)
+        scores, norms, squares = self.geometry(state)
         rows = self.weight > 0
         least = (signs(self.codes, self.P).T * scores)[:, rows].min(axis=1)
         reach = squares[rows].max() + 2.0 * max(0.0, self.margin.max()) / self.step
         separated = least > 0
         bound = np.full(self.P, np.inf)
-        if here.from_zero:
+        if state.from_zero:
             bound[separated] = (np.sqrt(reach) / least[separated] * np.sqrt(norms[separated])) ** 2
         return separated, bound
 
 
 @dataclass(frozen=True, eq=False)
 class Primal(Form):
-    """A weight for each feature, and for one that is one."""
+    """A weight for each feature, and for a constant."""
 
     @cached_property
     def X(self) -> Any:
@@ -155,34 +157,34 @@ class Primal(Form):
         return {"W": W}
 
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
         from ..loops.perceptron import primal
 
         return primal(
-            *self._rows, self.codes, self.weight, order, self.margin, self.step, here.active, here.W,
-            here.late, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket,
-            vote,
+            *self._rows, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
+            state.late, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
+            state.pocket, vote,
         )  # fmt: skip
 
-    def mean(self, here: Epochs) -> np.ndarray:
-        return here.W - here.late / here.visits
+    def mean(self, state: Epochs) -> np.ndarray:
+        return state.W - state.late / state.visits
 
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         squares = np.asarray((self.X**2).sum(axis=1)).ravel()
-        return (self.X @ here.W).T, (here.W**2).sum(axis=0), squares
+        return (self.X @ state.W).T, (state.W**2).sum(axis=0), squares
 
 
 @dataclass(frozen=True, eq=False)
 class Dual(Form):
-    """A weight for each row, from the products of all rows."""
+    """A weight for each row, from the Gram matrix of the rows."""
 
     kernel: Kernel
 
     @cached_property
     def gram(self) -> np.ndarray:
         N = len(self.block)
-        afford(N**2, f"the products of {N} rows", "use algorithm='primal', or map the features first.")
+        afford(N**2, f"the Gram matrix of {N} rows", "use algorithm='primal', or map the features first.")
         return np.ascontiguousarray(self.kernel(self.block.X)) + float(self.bias)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
@@ -190,17 +192,18 @@ class Dual(Form):
         return {"W": zero, "F": zero}
 
     def learn(
-        self, order: np.ndarray, here: Epochs, loss: np.ndarray, pocket: bool, vote: bool
+        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
     ) -> np.ndarray:
         from ..loops.perceptron import dual
 
         return dual(
-            self.gram, self.codes, self.weight, order, self.margin, self.step, here.active, here.W, here.late,
-            here.F, here.visits, here.steps, loss, pocket, here.run, here.tried, here.best, here.pocket, vote,
+            self.gram, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
+            state.late, state.F, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
+            state.pocket, vote,
         )  # fmt: skip
 
-    def mean(self, here: Epochs) -> np.ndarray:
-        return here.W - here.late / here.visits[:, None]
+    def mean(self, state: Epochs) -> np.ndarray:
+        return state.W - state.late / state.visits[:, None]
 
-    def geometry(self, here: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return here.F, (here.W * here.F).sum(axis=1), self.gram.diagonal()
+    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return state.F, (state.W * state.F).sum(axis=1), self.gram.diagonal()

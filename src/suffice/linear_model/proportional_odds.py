@@ -1,4 +1,4 @@
-"""Proportional odds: classes that have an order. STATS601 section 5.9.
+"""Proportional odds: ordinal logistic regression. STATS601 section 5.9.
 
 McCullagh, "Regression models for ordinal data", 1980. The loss is convex in coefficients and thresholds
 together (Pratt, "Concavity of the log likelihood", 1981), so Newton's method needs no other parameters; steps
@@ -40,7 +40,8 @@ from ..statistics import Objective, class_codes, class_weights
 
 @dataclass(frozen=True, eq=False)
 class CumulativeLogits(LossModel):
-    """logit p(y <= k given x) = threshold_k - coef x: with x, the odds of all k change by one factor."""
+    """logit p(y <= k given x) = threshold_k - coef x: as x changes, the odds of all k change by one
+    factor."""
 
     theta: Annotated[np.ndarray, "(D + K - 1,)"]  # coefficients, then thresholds, which rise
     classes: Annotated[np.ndarray, "labels (K,)"]
@@ -118,13 +119,13 @@ class CumulativeLogits(LossModel):
         return out
 
     def margins(self, block: Any) -> np.ndarray:
-        """How far each row is within the thresholds of its class, (N,)."""
+        """Margin of each row: its distance from the thresholds of its class, (N,)."""
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
         c, score = class_codes(self.classes, block.y), times(block.X, self.coef[:, None])[:, 0]
         return np.minimum(ends[c + 1] - score, score - ends[c])
 
     def estimate(self, s: Objective) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         if np.ndim(s.hessian) == 0:
             raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
         return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
@@ -134,7 +135,7 @@ SOLVERS = ("newton", "lbfgs")
 
 
 class ProportionalOdds(Classifier, Iterative):
-    """Proportional odds: a logistic regression of classes that have an order.
+    """Ordinal logistic regression (the proportional odds model), for classes that have an order.
 
     ``logit p(y <= k given x) = thresholds_[k] - x coef_``: as x changes, the odds of being at most k change
     by the same factor for all k. The order of the classes is that of sorting: use numbers (see the example).
@@ -142,38 +143,38 @@ class ProportionalOdds(Classifier, Iterative):
     Parameters
     ----------
     C : float, default=1.0
-        Inverse strength of the squared penalty on the coefficients; ``np.inf`` is none, the maximum
+        Inverse of the strength of the l2 penalty on the coefficients. ``np.inf`` means no penalty: maximum
         likelihood.
     solver : {'newton', 'lbfgs'}, default='newton'
-        Newton's method, or limited-memory BFGS for many features. Both seek the same optimum.
+        Newton's method, or limited-memory BFGS for many features. Both reach the same optimum.
     tol : float, default=1e-6
-        Converged when no component of the gradient of the mean loss, by the coefficients of columns in units
-        of their deviation, is larger: as in `LogisticRegression`.
+        Tolerance of the stopping criterion: the largest component of the gradient of the mean loss, with
+        respect to the coefficients of standardized columns, as in `LogisticRegression`.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     coef_ : ndarray of shape (n_features,)
-        Coefficients: a positive one makes higher classes likelier.
+        Coefficients. A positive coefficient makes higher classes more probable.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        Where each class ends.
+        Thresholds between consecutive classes.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss by iteration.
+        Penalized mean loss by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : CumulativeLogits
-        The fitted model; its `summarize` gives the loss and the gradient of a block.
+        The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective
         The sums at the solution.
 
@@ -227,11 +228,11 @@ class ProportionalOdds(Classifier, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -265,7 +266,7 @@ class ProportionalOdds(Classifier, Iterative):
         return CumulativeLogits(theta, classes, weights, curvature), sizes
 
     def _penalised(self, standard: Standardization, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        """Mean loss plus penalty, by the parameters of standardised columns, with its derivatives."""
+        """Mean loss plus penalty, with derivatives with respect to the parameters of standardized columns."""
         ridge = standard.by_parameter(1.0 / (self.C * s.weight * standard.scale**2), len(theta))
         value = s.loss / s.weight + 0.5 * float(ridge.dot(theta**2))
         gradient = s.gradient / s.weight + ridge * theta
@@ -282,7 +283,7 @@ class ProportionalOdds(Classifier, Iterative):
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -291,7 +292,7 @@ class ProportionalOdds(Classifier, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,12 +1,12 @@
-"""Quantile regression: the line below which a share of targets lies; of the median, least absolute errors.
+"""Quantile regression. For the median, it minimizes absolute errors.
 
-Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, less and less, and each smoothed loss
-is minimised by Newton's method: a fold a step, and nothing is kept of rows between them, where interior point
-methods keep two numbers for each. Chen and Mangasarian, "A class of smoothing functions for nonlinear and
-mixed complementarity problems", 1996.
+Koenker and Bassett, "Regression quantiles", 1978. The loss is smoothed, with a decreasing width, and each
+smoothed loss is minimized by Newton's method with one fold per step. No state is kept per row between steps;
+interior point methods keep two numbers per row. Chen and Mangasarian, "A class of smoothing functions for
+nonlinear and mixed complementarity problems", 1996.
 
-Near the optimum, the residuals of most rows have their final signs. What is left is a linear program of the
-few rows near the line, which ends at a vertex, and whose dual bounds the least loss of all rows from below.
+Near the optimum, the residuals of most rows have their final signs. What remains is a linear program of the
+few rows near the line. It ends at a vertex, and its dual bounds the minimum loss of all rows from below.
 Portnoy and Koenker, "The Gaussian hare and the Laplacian tortoise", 1997.
 """
 
@@ -64,7 +64,8 @@ class QuantileSums(Objective):
 
 @dataclass(frozen=True, eq=False)
 class NearestRows(Statistics):
-    """The rows nearest to the line; and of all rows what the signs of their residuals say of the dual."""
+    """The rows nearest to the line, and the sums over all rows of the dual variables by the signs of
+    residuals."""
 
     nearest: Sample  # of columns and residuals
     slope: Annotated[np.ndarray, "(D + 1,)"]  # the sum of dual variables times columns
@@ -81,15 +82,15 @@ class QuantileLine(Line):
 
     def summarize(self, block: Any) -> QuantileSums:
         (r, Z), w, t = self.residuals(block), block.weight, self.quantile
-        bend, below, curve, gap = smoothed(r, self.width)
+        smooth, below, curve, gap = smoothed(r, self.width)
         pinball = np.where(r > 0, t * r, (t - 1.0) * r)
         gradient = Z.sums(w * (below - t))
         curvature = Z.squares(w * (curve + SOME / (2.0 * (np.abs(r) + self.width))))
-        sums = float(w @ (t * r + bend)), gradient, 0.0, curvature, float(w @ pinball), float(w @ gap)
+        sums = float(w @ (t * r + smooth)), gradient, 0.0, curvature, float(w @ pinball), float(w @ gap)
         return QuantileSums(float(w.sum()), *sums)
 
     def estimate(self, s: QuantileSums) -> Self:
-        """One Newton step, without penalty: for the study of a single step."""
+        """One Newton step without penalty, for studying a single step."""
         return self.replace(theta=self.theta + newton_step(s.curvature, s.gradient))
 
     def signs(self, r: np.ndarray) -> np.ndarray:
@@ -97,7 +98,8 @@ class QuantileLine(Line):
         return np.where(r > 0, self.quantile, self.quantile - 1.0)
 
     def nearest_rows(self, size: int, unit: float, block: Any) -> NearestRows:
-        """That many distinct rows; distances that differ by less than 1e-7 of `unit` are equal."""
+        """The nearest rows, this many distinct ones. Distances that differ by less than 1e-7 of `unit` are
+        equal."""
         r, Z = self.residuals(block)
         dual = block.weight * self.signs(r)
         distance = (np.abs(r) / unit).astype(np.float32) + np.float32(1.0)
@@ -107,8 +109,8 @@ class QuantileLine(Line):
 
 
 def smoothed(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """max(-r, 0) without its kink: the value, minus its slope, its curvature; and the distance of the loss
-    from the dual objective, if the slopes of all rows add up to zero, as they do at the minimum."""
+    """max(-r, 0), smoothed: the value, minus its first derivative, its second derivative; and the duality
+    gap, if the derivatives of all rows add up to zero, as they do at the minimum."""
     z = r / width
     below = expit(-z)
     return width * np.logaddexp(0.0, -z), below, below * expit(z) / width, np.abs(r) * expit(-np.abs(z))
@@ -116,12 +118,12 @@ def smoothed(r: np.ndarray, width: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 @dataclass(frozen=True, eq=False)
 class Vertex(Progress):
-    """Where a fit stands: a line (`model`), the sums there, means with the penalty, and the next step; the
-    best vertex so far, and the bound that its linear program gives."""
+    """State of the fit: a line (`model`), its sums, means with the penalty, and the next step; the best
+    vertex so far, and the bound from its linear program."""
 
     means: Any = None  # QuantileSums; the gradient is without the penalty
     step: Annotated[Any, "(P,) or None"] = None
-    bend: float = 0.0  # by which the penalty changes with that step
+    penalty_change: float = 0.0  # of the penalty, with that step
     promised: float = np.inf  # what the step gains, to first order
     best: Any = None  # QuantileLine
     best_sums: Any = None
@@ -130,17 +132,19 @@ class Vertex(Progress):
     allowed: float = SMOOTHED  # of the objective, what smoothing leaves to the next linear program
     size: int = 0  # rows of that
 
-    def at(self, found: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Vertex:
-        here, (s, means) = self.replace(**changes), found
-        theta, A, g = here.model.theta, means.curvature, means.gradient
+    def at(self, evaluated: tuple[QuantileSums, QuantileSums], l1: np.ndarray, **changes: Any) -> Vertex:
+        state, (s, means) = self.replace(**changes), evaluated
+        theta, A, g = state.model.theta, means.curvature, means.gradient
         step = proximal(A, A @ theta - g, theta, l1) - theta if l1.any() else newton_step(A, g)
-        bend = absolute(l1, theta + step) - absolute(l1, theta)
-        promised = -float(g @ step) - bend
-        return here.replace(statistics=s, means=means, step=step, bend=bend, promised=promised)
+        penalty_change = absolute(l1, theta + step) - absolute(l1, theta)
+        promised = -float(g @ step) - penalty_change
+        return state.replace(
+            statistics=s, means=means, step=step, penalty_change=penalty_change, promised=promised
+        )
 
-    def with_line(self, model: QuantileLine, found: tuple[QuantileSums, QuantileSums]) -> Vertex:
+    def with_line(self, model: QuantileLine, evaluated: tuple[QuantileSums, QuantileSums]) -> Vertex:
         """With the better of two lines."""
-        s, means = found
+        s, means = evaluated
         if not means.pinball < self.objective:
             return self
         return self.replace(best=model, best_sums=s, objective=means.pinball)
@@ -150,7 +154,7 @@ class Vertex(Progress):
 
     @property
     def off(self) -> float:
-        """How far the smoothed minimum can be above the least objective, to first order."""
+        """Bound on the smoothing error of the objective, to first order."""
         return float(self.means.gap + self.promised)
 
     @property
@@ -160,7 +164,7 @@ class Vertex(Progress):
 
 @dataclass(frozen=True)
 class Search:
-    """What all iterations share."""
+    """Constants of all iterations."""
 
     data: Partitions
     l1: np.ndarray  # (D + 1,)
@@ -175,60 +179,65 @@ class Search:
         means, penalty = s * (1.0 / s.weight), absolute(self.l1, model.theta)
         return s, means.replace(loss=means.loss + penalty, pinball=means.pinball + penalty)
 
-    def step(self, here: Vertex) -> Vertex:
-        if here.means is None:
-            here = here.at(self.at(here.model), self.l1)
-        near = here.off <= here.allowed * here.means.pinball + self.rounding
-        if near or here.n_iter >= PATIENCE:
-            return self.programmed(here)
-        return self.improved(here)
+    def step(self, state: Vertex) -> Vertex:
+        if state.means is None:
+            state = state.at(self.at(state.model), self.l1)
+        near = state.off <= state.allowed * state.means.pinball + self.rounding
+        if near or state.n_iter >= PATIENCE:
+            return self.programmed(state)
+        return self.improved(state)
 
-    def improved(self, here: Vertex) -> Vertex:
-        """One Newton step; where the smoothing matters more than the step, it is made narrower with it."""
-        model, means = here.model, here.means
-        narrow = here.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
+    def improved(self, state: Vertex) -> Vertex:
+        """One Newton step. If the smoothing error exceeds the gain of the step, the width is reduced as
+        well."""
+        model, means = state.model, state.means
+        narrow = state.promised <= 0.5 * means.gap and model.width > 0.1 * self.rounding
         width, length = model.width * (SHRINK if narrow else 1.0), 1.0
         while True:
-            new = model.replace(theta=model.theta + length * here.step, width=width)
-            found = self.at(new)
-            if np.isnan(found[1].loss):
-                return here.replace(trace=(*here.trace, np.nan))  # with which the iterations end
-            if found[1].loss <= means.loss - 1e-4 * length * here.promised + ROUNDING * abs(means.loss):
+            new = model.replace(theta=model.theta + length * state.step, width=width)
+            evaluated = self.at(new)
+            if np.isnan(evaluated[1].loss):
+                return state.replace(trace=(*state.trace, np.nan))  # with which the iterations end
+            if evaluated[1].loss <= means.loss - 1e-4 * length * state.promised + ROUNDING * abs(means.loss):
                 break
-            slope = float(found[1].gradient @ here.step) + here.bend  # here it is minus what is promised
-            length *= min(max(here.promised / max(here.promised + slope, here.promised, 1e-300), 0.02), 0.5)
+            slope = (
+                float(evaluated[1].gradient @ state.step) + state.penalty_change
+            )  # at the start, -promised
+            length *= min(
+                max(state.promised / max(state.promised + slope, state.promised, 1e-300), 0.02), 0.5
+            )
             if length < 1e-10:
-                return self.programmed(here)
-        return here.at(found, self.l1, model=new, trace=here.traced(found[1].loss))
+                return self.programmed(state)
+        return state.at(evaluated, self.l1, model=new, trace=state.traced(evaluated[1].loss))
 
-    def programmed(self, here: Vertex) -> Vertex:
-        """The vertex of the linear program of the nearest rows, and the bound that it gives."""
-        here = here.with_line(here.model, (here.statistics, here.means))
-        line, before = here.best, here.gap
-        near = self.data.fold(QuantileLine.nearest_rows, line, here.size, self.unit)
-        theta, bound = solved(line, near, self.l1, float(here.statistics.weight))
-        here = here.replace(bound=max(here.bound, bound))
+    def programmed(self, state: Vertex) -> Vertex:
+        """The vertex of the linear program of the nearest rows, and its bound."""
+        state = state.with_line(state.model, (state.statistics, state.means))
+        line, before = state.best, state.gap
+        near = self.data.fold(QuantileLine.nearest_rows, line, state.size, self.unit)
+        theta, bound = solved(line, near, self.l1, float(state.statistics.weight))
+        state = state.replace(bound=max(state.bound, bound))
         if np.isfinite(bound):
             new = line.replace(theta=theta)
-            found = self.at(new)
-            if np.isnan(found[1].loss):
-                return here.replace(trace=(*here.trace, np.nan))
-            here = here.with_line(new, found)
-        here = here.replace(trace=here.traced(here.objective))
-        if here.gap <= self.tol * here.objective + self.rounding:
-            return here.replace(stopped_because="tolerance")
-        if here.gap < 0.5 * before:
-            return here
-        if here.allowed > self.tol:  # smoothing goes on
-            return here.replace(allowed=max(1e-2 * here.allowed, self.tol))
-        if len(near.nearest.key) < here.size or here.size >= self.most:  # all rows, or too many
-            return here.replace(stopped_because="the duality gap")
-        return here.replace(size=4 * here.size)
+            evaluated = self.at(new)
+            if np.isnan(evaluated[1].loss):
+                return state.replace(trace=(*state.trace, np.nan))
+            state = state.with_line(new, evaluated)
+        state = state.replace(trace=state.traced(state.objective))
+        if state.gap <= self.tol * state.objective + self.rounding:
+            return state.replace(stopped_because="tolerance")
+        if state.gap < 0.5 * before:
+            return state
+        if state.allowed > self.tol:  # smoothing goes on
+            return state.replace(allowed=max(1e-2 * state.allowed, self.tol))
+        if len(near.nearest.key) < state.size or state.size >= self.most:  # all rows, or too many
+            return state.replace(stopped_because="the duality gap")
+        return state.replace(size=4 * state.size)
 
 
 def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-    """The line that is best if all rows but the nearest stay on their side of it, and a bound of the least
-    mean objective of all rows from below: minus infinity, if the nearest rows do not hold the line.
+    """The best line if all but the nearest rows stay on their side of it, and a lower bound on the mean
+    objective of all rows: minus infinity if the nearest rows do not determine the line.
 
     It is the dual for the step from theta: with a between quantile - 1 and quantile for each row, and
     abs(s) <= l1, max sum w a r + s'theta subject to sum w a z = s, of residuals r, columns z and weights w.
@@ -245,7 +254,7 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
     bent = np.flatnonzero(l1 > 0)
     low, high, box = line.quantile - 1.0, line.quantile, l1[bent] * total / heavy / size[bent]
     A = np.column_stack([(Z * w[:, None]).T, -np.eye(len(size))[:, bent]])
-    found = linprog(
+    evaluated = linprog(
         np.concatenate([-w * r, -line.theta[bent] * size[bent] / unit]),
         A_eq=A,
         b_eq=-slope,
@@ -253,45 +262,45 @@ def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) 
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if found.x is None or found.status != 0:
+    if evaluated.x is None or evaluated.status != 0:
         return line.theta, -np.inf
-    dual, penalty, step = found.x[: len(r)], found.x[len(r) :], -found.eqlin.marginals
+    dual, penalty, step = evaluated.x[: len(r)], evaluated.x[len(r) :], -evaluated.eqlin.marginals
     zero = np.zeros(len(step), bool)
     zero[bent] = np.abs(penalty) < (1.0 - 1e-9) * box
     step[zero] = -(line.theta * size / unit)[zero]
     on = (dual > low + 1e-9) & (dual < high - 1e-9)  # the line goes through these rows, and exactly so
     step[~zero] += np.linalg.lstsq(Z[on][:, ~zero], r[on] - Z[on] @ step, rcond=None)[0]
-    left = np.abs(A @ found.x + slope) @ np.abs(step)  # of equations that hold to rounding only
+    left = np.abs(A @ evaluated.x + slope) @ np.abs(step)  # of equations that hold to rounding only
     theta = np.where(zero, 0.0, line.theta + step * unit / size)
-    return theta, (rest - found.fun - left) * heavy * unit / total
+    return theta, (rest - evaluated.fun - left) * heavy * unit / total
 
 
 class QuantileRegressor(Regressor, Iterative):
-    """Linear regression to a quantile of the target, by default the median: least absolute errors.
+    """Linear quantile regression. By default it predicts the median, and minimizes absolute errors.
 
-    Minimises ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
-    line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum, and a
-    linear program of the rows nearest to the line gives it to rounding, with a bound that proves it. Where
-    several lines are the best, one of them is found.
+    Minimizes ``mean(q(y - X coef - intercept)) + alpha * |coef|_1``, with ``q(r) = quantile * r`` above the
+    line and ``(quantile - 1) * r`` below it. Newton's method on a smoothed loss comes near the optimum. A
+    linear program of the rows nearest to the line then gives it to rounding, with a duality gap. If several
+    lines are optimal, one of them is returned.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        The share of the targets below the line, between 0 and 1.
+        The quantile to predict, strictly between 0 and 1.
     alpha : float, default=1.0
-        Strength of the absolute penalty; the intercept is not penalised.
+        Strength of the l1 penalty. The intercept is not penalized.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     solver : str, default='highs'
-        Ignored: linear programs have few rows, whatever the number of rows, and HiGHS solves them.
+        Ignored: HiGHS solves the linear programs, which use few of the rows.
     solver_options : dict, default=None
         Ignored.
     tol : float, default=1e-7
-        Converged when the objective is at most so much, relative to itself, above the least there is.
+        Tolerance of the duality gap, relative to the objective.
     max_iter : int, default=200
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -300,16 +309,16 @@ class QuantileRegressor(Regressor, Iterative):
     intercept_ : float
         Intercept.
     dual_gap_ : float
-        The objective is at most so much above its least value, by the dual of the last linear program;
-        infinite if the iterations ended before one was solved.
+        Duality gap of the last linear program: an upper bound on the distance of the objective from its
+        minimum. Infinite if the iterations stopped before one was solved.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
         The objective by iteration, smoothed until a linear program is solved.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : QuantileLine
         The fitted model.
     statistics_ : QuantileSums
@@ -317,7 +326,7 @@ class QuantileRegressor(Regressor, Iterative):
 
     See Also
     --------
-    HuberRegressor : Squares for small errors, absolute values for large ones.
+    HuberRegressor : Squared loss for small errors, absolute loss for large ones.
 
     Examples
     --------
@@ -375,11 +384,11 @@ class QuantileRegressor(Regressor, Iterative):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -401,7 +410,7 @@ class QuantileRegressor(Regressor, Iterative):
         return self
 
     def _start(self, data: Partitions) -> tuple[QuantileLine, float]:
-        """The line of least squares, and the rounding of targets."""
+        """The least squares line, and the rounding error of the targets."""
         D = self.n_features_in_
         afford(D**2, f"the second derivatives by {D} features", "use fewer.")
         line, s = least_squares(data, D, self.fit_intercept)
@@ -415,8 +424,8 @@ class QuantileRegressor(Regressor, Iterative):
         if not self.alpha and are_dependent(line.square(s)[:D, :D]):
             basis, theta, spread = orthogonal(data, D, self.fit_intercept)
             width = max(spread, 1e-10 * size) or 1.0
-        how = self.fit_intercept, self.fit_intercept and are_apart(s, D), self.quantile, width
-        start = QuantileLine(np.append(theta, of_center), center, *how, basis=basis)
+        settings = self.fit_intercept, self.fit_intercept and are_apart(s, D), self.quantile, width
+        start = QuantileLine(np.append(theta, of_center), center, *settings, basis=basis)
         return start, ROUNDED * size
 
     def _fitted(self, model: QuantileLine) -> dict[str, Any]:
@@ -424,7 +433,7 @@ class QuantileRegressor(Regressor, Iterative):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The quantile of the target of each row.
+        """Predict the quantile of the target of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -1,11 +1,11 @@
-"""Least squares to the last digits: where moments leave too few, the data is read again.
+"""Iterative refinement of least squares: if moments lose too many digits, the data is read again.
 
-Moments hold squares. Where features nearly depend on each other or are far from the origin, that costs half
-of the digits, or all of them. An estimate of the error, from the condition of the moments, says what follows:
+Moments hold squares. If features are nearly collinear or far from the origin, that costs half of the digits,
+or all of them. An estimate of the error, from the condition of the moments, says what follows:
 
 * nothing, if each coefficient has eleven digits, and there are more rows than fifty;
-* passes that sum residuals in twice the precision and so correct the coefficients, one or two as a rule;
-* before these, if moments hardly tell the features apart, one pass that sums a triangular factor.
+* passes that sum residuals in double-double precision to correct the coefficients, usually one or two;
+* before these, if the moments are nearly singular, one pass of QR factorizations (TSQR).
 
 Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel, Hida, Riedy and Li,
 "Extra-precise iterative refinement for overdetermined least squares problems", 2009.
@@ -34,7 +34,7 @@ PASSES = 10
 
 
 class Refined(OnePass):
-    """Least squares estimators whose `fit` reads the data again where moments leave too few digits."""
+    """Least squares estimators whose `fit` reads the data again if moments lose too many digits."""
 
     def _guarantee(self) -> Guarantee:
         return Guarantee()  # whatever the solver is called
@@ -49,16 +49,16 @@ class Refined(OnePass):
 
 
 def refined(start: Any, s: Moments, data: Partitions) -> tuple[Any, Moments | Factor]:
-    """The least squares solution of the rows whose moments are `s`; and the sums from which it began."""
+    """The least squares solution of the rows whose moments are `s`, and the sums from which it started."""
     sums: Moments | Factor = s
     solution = start.solve(s)
     model = start.through(s, solution.x)
     if (s.weight > FEW or start.positive) and _error(model, s, solution) <= ENOUGH:
         return model, s
     if solution.error > MOST or start.positive:
-        found = data.fold(type(start).factor, start)
-        if found.weight > 0:
-            sums, solution = found, start.solve(found)
+        summed = data.fold(type(start).factor, start)
+        if summed.weight > 0:
+            sums, solution = summed, start.solve(summed)
     if start.positive:  # which coefficients are zero is not for residuals to say
         return start.through(s, solution.x), sums
     return _corrected(start, s, solution, data), sums
@@ -75,7 +75,7 @@ def _error(model: Any, s: Moments, solution: Solution) -> float:
 
 @dataclass(frozen=True)
 class _Units:
-    """Lines in units of the columns: what an error of all coefficients is in each of them."""
+    """Scales of the columns: they convert an error of the solution to one of each coefficient."""
 
     size: np.ndarray  # (T, D), lengths of the columns
     mean: np.ndarray  # (D,), of the columns; zero without an intercept
@@ -91,38 +91,38 @@ class _Units:
         return np.max(np.abs(coef) * self.size, axis=1)
 
     def reach(self, length: np.ndarray) -> np.ndarray:
-        """How much coefficients, and the intercepts that follow, change by so much, (T, D + 1)."""
+        """Change of each coefficient and intercept if the solution changes by this length, (T, D + 1)."""
         of_coef = length[:, None] / self.size
         return np.hstack([of_coef, of_coef @ np.abs(self.mean)[:, None]])
 
     def relative(self, error: np.ndarray, theta: np.ndarray, least: float) -> float:
-        """The largest error relative to a number, or to `least` of what the largest number amounts to."""
+        """Largest relative error of a coefficient. Small coefficients count as `least` times the largest."""
         of = np.maximum(np.abs(theta), self.reach(least * self.length(theta[:, :-1])))
         return float(np.max(np.divide(self.reach(error), of, out=np.zeros_like(of), where=of > 0)))
 
 
 def _corrected(start: Any, s: Moments, solution: Solution, data: Partitions) -> Any:
-    """Newton steps with residuals in twice the precision, until each coefficient is right to rounding."""
+    """Newton steps with residuals in double-double precision, until each coefficient is exact to rounding."""
     (D, T), units = solution.x.shape, _Units.of(start, s, solution)
     mean, alpha = units.mean, np.broadcast_to(start.alpha, T)[:, None]
 
     def lines(coef: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Coefficients and intercepts, (2, T, D + 1), of lines that are at `level` where the means are."""
+        """Coefficients and intercepts, (2, T, D + 1), of lines whose value at the means is `level`."""
         return np.concatenate([coef, plus(level, -total(times(coef, mean)))[..., None]], axis=2)
 
     coef, before = twofold(solution.x.T), 1.0
     level = twofold(s.mean[D:] if start.fit_intercept else np.zeros(T))
     theta = lines(coef, level)
     for _ in range(PASSES):
-        found = data.fold(type(start).residual, start, theta).value
-        about_means = plus(found[:, :, :D], -times(found[:, :, D:], mean))
+        summed = data.fold(type(start).residual, start, theta).value
+        about_means = plus(summed[:, :, :D], -times(summed[:, :, D:], mean))
         step = solution.inverse(plus(about_means, -times(coef, alpha))[0].T).T
         of_step, of_all = units.length(step), units.length(coef[0])
         change = float(np.max(of_step / np.where(of_step + of_all > 0, of_step + of_all, 1.0)))
         if not change < 0.5 * before:
             break
         coef = plus(coef, twofold(step))
-        level = plus(level, twofold(found[0, :, D] / s.weight)) if start.fit_intercept else level
+        level = plus(level, twofold(summed[0, :, D] / s.weight)) if start.fit_intercept else level
         theta = lines(coef, level)
         left = max(change / before, min(solution.error, 1.0)) * of_step
         if units.relative(left, theta[0], least=1e-8) <= EPS:

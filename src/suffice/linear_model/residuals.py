@@ -1,4 +1,4 @@
-"""What robust regressions share: residuals of a line about the centre of the rows, and where to start."""
+"""Shared by robust regressions: residuals of a line about the centre of the rows, and the start."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ DEPENDENT = 1e-3  # of the length of a column, what is left of it less its part 
 
 @dataclass(frozen=True, eq=False)
 class Line(LossModel):
-    """y = (x - center) coef + intercept: far from the origin, only about a centre the two are told apart."""
+    """y = (x - center) coef + intercept. Centring separates coefficients from intercept far from the
+    origin."""
 
     theta: Annotated[np.ndarray, "(P,)"]  # coefficients, the intercept, what else there is
     center: Annotated[np.ndarray, "(D,)"]  # zero without an intercept
@@ -50,14 +51,14 @@ class Line(LossModel):
         return float(self.theta[self.n_columns] - self.center @ self.coef) if self.fit_intercept else 0.0
 
     def residuals(self, block: Any) -> tuple[np.ndarray, Any]:
-        """y minus what the line says; and the derivatives of the line, as columns."""
+        """Residuals of the line, and its derivatives as columns."""
         columns = Columns.of(self, block.X)
         return block.y.astype(np.float64) - columns.times(self.theta), columns
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows less their centre, and ones for the intercept. If they can, sums are centred, and not the rows."""
+    """Rows minus their centre, and ones for the intercept. If possible, sums are centred and not the rows."""
 
     X: Any  # (N, D): about the origin, or about the centre
     center: Any  # (D,), of sums that are still about the origin; None if they are not
@@ -73,7 +74,7 @@ class Columns:
         return cls(X, line.center if line.center.any() else None, line.fit_intercept)
 
     def times(self, theta: np.ndarray) -> np.ndarray:
-        """What the line says of each row."""
+        """Predictions of the line."""
         D = self.X.shape[1]
         at = (theta[D] if self.ones else 0.0) - (0.0 if self.center is None else self.center @ theta[:D])
         return np.asarray(self.X.dot(theta[:D])) + at
@@ -85,29 +86,29 @@ class Columns:
 
     def sums(self, weight: np.ndarray) -> np.ndarray:
         """Z' weight for the columns Z about the centre."""
-        found, total = np.asarray(self.X.T.dot(weight)), weight.sum()
+        product, total = np.asarray(self.X.T.dot(weight)), weight.sum()
         if self.center is not None:
-            found = found - total * self.center
-        return np.append(found, total) if self.ones else found
+            product = product - total * self.center
+        return np.append(product, total) if self.ones else product
 
     def squares(self, weight: np.ndarray) -> np.ndarray:
         """Z' diag(weight) Z."""
         felt = np.flatnonzero(weight)
         few = 2 * len(felt) < len(weight)
-        found = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
+        product = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
         edge = self.sums(weight)
         if not self.ones:
-            return found
+            return product
         if self.center is not None:
             cross = np.outer(edge[:-1], self.center)
-            found = found - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
+            product = product - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
         out = np.empty((len(edge), len(edge)))
-        out[:-1, :-1], out[-1], out[:, -1] = found, edge, edge
+        out[:-1, :-1], out[-1], out[:, -1] = product, edge, edge
         return out
 
 
 def least_squares(data: Partitions, D: int, fit_intercept: bool) -> tuple[LinearModel, Moments]:
-    """The line of least squares, and the moments of rows and targets: one pass."""
+    """The least squares line and the moments of rows and targets, in one pass."""
     start = LinearModel(np.zeros((1, D)), np.zeros(1), 0.0, fit_intercept)
     s = data.fold(LinearModel.summarize, start)
     must_have_one_target(start, s)
@@ -115,7 +116,7 @@ def least_squares(data: Partitions, D: int, fit_intercept: bool) -> tuple[Linear
 
 
 def are_dependent(square: np.ndarray) -> bool:
-    """Whether a column is nearly a combination of those before it, by their products."""
+    """Whether a column is nearly a linear combination of earlier ones, by the Gram matrix."""
     felt = np.flatnonzero(np.diag(square) > 0)
     square = square[np.ix_(felt, felt)]
     size = np.sqrt(np.diag(square))
@@ -126,10 +127,10 @@ def are_dependent(square: np.ndarray) -> bool:
 
 
 def orthogonal(data: Partitions, D: int, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
-    """Combinations of columns that are orthogonal over the rows, (D, rank), each of mean square one; the
-    coefficients of least squares in them, and the root mean square of their residuals.
+    """Orthogonal linear combinations of the columns, (D, rank), each of mean square one; the least squares
+    coefficients in this basis, and the root mean square of the residuals.
 
-    By a triangular factor: of columns that differ by 1e-7, products have lost what they differ by.
+    By a QR factorization: for columns that differ by 1e-7, the Gram matrix has lost the difference.
     """
     s = data.fold(_factor)
     R = s.R if fit_intercept else np.concatenate([s.R, np.sqrt(s.weight) * s.mean[None]])
@@ -137,10 +138,10 @@ def orthogonal(data: Partitions, D: int, fit_intercept: bool) -> tuple[np.ndarra
     size = np.sqrt((R**2).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
     U, value, axes = svd(R / size, full_matrices=False)
-    kept = value > D * np.finfo(np.float64).eps * value[0]
-    basis = np.sqrt(s.weight) * axes[kept].T / value[kept] / size[:, None]
-    theta = U[:, kept].T @ target
-    rest = target - U[:, kept] @ theta
+    keep = value > D * np.finfo(np.float64).eps * value[0]
+    basis = np.sqrt(s.weight) * axes[keep].T / value[keep] / size[:, None]
+    theta = U[:, keep].T @ target
+    rest = target - U[:, keep] @ theta
     return basis, theta / np.sqrt(s.weight), float(np.sqrt(rest @ rest / s.weight))
 
 
@@ -156,7 +157,7 @@ def are_apart(s: Moments, D: int) -> bool:
 
 
 def root_mean_square(model: LinearModel, s: Moments) -> float:
-    """Of the residuals; at least what rounding leaves of the targets."""
+    """Root mean square of the residuals, at least the rounding error of the targets."""
     D = model.coef.shape[1]
     square, direction = model.square(s) / s.weight, np.append(-model.coef[0], 1.0)
     least = 1e-10 * np.sqrt(square[D, D] + s.mean[D] ** 2)
@@ -164,7 +165,7 @@ def root_mean_square(model: LinearModel, s: Moments) -> float:
 
 
 def newton_step(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Minus the inverse Hessian times the gradient; what nothing depends on stays."""
+    """Minus the inverse Hessian times the gradient. Parameters without curvature do not move."""
     felt = np.diag(hessian) > 0
     step = np.zeros_like(gradient)
     if felt.any():

@@ -1,4 +1,4 @@
-"""Least squares as a classifier: a class is a target of plus or minus one. CS181 3.5.2."""
+"""Ridge classifier: least squares with targets of plus or minus one. CS181 3.5.2."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .refinement import Refined
 
 @dataclass(frozen=True, eq=False)
 class LinearClasses(LinearModel):
-    """Scores X coef' + intercept, fitted by squares to 1 for the class of a row and -1 for all others.
+    """Scores X coef' + intercept, fitted by least squares to 1 for the class of a row and -1 for all others.
 
-    Of two classes, the second has the only score.
+    With two classes, there is one score: that of the second.
     """
 
     classes: Annotated[Any, "labels (K,) or None"] = None
@@ -40,43 +40,43 @@ class LinearClasses(LinearModel):
 
 
 class RidgeClassifier(Classifier, Refined):
-    """Classes by least squares with a squared penalty: targets are 1 for the class and -1 for all others.
+    """Classifier by ridge regression: targets are 1 for the class and -1 for all others.
 
-    The data is read twice: once for the classes, and once for the moments; where moments leave fewer than
-    eleven digits it is read again, as by :class:`LinearRegression`. Rows that are far on the right
-    side count as errors too, since their score is not one; :class:`LogisticRegression` does not mind them.
+    The data is read twice: once for the classes, and once for the moments. If moments leave fewer than eleven
+    digits it is read again, as in :class:`LinearRegression`. Rows far on the correct side are penalized too,
+    since their score is not one; :class:`LogisticRegression` does not penalize them.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Strength of the penalty ``alpha * |coef|^2``; the intercept is not penalised.
+        Strength of the penalty ``alpha * |coef|^2``. The intercept is not penalized.
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
-        Ignored: the data is never changed.
+        Ignored: `X` is never modified.
     max_iter : int, default=None
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     tol : float, default=1e-4
-        Ignored: there is no iteration.
+        Ignored: the fit does not iterate.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes; 'balanced' gives all the same total.
+        Weights of the classes. 'balanced' gives every class the same total weight.
     solver : str, default='auto'
         Ignored: the solution is exact.
     positive : bool, default=False
-        Whether coefficients must not be negative.
+        Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
-        Ignored: nothing is random.
+        Ignored: the fit is deterministic.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        Coefficients; of two classes, those of the second.
+        Coefficients. For two classes, those of the second.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
     n_iter_ : int
-        Always 1: there is no iteration.
+        Always 1: the fit does not iterate.
     solver_ : str
         Always 'cholesky'.
     model_ : LinearClasses
@@ -133,8 +133,8 @@ class RidgeClassifier(Classifier, Refined):
         afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
         classes = classes_of(data)
         weights = class_weights(self.class_weight, data, classes)
-        how = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
-        return LinearClasses(np.zeros((1, D)), np.zeros(1), *how, classes, weights)
+        options = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
+        return LinearClasses(np.zeros((1, D)), np.zeros(1), *options, classes, weights)
 
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         return {
@@ -147,7 +147,7 @@ class RidgeClassifier(Classifier, Refined):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes; for two, of the second against the first.
+        """Scores of the classes. For two classes, one score: of the second against the first.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -155,7 +155,7 @@ class RidgeClassifier(Classifier, Refined):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the largest score of each row.
+        """Predict the class with the largest score.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

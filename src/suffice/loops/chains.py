@@ -1,8 +1,9 @@
-"""Chains of K states: sums and maxima over all paths. Li ch. 10 (forward, backward, Viterbi) and ch. 11.
+"""Forward-backward and Viterbi recursions of chains of K states. Li ch. 10 and 11.
 
-Potentials are not negative, and the largest of each step is one: a path scores the product of the potentials
-of its states and of its moves. Sequences stand one after the other, s from offset[s] to offset[s + 1]. Moves
-are (1, K, K), the same at all steps, or (N, K, K), those into each step; those into the first are not used.
+Potentials are not negative, and the largest of each step is one. The score of a path is the product of the
+potentials of its states and transitions. Sequences are concatenated: s has the rows offset[s] to offset[s +
+1]. Transitions are (1, K, K), the same at all steps, or (N, K, K), those into each step; those into the first
+are not used.
 
 Entries are addressed one by one: a view of a row in an inner loop costs as much as the row.
 """
@@ -98,8 +99,9 @@ def _filter(E, start, moves, first, end, alpha, at, scale, ahead):
 def forward(E, start, moves, offset):
     """Filtered states and scales.
 
-    alpha[n, k] is the share of state k at step n given the steps up to n; the product of scale over the steps
-    of a sequence is the sum over its paths. Lost are sequences of no path, or of none that floats can hold.
+    alpha[n, k] is the probability of state k at step n given the steps up to n. The product of scale over the
+    steps of a sequence is its partition function. Lost are sequences without a path, or whose paths
+    underflow.
     """
     N, K = E.shape
     alpha, scale, ahead = np.zeros((N, K)), np.zeros(N), np.empty(K)
@@ -128,7 +130,7 @@ def _outer(left, right, count, out, m):
 
 @jit
 def smooth(E, start, moves, turned, offset, weight):
-    """States and moves given all steps; `turned` are the moves, each transposed.
+    """Marginals of states and transitions given all steps; `turned` are the transposed transitions.
 
     Returns gamma (N, K), times the weight of the sequence; the same of moves, summed over steps (1, K, K) or
     into each step (N, K, K); the scales, and which sequences are lost, as `forward` does; and which faded:
@@ -229,8 +231,8 @@ def best_paths(U, start, moves, offset):
 
 @jit
 def k_best_paths(U, start, moves, count):
-    """Of one sequence: the best `count` paths in falling order, (count, N), and their scores; where there are
-    fewer, -inf. All are logarithms."""
+    """The best `count` paths of one sequence by decreasing score, (count, N), and their scores; -inf if there
+    are fewer. All are logarithms."""
     N, K = U.shape
     each = len(moves) > 1
     score = np.full((N, K, count), -np.inf)
@@ -323,7 +325,8 @@ def log_backward(U, moves, offset):
 
 @jit
 def add_log_pairs(before, U, after, moves, total, weight, pairs):
-    """Of one sequence: add the shares of its moves, times the weight, to `pairs`: (1, K, K), or of each step.
+    """Add the marginals of the transitions of one sequence, times the weight, to `pairs`: (1, K, K), or of
+    each step.
 
     `before` and `after` are what `log_forward` and `log_backward` give, and `total` the log of all paths.
     """

@@ -1,4 +1,4 @@
-"""How inner loops are compiled, and where the machine code is kept."""
+"""Compilation of inner loops, and the cache of their machine code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinate descent for least squares with an absolute penalty, from products of columns."""
+"""Coordinate descent for least squares with an l1 penalty, from the Gram matrix."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ jit = compiled(fastmath={"contract", "reassoc"})
 
 @jit
 def descend(A, b, yy, l1, l2, positive, tol, max_iter, w, q):
-    """Minimise |y - X w|^2 / 2 + l1 |w|_1 + l2 |w|^2 / 2 in place, given A = X'X, b = X'y and yy = y'y.
+    """Minimize |y - X w|^2 / 2 + l1 |w|_1 + l2 |w|^2 / 2 in place, given A = X'X, b = X'y and yy = y'y.
 
-    It ends when the duality gap is at most tol. `q` is scratch. Returned are the gap and the sweeps over all
-    coordinates. Friedman, Hastie and Tibshirani 2010.
+    It stops when the duality gap is at most tol. `q` is scratch. Returns the gap and the number of sweeps.
+    Friedman, Hastie and Tibshirani 2010.
     """
     D = len(b)
     for i in range(D):
@@ -48,7 +48,7 @@ def descend(A, b, yy, l1, l2, positive, tol, max_iter, w, q):
 
 @jit
 def duality_gap(b, yy, l1, l2, positive, w, q):
-    """How far above its least value the objective is, at most: q = A w. Kim et al. 2007."""
+    """The duality gap, with q = A w. Kim et al. 2007."""
     residual, fitted, absolute, squares, slope = yy, 0.0, 0.0, 0.0, 0.0
     for j in range(len(b)):
         residual += w[j] * (q[j] - 2.0 * b[j])

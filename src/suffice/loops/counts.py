@@ -1,4 +1,4 @@
-"""Sums by label in one reading of the rows, and sums of what is looked up for categories."""
+"""Sums by label in one pass over the rows, and sums of table lookups of categories."""
 
 from __future__ import annotations
 

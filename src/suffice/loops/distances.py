@@ -1,7 +1,7 @@
 """Distances from rows to K points, and moments of rows about K points.
 
-Rows are taken in tiles of which each feature is contiguous, so that the innermost loop runs over rows and
-is vectorised whatever K and D are. Responsibilities come as (K, N). A NaN entry counts in no sum.
+Rows are taken in tiles of which each feature is contiguous, so that the innermost loop runs over rows and is
+vectorized for any K and D. Responsibilities are (K, N). NaN entries are left out of sums.
 """
 
 from __future__ import annotations

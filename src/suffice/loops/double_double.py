@@ -1,4 +1,4 @@
-"""Numbers as unevaluated sums of two floats, high and low: twice the working precision.
+"""Double-double arithmetic: numbers as unevaluated sums of two floats, high and low.
 
 Dekker, "A floating-point technique for extending the available precision", 1971; Ogita, Rump and Oishi,
 "Accurate sum and dot product", 2005. `two_sum` and `two_product` take floats or arrays, and are compiled in

@@ -1,4 +1,4 @@
-"""Rows of a factor that may not be negative, each improved by itself."""
+"""Non-negative factors: updates of their rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ TILE = 16
 
 @jit
 def coordinate_sweeps(F, gram, cross, order, weight, tol, most):
-    """Minimise f gram f' / 2 - cross f' over each row f of F, not negative, one coordinate after the other.
+    """Minimize f gram f' / 2 - cross f' over each row f of F, not negative, one coordinate after the other.
 
-    In place. A row is left when in a sweep the slopes, in the directions that are open, add up to no more
-    than `tol` of what they did in the first, or after so many sweeps. Returns that sum of the first sweep, of
-    all rows by weight.
+    In place. A row is done when the sum of its projected gradient in a sweep is at most `tol` times that of
+    the first, or after the maximum number of sweeps. Returns the weighted sum over rows of that of the first
+    sweep.
     """
     N, K = F.shape
     f, c = np.empty((K, TILE)), np.empty((K, TILE))
@@ -79,8 +79,8 @@ def coordinate_sweeps(F, gram, cross, order, weight, tol, most):
 def divergence_updates(data, indices, indptr, Ht, size, l1, l2, least, tol, most, W):
     """Multiplicative updates of the rows of W, in place: less divergence of X from W H.
 
-    `size` has the sums of the columns of Ht. A row is left when no entry changes by more than `tol` of the
-    largest, or after so many updates.
+    `size` has the sums of the columns of Ht. A row is done when no entry changes by more than `tol` of the
+    largest, or after the maximum number of updates.
     """
     K = Ht.shape[1]
     share = np.empty(K)

@@ -1,4 +1,4 @@
-"""Links sorted by target, and what flows along them. Sums are in the order of the links, to the bit."""
+"""Links sorted by target, and the flow along them. Sums are in the order of the links, to the bit."""
 
 from __future__ import annotations
 

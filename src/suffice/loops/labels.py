@@ -1,4 +1,4 @@
-"""Paths that are known: what they score, and where they add to counts."""
+"""Known paths: their scores, and their counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of log-linear models: their errors from their scores, and an epoch of SVRG."""
+"""Log-linear models: errors of rows from their scores, and an epoch of SVRG."""
 
 from __future__ import annotations
 

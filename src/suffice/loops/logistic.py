@@ -1,4 +1,4 @@
-"""The binomial log loss of rows and its gradient, in one reading of them."""
+"""The binomial log loss of rows and its gradient, in one pass over them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Learning of chains one sequence at a time: perceptron, block-coordinate Frank-Wolfe, structured SMO.
+"""Training of chains one sequence at a time: perceptron, block-coordinate Frank-Wolfe, structured SMO.
 
-Rows are CSR: data, indices, indptr. W is (D, K), T the scores of moves (K, K). Sequences stand one after the
-other, s from offset[s] to offset[s + 1]; they are visited in the given order, and W and T change on the way.
+Rows are CSR: data, indices, indptr. W is (D, K), T the scores of transitions (K, K). Sequences are
+concatenated: s has the rows offset[s] to offset[s + 1]. They are visited in the given order, and W and T
+change in place.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ def perceptron(data, indices, indptr, offset, codes, weight, order, W, T, late_W
 def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, share, moves, level):
     """One pass of block-coordinate Frank-Wolfe: algorithm 4 of Lacoste-Julien et al. (2013).
 
-    The corner of a sequence is a path; its block of the dual is kept as the shares of states (N, K) and of
-    moves, summed (S, K, K), with the cost of them (S,). Each visit goes from the block towards the path that
-    violates the margin most, as far as is best.
+    The corner of a sequence is a path. Its block of the dual is stored as the marginals of states (N, K) and
+    of transitions, summed (S, K, K), with their cost (S,). Each visit moves the block towards the path that
+    violates the margin most, by an exact line search.
     """
     size, K = longest(offset), len(T)
     U, A = np.empty((size, K)), np.empty((size, K))
@@ -130,7 +131,8 @@ def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, 
 
 @jit
 def smo(gram, offset, codes, cost, scale, order, U, T, share, moves, tries):
-    """One pass of SMO in the factored dual: shares of states (N, K) and of moves into each step (N, K, K).
+    """One pass of SMO in the factored dual: marginals of states (N, K) and of transitions into each step (N,
+    K, K).
 
     A visit moves weight between two paths of a sequence, to the one that violates the margin most, from the
     one that does least among those that have weight, as far as is best: Taskar, Guestrin and Koller (2003),

@@ -1,4 +1,4 @@
-"""Learning from mistakes, one row at a time: epochs of perceptrons in primal and in dual form.
+"""Epochs of the perceptron algorithm, in primal and in dual form.
 
 There are P problems, each of one class against the rest, or one for two classes: then of the second. A row of
 weight w is visited w times in a row: its steps go on until it is right or w is used up, the last of them by

@@ -1,4 +1,4 @@
-"""Topics of documents, one by one: steps of expectation maximisation, and the weights where they end."""
+"""Topic weights of documents by EM and Newton steps."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _interior(data, indices, begin, stop, A, active, m, theta, t, z, g, B, H, to
 def fold_in(data, indices, indptr, A, power, max_iter, tol, theta):
     """Improve the topic weights theta (N, K) of documents, given what words weigh in topics, A (V, K).
 
-    By steps of expectation maximisation: the new weights are the expected shares of the topics, where that of
+    By steps of expectation maximization: the new weights are the expected shares of the topics, where that of
     a word is in proportion to theta^power A. Of power one, few of them, then steps of Newton's. It rests when
     no weight would grow by more than the factor 1 + tol.
     """

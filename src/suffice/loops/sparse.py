@@ -1,4 +1,4 @@
-"""Products of CSR rows with dense matrices of few columns; they let other threads run, as SciPy's may not."""
+"""Products of CSR rows with dense matrices of few columns, without the GIL."""
 
 from __future__ import annotations
 

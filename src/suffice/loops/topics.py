@@ -1,6 +1,6 @@
 """Topics of documents: the E step of latent Dirichlet allocation, and its collapsed Gibbs sampler.
 
-Documents are CSR rows of counts. What belongs to a word is a row of K numbers, one a topic, side by side.
+Documents are CSR rows of counts. The values of a word are a row of K numbers, one per topic.
 
 Logarithms and exponentials are written out, of polynomials and of the bits of floats, so that the compiler
 works on several topics at once. These functions must not be reordered, and have decorators of their own.

@@ -1,4 +1,4 @@
-"""Sums of products in twice the working precision: see `double_double`."""
+"""Sums of products in double-double precision: see `double_double`."""
 
 from __future__ import annotations
 

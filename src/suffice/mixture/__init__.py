@@ -1,4 +1,4 @@
-"""Mixtures: groups that are hidden."""
+"""Mixture models."""
 
 from .gaussian import GaussianMixture
 from .latent_class import LatentClass

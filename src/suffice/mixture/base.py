@@ -1,4 +1,4 @@
-"""What all mixtures share: how they start, run and predict, whatever their family. Li ch. 9."""
+"""Base class of mixture models over any family: initialization, EM and prediction. Li ch. 9."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..statistics import Description, describe
 
 
 class BaseMixture(DensityMixin, Iterative):
-    """A mixture estimator is a family, the names of its parameters, and this."""
+    """Base class of mixture estimators. A subclass adds a family and the names of its parameters."""
 
     model_: Annotated[Mixture, "D"]
 
@@ -53,40 +53,40 @@ class BaseMixture(DensityMixin, Iterative):
         "checkpoint": CHECKPOINT,
     }
 
-    def _family(self, data: Partitions, found: Description) -> Family:
-        """K densities that know what to sum: those the mixture starts from."""
+    def _family(self, data: Partitions, description: Description) -> Family:
+        """The family of K densities from which EM starts."""
         raise NotImplementedError
 
     def _start(self, mixture: Mixture) -> Mixture:
-        """The start, with whatever the user has set of it."""
+        """The initial model, with the initial values set by the user."""
         return mixture
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by expectation maximisation.
+        """Fit to rows by expectation maximization.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows; NaN is not observed. See `suffice.rows` for tables that hold their weight.
+            The rows. NaN means not observed. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
         self
         """
         data = open_rows(self, X, None, sample_weight)
-        found = data.fold(describe)
-        if found.rows < self.n_components:
+        description = data.fold(describe)
+        if description.rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components={self.n_components}, "
-                f"n_samples={found.rows:g}."
+                f"n_samples={description.rows:g}."
             )
         progress = em(
-            self._starts(data, found),
+            self._starts(data, description),
             data,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -99,25 +99,25 @@ class BaseMixture(DensityMixin, Iterative):
         return self
 
     def _goes_on(self) -> bool:
-        """Whether the fit starts from the last one."""
+        """Whether the fit starts from the previous one."""
         return False
 
-    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+    def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
         K = self.n_components
         prior = copy(getattr(self, "weight_concentration_prior", 1.0))
         if np.shape(prior) not in ((), (K,)):
             raise ValueError(
-                f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: one a "
-                "component."
+                f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: "
+                f"one per component."
             )
-        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, found), prior)
+        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, description), prior)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
-        return tuple(self._start(self._seeded(mixture, data, found, int(seed))) for seed in seeds)
+        return tuple(self._start(self._seeded(mixture, data, description, int(seed))) for seed in seeds)
 
-    def _seeded(self, mixture: Mixture, data: Partitions, found: Description, seed: int) -> Mixture:
-        """The mixture estimated from a first division of the rows among its components."""
-        division = Division.of(data, found, self.n_components, self.init_params, seed)
+    def _seeded(self, mixture: Mixture, data: Partitions, description: Description, seed: int) -> Mixture:
+        """The mixture estimated from initial responsibilities."""
+        division = Division.of(data, description, self.n_components, self.init_params, seed)
         if division.centers is not None:
             distinct = len(np.unique(division.centers.center, axis=0))
             warn_of_fewer(distinct, self.n_components, "n_components")
@@ -125,7 +125,7 @@ class BaseMixture(DensityMixin, Iterative):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(k given x) of each row and component.
+        """Responsibilities: the posterior probability p(k given x) of each row and component.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -134,7 +134,7 @@ class BaseMixture(DensityMixin, Iterative):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable component of each row.
+        """Predict the most probable component of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -142,12 +142,12 @@ class BaseMixture(DensityMixin, Iterative):
         return map_rows(lambda rows: self.model_.log_joint(rows).argmax(axis=1), X)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then the most probable component of each row."""
+        """Fit, then predict the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
     @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log p(x) of each row.
+        """Log density log p(x) of each row.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -155,23 +155,23 @@ class BaseMixture(DensityMixin, Iterative):
         return map_rows(self.model_.log_density, X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean of log p(x) over the rows."""
+        """Mean log density of the rows."""
         return mean_score(self, X, sample_weight)
 
     def aic(self, X: Any) -> float:
-        """Akaike's information criterion; the lower the better."""
+        """Akaike information criterion. Lower is better."""
         return 2.0 * self.model_.n_parameters - 2.0 * total_score(self, X)[0]
 
     def bic(self, X: Any) -> float:
-        """The Bayesian information criterion; the lower the better."""
+        """Bayesian information criterion. Lower is better."""
         total, rows = total_score(self, X)
         return self.model_.n_parameters * np.log(rows) - 2.0 * total
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the mixture, and the components that they came from."""
+        """Draw rows from the mixture, and their components."""
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples} must be at least 1.")
+            raise ValueError(f"n_samples must be at least 1; got {n_samples}.")
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
         k = np.sort(rng.choice(len(self.model_.weight), size=n_samples, p=self.model_.weight))
@@ -179,19 +179,21 @@ class BaseMixture(DensityMixin, Iterative):
 
 
 def _on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """The mean to a few bits of the spread: draws are hashes of rows, and rounding must not make new rows."""
+    """The mean, rounded to a few bits of the spread: draws are hashes of rows, and rounding must not change
+    them."""
     step = np.exp2(np.floor(0.5 * np.log2(np.where(variance > 0, variance, 1.0))) - 10.0)
     return np.round(mean / step) * step
 
 
 def _filled(mean: np.ndarray, block: Rows) -> Rows:
-    """The block with missing entries at the mean of their feature: only to find a start."""
+    """The block with missing entries imputed by the mean of their feature, for initialization only."""
     return block.replace(X=np.where(np.isnan(block.X), mean, block.X))
 
 
 @dataclass(frozen=True, eq=False)
 class Division(Value):
-    """A first division of rows among K groups: by the nearest of K centres, or at random by their content."""
+    """Initial responsibilities of rows for K components: by the nearest of K centres, or random by a hash of
+    the row."""
 
     size: int
     seed: int
@@ -199,22 +201,22 @@ class Division(Value):
     centers: Annotated[Centers | None, "D"] = None
 
     @classmethod
-    def of(cls, data: Partitions, found: Description, K: int, how: str, seed: int) -> Division:
-        mean = _on_grid(found.features.mean, found.features.variance)
-        if how == "random":
+    def of(cls, data: Partitions, description: Description, K: int, init: str, seed: int) -> Division:
+        mean = _on_grid(description.features.mean, description.features.variance)
+        if init == "random":
             return cls(K, seed, mean)
         named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
-        whole = data
-        if (found.features.weight < found.weight).any():  # there are holes
-            whole = data.map(_filled, mean)
-        centers = Centers(SEEDINGS[named[how]](whole, K, seed))
-        if how == "kmeans":
-            tol = 1e-4 * float(found.features.variance.mean())
-            centers = lloyd((centers,), whole, tol, 300).model
+        filled = data
+        if (description.features.weight < description.weight).any():  # there are holes
+            filled = data.map(_filled, mean)
+        centers = Centers(SEEDINGS[named[init]](filled, K, seed))
+        if init == "kmeans":
+            tol = 1e-4 * float(description.features.variance.mean())
+            centers = lloyd((centers,), filled, tol, 300).model
         return cls(K, seed, mean, centers)
 
     def shares(self, block: Rows) -> np.ndarray:
-        """The share of each group in each row, (N, K)."""
+        """The responsibilities, (N, K)."""
         if self.centers is not None:
             return np.eye(self.size)[self.centers.nearest(_filled(self.mean, block).X)[0]]
         X = np.nan_to_num(block.X)

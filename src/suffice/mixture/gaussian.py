@@ -1,4 +1,4 @@
-"""Gaussian mixtures by expectation maximisation. Li ch. 9; Dempster, Laird and Rubin 1977."""
+"""Gaussian mixtures by expectation maximization. Li ch. 9; Dempster, Laird and Rubin 1977."""
 
 from __future__ import annotations
 
@@ -15,72 +15,72 @@ from .base import BaseMixture
 
 
 class GaussianMixture(BaseMixture):
-    """A mixture of Gaussian densities. NaN is not observed, and is summed out.
+    """Gaussian mixture model. NaN means not observed, and is marginalized.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of components.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        Whether each component has its own covariance, all share one, features are independent, or
-        components are round.
+        'full': each component has its own covariance matrix. 'tied': all components share one. 'diag': each
+        component has a diagonal covariance. 'spherical': each component has a single variance.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     reg_covar : float, default=1e-6
-        Added to the diagonal of covariances.
+        Non-negative number added to the diagonal of covariances.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
-        The first division of the rows: by k-means, by the nearest of rows drawn apart or evenly, or at
-        random.
+        How the responsibilities are initialized: 'kmeans' by k-means clustering; 'k-means++' and
+        'random_from_data' by the nearest of rows drawn by k-means++ or uniformly; 'random' at random.
     weights_init : array of shape (n_components,), default=None
-        Weights to start from.
+        Initial weights.
     means_init : array of shape (n_components, n_features), default=None
-        Means to start from.
+        Initial means.
     precisions_init : array, default=None
-        Inverse covariances to start from, in the shape of `covariances_`.
+        Initial precisions (inverse covariances), in the shape of `covariances_`.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     warm_start : bool, default=False
-        Whether `fit` goes on from the last fit.
+        Whether `fit` starts from the solution of the previous call.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     verbose_interval : int, default=10
         Ignored.
     prior : GaussianPrior, default=None
-        Prior of means and covariances: the fit is then the mode of the posterior.
+        Prior of means and covariances. The fit is then the posterior mode (MAP).
     weight_concentration_prior : float or array of shape (n_components,), default=1.0
-        Concentration of the Dirichlet prior of the weights; one is none.
+        Concentration of the Dirichlet prior of the weights. 1 means no prior.
     fixed : {'covariance', None}, default=None
-        What is not estimated but stays as `precisions_init` says.
+        Parameter that is held fixed: 'covariance' keeps the covariances of `precisions_init`.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Weights of the components.
     means_ : ndarray of shape (n_components, n_features)
-        Their means.
+        Means of the components.
     covariances_ : ndarray
-        Their covariances: (n_components, n_features, n_features), (n_features, n_features),
-        (n_components, n_features) or (n_components,), by `covariance_type`.
+        Covariances of the components. The shape depends on `covariance_type`: (n_components, n_features,
+        n_features), (n_features, n_features), (n_components, n_features) or (n_components,).
     precisions_ : ndarray
-        Inverses of the covariances, in the same shape.
+        Precisions (inverse covariances), in the same shape.
     precisions_cholesky_ : ndarray
-        Their roots, in the same shape.
+        Cholesky factors of the precisions, in the same shape.
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) at the last iteration.
+        Mean log-likelihood (plus log prior) of the best fit.
     lower_bounds_ : list of float
         The same, by iteration.
     n_iter_ : int
-        Number of iterations of the best start.
+        Number of iterations of the best fit.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     trace_ : ndarray of shape (n_iter_,)
         Objective by iteration.
     model_ : Mixture
@@ -157,7 +157,7 @@ class GaussianMixture(BaseMixture):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Gaussian:
+    def _family(self, data: Partitions, description: Description) -> Gaussian:
         family = GAUSSIANS[self.covariance_type]
         start = family.start(
             self.n_components,
@@ -166,36 +166,36 @@ class GaussianMixture(BaseMixture):
             prior=self.prior,
         )
         # What is missing is first expected where its feature is.
-        start = start.replace(mean=start.mean + found.features.mean)
-        variance = np.where(found.features.variance > 0, found.features.variance, 1.0)
+        start = start.replace(mean=start.mean + description.features.mean)
+        variance = np.where(description.features.variance > 0, description.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components
 
-    def _starts(self, data: Partitions, found: Description) -> tuple[Mixture, ...]:
+    def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
         if not self._goes_on():
-            return super()._starts(data, found)
+            return super()._starts(data, description)
         learnt: Any = self.model_.component
-        component = self._family(data, found).replace(mean=learnt.mean, covariance=learnt.covariance)
+        component = self._family(data, description).replace(mean=learnt.mean, covariance=learnt.covariance)
         prior = copy(self.weight_concentration_prior)
         return (Mixture(self.model_.weight, component.replace(fixed=self.fixed), prior),)
 
-    def _seeded(self, mixture: Mixture, *how: Any) -> Mixture:
-        given = (self.weights_init, self.means_init, self.precisions_init)
-        return mixture if all(part is not None for part in given) else super()._seeded(mixture, *how)
+    def _seeded(self, mixture: Mixture, *args: Any) -> Mixture:
+        values = (self.weights_init, self.means_init, self.precisions_init)
+        return mixture if all(part is not None for part in values) else super()._seeded(mixture, *args)
 
     def _start(self, mixture: Mixture) -> Mixture:
         component: Any = mixture.component
         if self.means_init is not None:
             component = component.replace(mean=_shaped("means_init", self.means_init, component.mean))
         if self.precisions_init is not None:
-            given = _shaped("precisions_init", self.precisions_init, component.covariance)
-            component = component.replace(covariance=component.inverse(given))
+            values = _shaped("precisions_init", self.precisions_init, component.covariance)
+            component = component.replace(covariance=component.inverse(values))
         if self.weights_init is not None:
             weight = _shaped("weights_init", self.weights_init, mixture.weight)
             if (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
-                raise ValueError(f"weights_init={weight.tolist()} must not be negative, and sum to one.")
+                raise ValueError(f"weights_init must be non-negative and sum to one; got {weight.tolist()}.")
             mixture = mixture.replace(weight=weight)
         return mixture.replace(component=component.replace(fixed=self.fixed))
 
@@ -210,8 +210,8 @@ class GaussianMixture(BaseMixture):
         }
 
 
-def _shaped(name: str, given: Any, like: np.ndarray) -> np.ndarray:
-    array = np.array(given, dtype=np.float64)
+def _shaped(name: str, values: Any, like: np.ndarray) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
     if array.shape != like.shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {like.shape}.")
     return array

@@ -14,43 +14,44 @@ from .base import BaseMixture
 
 
 class LatentClass(BaseMixture):
-    """A mixture of independent categorical columns. NaN is not observed, and is summed out.
+    """Latent class analysis: a mixture of independent categorical features. NaN means not observed, and is
+    marginalized.
 
-    Categories are numbers, as `sklearn.preprocessing.OrdinalEncoder` gives them; a category that was never
-    seen tells nothing.
+    Categories are numbers, as encoded by `sklearn.preprocessing.OrdinalEncoder`. Categories that were not
+    seen in `fit` are ignored in `predict`.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of components.
     alpha : float, default=1e-3
-        Smoothing: each category was seen this often before, in each component.
+        Additive smoothing: a pseudo-count for each category in each component.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='k-means++'
-        The first division of the rows.
+        How the responsibilities are initialized, as in `GaussianMixture`.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Weights of the components.
     categories_ : list of ndarray
-        The categories of each column, in order.
+        The sorted categories of each feature.
     probabilities_ : list of ndarray of shape (n_components, n_categories)
-        Of each column: p(category given component).
+        For each feature, p(category given component).
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) at the last iteration.
+        Mean log-likelihood (plus log prior) of the best fit.
     model_ : Mixture
-        The fitted model; `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
-        `stopped_because_` tell how it was fitted.
+        The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
+        `stopped_because_` describe the fit.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class LatentClass(BaseMixture):
         tags.input_tags.categorical = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Categorical:
+    def _family(self, data: Partitions, description: Description) -> Categorical:
         return Categorical.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:

@@ -12,38 +12,38 @@ from .base import BaseMixture
 
 
 class PoissonMixture(BaseMixture):
-    """A mixture of independent Poisson columns. NaN is not observed, and is summed out.
+    """Mixture of independent Poisson features, for counts. NaN means not observed, and is marginalized.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of components.
     alpha : float, default=1e-3
-        Smoothing: this many events in as many rows of each component were seen before.
+        Additive smoothing: this many pseudo-events in as many pseudo-rows of each component.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'}, default='kmeans'
-        The first division of the rows.
+        How the responsibilities are initialized, as in `GaussianMixture`.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Weights of the components.
     rates_ : ndarray of shape (n_components, n_features)
-        Their mean counts.
+        Mean counts of the components.
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) at the last iteration.
+        Mean log-likelihood (plus log prior) of the best fit.
     model_ : Mixture
-        The fitted model; `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
-        `stopped_because_` tell how it was fitted.
+        The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
+        `stopped_because_` describe the fit.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class PoissonMixture(BaseMixture):
         tags.input_tags.positive_only = True
         return tags
 
-    def _family(self, data: Partitions, found: Description) -> Poisson:
+    def _family(self, data: Partitions, description: Description) -> Poisson:
         return Poisson.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Searches that share passes over the data; bounds of risks; bias and variance."""
+"""Grid search that shares passes over the data; generalization bounds; bias and variance."""
 
 from .bias_variance import BiasVariance, bias_variance_decomposition, replicate_predictions
 from .bounds import (

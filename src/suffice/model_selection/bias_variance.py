@@ -1,5 +1,5 @@
-"""Where the error of a method comes from: noise, bias and variance. CS181 2.8.1; Geman, Bienenstock and
-Doursat, "Neural networks and the bias/variance dilemma", 1992.
+"""Bias-variance decomposition of the squared error. CS181 2.8.1; Geman, Bienenstock and Doursat, "Neural
+networks and the bias/variance dilemma", 1992.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..statistics import moments
 
 @dataclass(frozen=True, eq=False)
 class BiasVariance(Value):
-    """The parts of the expected squared error at each point. Made by `bias_variance_decomposition`.
+    """Parts of the expected squared error at each point. Returned by `bias_variance_decomposition`.
 
     Attributes
     ----------
     bias : ndarray
-        What is predicted on average, less the truth.
+        Mean prediction minus the truth.
     variance : ndarray
-        Of predictions about their average.
+        Variance of the predictions.
     noise : ndarray
-        Variance of targets about the truth.
+        Variance of the targets about the truth.
     """
 
     bias: Annotated[np.ndarray, "(...)"]
@@ -51,19 +51,19 @@ class BiasVariance(Value):
 def bias_variance_decomposition(
     predictions: Any, truth: Any, *, noise: Any = 0.0, weight: Any = None
 ) -> BiasVariance:
-    """Bias, variance and noise of predictions that are repeated over data sets.
+    """Bias-variance decomposition of predictions from replicated data sets.
 
     Parameters
     ----------
     predictions : array of shape (n_replicates, n_points)
-        What a method predicts at each point after it was fitted to each of several data sets, as
-        `replicate_predictions` gives it; or any estimates, (n_replicates,), of one number.
+        Predictions at each point after fitting to each of several data sets, as returned by
+        `replicate_predictions`; or estimates of one number, (n_replicates,).
     truth : array of shape (n_points,) or float
-        The expected target of each point, without its noise.
+        The expected target of each point, without noise.
     noise : array of shape (n_points,) or float, default=0.0
-        Variance of targets about it.
+        Variance of the targets about the truth.
     weight : array of shape (n_replicates,), optional
-        How probable each data set is; all alike, if not given.
+        Probability of each data set. If None, uniform.
 
     Returns
     -------
@@ -83,7 +83,9 @@ def bias_variance_decomposition(
     shape = P.shape[1:]
     weight = np.ones(len(P)) if weight is None else np.asarray(weight, dtype=np.float64)
     if weight.shape != (len(P),) or not (weight >= 0).all() or not weight.sum() > 0:
-        raise ValueError(f"weight must be {len(P)} numbers, one a replicate, not negative and not all zero.")
+        raise ValueError(
+            f"weight must be {len(P)} non-negative numbers, one per replicate, and not all zero."
+        )
     of_each = moments(P.reshape(len(P), -1), weight, "diagonal")
     mean, variance = of_each.mean.reshape(shape), of_each.variance.reshape(shape)
     parts = (np.broadcast_to(np.asarray(part, dtype=np.float64), shape) for part in (truth, noise))
@@ -99,21 +101,21 @@ def replicate_predictions(
     n_replicates: int = 100,
     random_state: int = 0,
 ) -> np.ndarray:
-    """What an estimator predicts after it was fitted to data sets that are drawn again and again.
+    """Predictions of an estimator fitted to replicated data sets.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted anew to each data set.
+        Estimator; a clone is fitted to each data set.
     sample : callable
-        ``sample(rng)`` draws a data set with a NumPy generator, and gives its rows and targets.
+        ``sample(rng)`` draws a data set with a NumPy generator, and returns its rows and targets.
     X : array of shape (n_points, n_features)
-        Where to predict.
+        Points at which to predict.
     n_replicates : int, default=100
         Number of data sets.
     random_state : int, default=0
-        Draws them: data set n by ``default_rng([random_state, n])``, so that estimators are compared on the
-        same.
+        Seed. Data set n is drawn with ``default_rng([random_state, n])``, so that estimators are compared on
+        the same data sets.
 
     Returns
     -------

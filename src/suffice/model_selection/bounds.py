@@ -1,4 +1,4 @@
-"""Calculators: what a risk can be at most, given the risk on so many examples.
+"""Generalization bounds: upper bounds on the risk, given the empirical risk.
 
 Li 1.6; Gong and Xu 10.1; Vapnik, "The nature of statistical learning theory", 1995; Mohri, Rostamizadeh and
 Talwalkar, "Foundations of machine learning", 2nd ed., 2018, chapters 2, 3 and 5. All logarithms are natural.
@@ -18,26 +18,25 @@ MANY = 16  # points whose labellings, 65 536, are still tried one by one
 def hoeffding_bound(
     deviation: Any, n_samples: Any, *, ranges: Any = 1.0, n_hypotheses: Any = 1, two_sided: bool = False
 ) -> Any:
-    """How probable it is at most that a mean is off by so much: Hoeffding's inequality.
+    """Hoeffding's inequality: upper bound on the probability that a mean deviates from its expectation.
 
     Parameters
     ----------
     deviation : float or array
-        By how much the mean of the examples exceeds what is expected.
+        Deviation of the sample mean from its expectation.
     n_samples : int or array
         Number of independent examples.
     ranges : float or array of shape (n_samples,), default=1.0
-        The largest value that an example can have, less the smallest: of all, or of each.
+        Range (maximum minus minimum) of the values of all examples, or of each.
     n_hypotheses : int, default=1
-        That one of so many means is off: the union bound.
+        Number of means, for the union bound.
     two_sided : bool, default=False
-        Whether the mean may be off in either direction.
+        Whether to bound deviations in both directions.
 
     Returns
     -------
     float or ndarray
-        ``exp(-2 * (n_samples * deviation)**2 / sum(ranges**2))``, times the number of ways to be off; 1 at
-        most.
+        ``exp(-2 * (n_samples * deviation)**2 / sum(ranges**2))``, times the number of events; at most 1.
 
     Examples
     --------
@@ -65,11 +64,10 @@ def finite_class_bound(
     empirical_risk: Any = 0.0,
     two_sided: bool = False,
 ) -> Any:
-    """The largest risk that a function of a finite set can have, but for a probability of `delta`.
+    """Upper bound on the risk of a finite hypothesis class, with probability 1 - `delta`.
 
-    It holds for all functions of the set at once, so also for the one that was chosen by the examples. The
-    risk of that one exceeds the least risk of the set by twice ``bound - empirical_risk`` at most, if
-    two-sided.
+    It holds uniformly over the class, so also for the hypothesis chosen by the examples. If two-sided, the
+    risk of the latter exceeds the minimum risk of the class by at most twice ``bound - empirical_risk``.
 
     Parameters
     ----------
@@ -78,11 +76,11 @@ def finite_class_bound(
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     empirical_risk : float or array, default=0.0
-        Mean loss on the examples, where losses lie between 0 and 1.
+        Mean loss on the examples. Losses must be between 0 and 1.
     two_sided : bool, default=False
-        Whether risks may be off in either direction.
+        Whether to bound deviations in both directions.
 
     Returns
     -------
@@ -102,19 +100,18 @@ def finite_class_bound(
 def finite_class_sample_size(
     n_hypotheses: int, deviation: float, *, delta: float = 0.05, two_sided: bool = False
 ) -> int:
-    """How many examples it takes, so that no risk of a finite set of functions is off by more than
-    `deviation`.
+    """Sample size for which the risks of a finite hypothesis class deviate by at most `deviation`.
 
     Parameters
     ----------
     n_hypotheses : int
         Number of functions.
     deviation : float
-        Risk less mean loss on the examples, at most.
+        Maximum difference between the risk and the mean loss on the examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     two_sided : bool, default=False
-        Whether risks may be off in either direction.
+        Whether to bound deviations in both directions.
 
     Examples
     --------
@@ -127,23 +124,22 @@ def finite_class_sample_size(
 
 
 def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> Any:
-    """By how much a risk can exceed that on the examples, for functions of this VC dimension.
+    """VC confidence: upper bound on the risk minus the empirical risk, by the VC dimension.
 
     Parameters
     ----------
     vc_dimension : float or array
-        The largest number of points that the functions can label in every way; of hyperplanes, one more than
-        the features.
+        Largest number of points that the class can shatter. For hyperplanes, the number of features plus one.
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
 
     Returns
     -------
     float or ndarray
-        ``sqrt((V * (log(2 * n / V) + 1) + log(4 / delta)) / n)``; with V no larger than 2 n, beyond which
-        there are no more ways to label so many rows.
+        ``sqrt((V * (log(2 * n / V) + 1) + log(4 / delta)) / n)``; with V at most 2 n, beyond which the number
+        of labellings does not grow.
 
     Examples
     --------
@@ -161,23 +157,23 @@ def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> An
 def vc_bound(
     empirical_risk: Any, vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05, constant: float = 1.0
 ) -> Any:
-    """The largest risk that a function can have, but for a probability of `delta`, by its VC dimension.
+    """Upper bound on the risk by the VC dimension, with probability 1 - `delta`.
 
-    Of several sets of functions, each within the next, structural risk minimisation takes the one whose
-    bound is least: pass the risks and the VC dimensions as arrays.
+    Structural risk minimization chooses, from nested classes, the one with the smallest bound: pass the risks
+    and the VC dimensions as arrays.
 
     Parameters
     ----------
     empirical_risk : float or array
-        Mean loss on the examples, where losses lie between 0 and 1.
+        Mean loss on the examples. Losses must be between 0 and 1.
     vc_dimension : float or array
         See `vc_confidence`.
     n_samples : int or array
         Number of independent examples.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
     constant : float, default=1.0
-        Times the confidence, for texts that state it up to a constant.
+        Factor of the confidence, for texts that state it up to a constant.
 
     Examples
     --------
@@ -193,20 +189,21 @@ def vc_bound(
 def margin_bound(
     margin_error: Any, margin: Any, n_samples: Any, *, radius: Any = 1.0, delta: Any = 0.05
 ) -> Any:
-    """The largest error of a hyperplane, but for a probability of `delta`, whatever the number of features.
+    """Upper bound on the error of a hyperplane by its margin, with probability 1 - `delta`, for any number of
+    features.
 
     Parameters
     ----------
     margin_error : float or array
-        Share of the examples whose distance to the hyperplane, on the right side, is below the margin.
+        Fraction of the examples whose signed distance to the hyperplane is below the margin.
     margin : float or array
-        Chosen before the examples were seen.
+        The margin, chosen before the examples are seen.
     n_samples : int or array
         Number of independent examples.
     radius : float, default=1.0
-        No row is longer.
+        Upper bound on the norm of the rows.
     delta : float, default=0.05
-        The probability that it does not hold.
+        Probability that the bound does not hold.
 
     Returns
     -------
@@ -229,20 +226,20 @@ def margin_bound(
 
 
 def is_shattered(points: Any, estimator: Any = None, *, fit_intercept: bool = True) -> bool:
-    """Whether hyperplanes, or an estimator, can label these points in every way.
+    """Whether hyperplanes, or an estimator, shatter these points.
 
-    Hyperplanes can if and only if no point depends on the others: of points that do, Radon's theorem names a
-    labelling that fails. So their VC dimension is one more than the number of features.
+    Hyperplanes shatter points if and only if these are affinely independent: otherwise, Radon's theorem gives
+    a labelling that fails. So their VC dimension is the number of features plus one.
 
     Parameters
     ----------
     points : array of shape (n_points, n_features)
         The points.
     estimator : classifier, optional
-        Fitted to each labelling with both classes, to see whether it gets all points right; hyperplanes, if
-        not given. There are two to the number of points, and 16 at most.
+        Fitted to each labelling with both classes, to see whether it classifies all points correctly. At most
+        16 points, which have 65 536 labellings. If None, hyperplanes.
     fit_intercept : bool, default=True
-        Whether hyperplanes have an intercept.
+        Whether the hyperplanes have an intercept.
 
     Examples
     --------
@@ -275,8 +272,8 @@ def _ways(n_hypotheses: Any, delta: Any, two_sided: bool) -> Any:
 
 
 def _must_be_share(delta: Any) -> None:
-    given = np.asarray(delta)
-    _must_be((given > 0) & (given < 1), f"delta={delta!r} must be between 0 and 1.")
+    values = np.asarray(delta)
+    _must_be((values > 0) & (values < 1), f"delta={delta!r} must be between 0 and 1.")
 
 
 def _must_be(holds: Any, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Search over a grid of parameters: all candidates and folds share each pass over the data."""
+"""Grid search with cross-validation: all candidates and folds share each pass over the data."""
 
 from __future__ import annotations
 
@@ -35,57 +35,57 @@ def _best_has(name: str) -> Callable[[Any], bool]:
 
 
 class GridSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search over a grid of parameters, by cross-validation that reads the data once per iteration.
+    """Grid search with cross-validation. All candidates and folds share each pass over the data.
 
-    Every candidate is fitted on every fold as it would be alone. But what all of them sum next is summed in
-    one pass over the data: a search takes as many passes as its longest fit, and not as many as all together.
-    That is what counts where the data is read anew in each pass, or is on a cluster.
+    Every candidate is fitted on every fold as it would be alone. But one pass over the data computes the next
+    sum of every fit: a search takes as many passes as its longest fit. This saves time if the data is read
+    from files in each pass, or is on a cluster.
 
     Parameters
     ----------
     estimator : estimator of suffice
-        What is fitted. It is scored by its own `score`.
+        The estimator to fit. Candidates are compared by its `score`.
     param_grid : dict or list of dicts
-        The values to try of each parameter, as in scikit-learn; of a list, each grid is tried.
+        The values of each parameter to try, as in scikit-learn. If a list, each grid is searched.
     cv : int, default=5
-        Number of folds. They are drawn by the values of the rows, and are not those of scikit-learn: see the
+        Number of folds. The fold of a row depends on a hash of its values, unlike in scikit-learn: see the
         notes.
     refit : bool, default=True
-        Whether the best candidate is then fitted to all of the data.
+        Whether to refit the best candidate on all data.
     error_score : 'raise' or float, default=np.nan
-        The score of a fit that failed, of which a warning tells; 'raise' raises its error.
+        Score of a fit that failed, with a warning. 'raise' raises the error instead.
     random_state : int, RandomState or None, default=None
-        Draws the folds.
+        Seed for the folds.
 
     Attributes
     ----------
     best_params_ : dict
-        The parameters of the best mean score.
+        Parameters of the candidate with the best mean score.
     best_score_ : float
-        Their mean score over the folds that were left out.
+        Mean cross-validated score of the best candidate.
     best_index_ : int
-        Their position in `cv_results_`.
+        Index of the best candidate in `cv_results_`.
     best_estimator_ : estimator
-        The best candidate, fitted to all of the data; `best_estimator_.save` writes it to a file.
+        The best candidate, fitted to all data. `best_estimator_.save` writes it to a file.
     cv_results_ : dict of arrays
         As in scikit-learn: ``params``, ``param_<name>``, ``split<i>_test_score``, ``mean_test_score``,
         ``std_test_score`` and ``rank_test_score``.
     n_splits_ : int
         Number of folds.
     n_passes_ : int
-        How many passes over the data were made, of which those of the last fit are a part.
+        Number of passes over the data, including the refit.
     n_features_in_ : int
-        Number of features; `feature_names_in_` are their names, if they have any.
+        Number of features. `feature_names_in_` has their names, if any.
 
     Notes
     -----
-    The fold of a row, or of a whole sequence, is drawn by a number made of its values and of `random_state`.
-    So it depends neither on the order of the rows nor on blocks, nor on where the data is. Rows that are
-    equal, their targets too, fall into one fold: if only few rows differ, folds are of unlike sizes. Folds
-    are not stratified by class.
+    The fold of a row, or of a sequence, is drawn from a hash of its values and `random_state`. So it does not
+    depend on the order of the rows, on blocks, or on where the data is. Rows with equal features and targets
+    fall into the same fold: if few rows are distinct, folds differ in size. Folds are not stratified by
+    class.
 
-    The sums of all candidates and folds are held at once. A fit that takes one example after the other
-    (``solver="sgd"``, `StructuredPerceptron`) gathers its examples in memory.
+    The sums of all candidates and folds are in memory at once. A fit that processes one example after the
+    other (``solver="sgd"``, `StructuredPerceptron`) gathers its examples in memory.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def takes(self) -> str:
-        """What an example is, rows or sequences."""
+        """Type of example: rows or sequences."""
         return self.estimator.takes
 
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
@@ -145,13 +145,14 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, scan, distributed data set; or sequences
-            What the estimator takes.
+            Training data of the estimator.
         y : array, optional
-            Targets, if they are not a column of the table.
+            Targets. Leave out if a column of the table holds them.
         groups : array, optional
             Ids of the sequences of an array of steps, for estimators of sequences.
         sample_weight : array, optional
-            Weights of the examples, in fits and in scores: two is the example twice, zero is its absence.
+            Per-sample weights, used in fits and in scores. A weight of 2 is equivalent to repeating the
+            sample; 0 drops it.
 
         Returns
         -------
@@ -181,8 +182,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         """The parameters of each candidate, and its estimator."""
         if not isinstance(self.estimator, Estimator):
             raise TypeError(
-                f"GridSearch takes estimators of suffice, and {type(self.estimator).__name__} is not one: "
-                "use sklearn.model_selection.GridSearchCV."
+                f"GridSearch takes estimators of suffice; got {type(self.estimator).__name__}: use "
+                f"sklearn.model_selection.GridSearchCV."
             )
         if not hasattr(self.estimator, "score"):
             raise TypeError(f"{type(self.estimator).__name__} has no score to compare candidates by.")
@@ -191,7 +192,9 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         for _, estimator in out:
             for name, value in estimator.get_params().items():
                 if name.split("__")[-1] == "checkpoint" and value is not None:
-                    raise ValueError(f"{name}={value!r} is the file of one fit, and a search has many.")
+                    raise ValueError(
+                        f"{name}={value!r} is the file of one fit, and a search has many: use {name}=None."
+                    )
         return out
 
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sharing:
@@ -207,64 +210,64 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
 
-    def _scores(self, found: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
+    def _scores(self, outcomes: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
         """The scores by candidate and fold, (C, F)."""
-        failed = [n for n, result in enumerate(found) if isinstance(result, Failure)]
+        failed = [n for n, result in enumerate(outcomes) if isinstance(result, Failure)]
         if failed:
-            first = found[failed[0]].error
+            first = outcomes[failed[0]].error
             where = f"with {params[failed[0] // self.cv]}, without fold {failed[0] % self.cv}"
-            said = f"{len(failed)} of {len(found)} fits failed. The first, {where}: {first!r}"
-            if len(failed) == len(found):
+            said = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
+            if len(failed) == len(outcomes):
                 raise ValueError(said) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."
             warnings.warn(f"{said} {score}", FitFailedWarning, stacklevel=3)
-        scores = [self.error_score if isinstance(result, Failure) else result for result in found]
+        scores = [self.error_score if isinstance(result, Failure) else result for result in outcomes]
         return np.array(scores, dtype=np.float64).reshape(len(params), self.cv)
 
     @property
     def classes_(self) -> Any:
-        """The classes, of a classifier."""
+        """The classes, if the estimator is a classifier."""
         _best_has("classes_")(self)
         return self.best_estimator_.classes_
 
     @available_if(_best_has("predict"))
     def predict(self, X: Any, **how: Any) -> Any:
-        """What the best estimator predicts."""
+        """Call `predict` of the best estimator."""
         return self._best().predict(X, **how)
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any, **how: Any) -> Any:
-        """The probabilities that the best estimator gives."""
+        """Call `predict_proba` of the best estimator."""
         return self._best().predict_proba(X, **how)
 
     @available_if(_best_has("predict_log_proba"))
     def predict_log_proba(self, X: Any, **how: Any) -> Any:
-        """The log-probabilities that the best estimator gives."""
+        """Call `predict_log_proba` of the best estimator."""
         return self._best().predict_log_proba(X, **how)
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any, **how: Any) -> Any:
-        """The scores of classes that the best estimator gives."""
+        """Call `decision_function` of the best estimator."""
         return self._best().decision_function(X, **how)
 
     @available_if(_best_has("score_samples"))
     def score_samples(self, X: Any, **how: Any) -> Any:
-        """The log-densities that the best estimator gives."""
+        """Call `score_samples` of the best estimator."""
         return self._best().score_samples(X, **how)
 
     @available_if(_best_has("transform"))
     def transform(self, X: Any, **how: Any) -> Any:
-        """What the best estimator makes of the rows."""
+        """Call `transform` of the best estimator."""
         return self._best().transform(X, **how)
 
     def score(self, X: Any, y: Any = None, **how: Any) -> float:
-        """The score of the best estimator."""
+        """Call `score` of the best estimator."""
         return self._best().score(X, y, **how)
 
     def _best(self) -> Any:
         check_is_fitted(self, "best_params_")
         if not hasattr(self, "best_estimator_"):
-            raise AttributeError("GridSearch(refit=False) has no best estimator: call it with refit=True.")
+            raise AttributeError("GridSearch(refit=False) has no best estimator: use refit=True.")
         return self.best_estimator_
 
 
@@ -293,13 +296,13 @@ def _opened(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> 
 
 
 def _results(params: tuple[dict[str, Any], ...], scores: np.ndarray) -> dict[str, Any]:
-    """The table of the search, by the names that scikit-learn gives."""
+    """The results of the search, with the keys of scikit-learn."""
     out: dict[str, Any] = {}
-    for name in sorted({name for given in params for name in given}):
+    for name in sorted({name for candidate in params for name in candidate}):
         column = np.ma.masked_all(len(params), dtype=object)
-        for n, given in enumerate(params):
-            if name in given:
-                column[n] = given[name]
+        for n, candidate in enumerate(params):
+            if name in candidate:
+                column[n] = candidate[name]
         out[f"param_{name}"] = column
     out["params"] = list(params)
     out |= {f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])}
@@ -312,7 +315,7 @@ def _results(params: tuple[dict[str, Any], ...], scores: np.ndarray) -> dict[str
 
 @contextmanager
 def _said_once() -> Iterator[None]:
-    """Of warnings that are alike, as many fits give them, only the first comes out, in the end."""
+    """Emit only the first of equal warnings of many fits, at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

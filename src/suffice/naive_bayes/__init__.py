@@ -1,4 +1,4 @@
-"""Classifiers that model the rows of each class: naive Bayes, and any other family."""
+"""Generative classifiers: naive Bayes, and Bayes' rule over any family of densities."""
 
 from .bernoulli import BernoulliNB
 from .categorical import CategoricalNB

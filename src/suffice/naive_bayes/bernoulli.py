@@ -1,4 +1,4 @@
-"""Naive Bayes on flags: whether a word is in a document, and not how often.
+"""Bernoulli naive Bayes: whether a word is in a document, not how often.
 
 McCallum and Nigam, "A comparison of event models for naive Bayes text classification", 1998.
 """
@@ -16,21 +16,21 @@ from .discrete import DiscreteNB
 
 
 class BernoulliNB(DiscreteNB):
-    """Naive Bayes for columns of zeros and ones; rows may be sparse. NaN is not observed, in dense rows.
+    """Naive Bayes classifier for binary features. Rows may be sparse. In dense rows, NaN means not observed.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Smoothing: each value of a feature was seen this often before, in every class. Zero is maximum
-        likelihood.
+        Additive (Laplace/Lidstone) smoothing: a pseudo-count for each value of a feature in every class. 0 is
+        maximum likelihood.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     binarize : float or None, default=0.0
-        What is above this number is a one, and all else a zero. None if X holds zeros and ones.
+        Threshold: larger values become 1, all others 0. If None, X must contain zeros and ones.
     fit_prior : bool, default=True
-        Whether class probabilities are estimated; if not, they are equal.
+        Whether to estimate the prior probabilities of the classes. If False, a uniform prior is used.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities, if they are known.
+        Prior probabilities of the classes. If given, they are not estimated.
 
     Attributes
     ----------
@@ -39,15 +39,15 @@ class BernoulliNB(DiscreteNB):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        Weight of the ones of each feature by class.
+        Weighted number of ones of each feature by class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         log p(one given class) of each feature.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Naive Bayes on categories, each column with probabilities of its own. Li ch. 4."""
+"""Categorical naive Bayes. Li ch. 4."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .discrete import DiscreteNB
 
 
 class CategoricalNB(DiscreteNB):
-    """Naive Bayes for columns of categories, numbered from zero. NaN is not observed.
+    """Naive Bayes classifier for categorical features, encoded as 0, 1, .... NaN means not observed.
 
-    A number that no row had in `fit` tells nothing in `predict`. Fractions are dropped. For categories that
-    are strings see `MixedNB`.
+    Categories that were not seen in `fit` are ignored in `predict`. Numbers are truncated to integers. For
+    categories that are strings see `MixedNB`.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Smoothing: each category was seen this often before, in every class. Zero is maximum likelihood
-        (Li, algorithm 4.1), one is Laplace's rule.
+        Additive smoothing: a pseudo-count for each category in every class. 0 is maximum likelihood (Li,
+        algorithm 4.1), 1 is Laplace smoothing.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class probabilities are estimated; if not, they are equal.
+        Whether to estimate the prior probabilities of the classes. If False, a uniform prior is used.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities, if they are known.
+        Prior probabilities of the classes. If given, they are not estimated.
     min_categories : int or array of shape (n_features,), default=None
-        How many categories columns have, if there may be more than the largest number says.
+        Minimum number of categories per feature. If None, it is determined from the largest category.
 
     Attributes
     ----------
@@ -41,17 +41,17 @@ class CategoricalNB(DiscreteNB):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     category_count_ : list of ndarray of shape (n_classes, n_categories)
-        Of each column: weight of each category by class.
+        For each feature, the weighted count of each category by class.
     feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
-        Of each column: log p(category given class).
+        For each feature, log p(category given class).
     n_categories_ : ndarray of shape (n_features,)
-        Number of categories of each column.
+        Number of categories of each feature.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class CategoricalNB(DiscreteNB):
 
     def _smoothing(self) -> Any:
         if np.ndim(self.alpha):
-            raise ValueError(f"The alpha of CategoricalNB is one number, and an array came: {self.alpha!r}.")
+            raise ValueError(f"alpha must be a number for CategoricalNB; got an array: {self.alpha!r}.")
         return super()._smoothing()
 
     def _block_rows(self, block: Any) -> float | None:
@@ -105,15 +105,15 @@ class CategoricalNB(DiscreteNB):
         counts = s.component
         least = np.zeros(self.n_features_in_, np.int64)
         if self.min_categories is not None:
-            given = np.asarray(self.min_categories)
-            if given.dtype.kind not in "iu":
-                raise ValueError(f"'min_categories' should have integral type. Got {given.dtype} instead.")
-            if given.ndim and given.shape != least.shape:
+            minimum = np.asarray(self.min_categories)
+            if minimum.dtype.kind not in "iu":
+                raise ValueError(f"'min_categories' should have integral type. Got {minimum.dtype} instead.")
+            if minimum.ndim and minimum.shape != least.shape:
                 raise ValueError(
                     f"'min_categories' should have shape {least.shape} when an array-like is provided. Got "
-                    f"{given.shape} instead."
+                    f"{minimum.shape} instead."
                 )
-            least = least + given
+            least = least + minimum
         every, count = [], []
         for values, of_values, size in zip(counts.values, counts.count, least, strict=True):
             V = max(int(size), 1 + int(values.max(initial=-1)))

@@ -1,4 +1,4 @@
-"""One classifier over any family: naive Bayes, discriminant analysis and mixtures within classes.
+"""Generative classifier over any family: naive Bayes, discriminant analysis, mixture discriminant analysis.
 
 Hastie and Tibshirani, "Discriminant analysis by Gaussian mixtures", 1996; Nigam, McCallum, Thrun and
 Mitchell, "Text classification from labeled and unlabeled documents using EM", 2000; Li ch. 4 and 9.
@@ -65,7 +65,8 @@ FAMILIES: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Look(Statistics):
-    """A first look at labelled rows: the classes, and the weights of rows without a label, and with holes."""
+    """First pass over labelled rows: the classes, and the weights of rows without a label or with missing
+    values."""
 
     classes: Distinct
     hidden: float
@@ -81,7 +82,7 @@ def _look(block: Any) -> Look:
 
 
 def _no_flags(block: Any) -> np.ndarray:
-    """The weight of rows that hold other numbers than zero and one."""
+    """The weight of rows with values other than zero and one."""
     X = block.X
     strange = X.data if sp.issparse(X) else X
     strange = (strange != 0) & (strange != 1) & (strange == strange)
@@ -94,12 +95,14 @@ def _no_flags(block: Any) -> np.ndarray:
 
 def _of_class(model: PartlyLabelled, k: int, block: Any) -> Any:
     if block.X.dtype == object:
-        raise ValueError("n_components above 1 is for columns of numbers: encode the others first.")
+        raise ValueError(
+            "n_components > 1 requires numeric columns: encode the others first, e.g. with OrdinalEncoder."
+        )
     return block[np.flatnonzero(model.codes(block.y) == k)]
 
 
 def _divided(model: PartlyLabelled, divisions: tuple[Division, ...], block: Any) -> GroupStatistics:
-    """Statistics of the labelled rows, each of the component of its class in which it is."""
+    """Statistics of the labelled rows, by the component of the class to which each belongs."""
     family: Any = model.component
     codes, (K, M) = model.codes(block.y), family.weight.shape
     R = np.zeros((len(block), K, M))
@@ -112,7 +115,7 @@ def _divided(model: PartlyLabelled, divisions: tuple[Division, ...], block: Any)
 
 
 def _placed(family: Any, features: Any) -> Any:
-    """Gaussians where the features are, and as wide."""
+    """Gaussians with the means and variances of the features."""
     if isinstance(family, Mixtures):
         return family.replace(component=_placed(family.component, features))
     if not isinstance(family, Gaussian):
@@ -122,62 +125,64 @@ def _placed(family: Any, features: Any) -> Any:
 
 
 class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
-    """Bayes' rule over any family: p(c given x) is proportional to p(c) p(x given c).
+    """Generative classifier by Bayes' rule: p(c given x) is proportional to p(c) p(x given c).
 
-    The family says what p(x given c) is. Diagonal Gaussians make Gaussian naive Bayes; Gaussians with one
-    covariance, linear discriminant analysis; with one each, quadratic. Several components a class are mixture
-    discriminant analysis. Rows without a label (None or NaN) take part by their responsibilities, and `fit`
-    is expectation maximisation; with all labels known, and one component, it is a single sum.
+    The family is the class-conditional density p(x given c). Diagonal Gaussians give Gaussian naive Bayes.
+    Gaussians with a shared covariance give linear discriminant analysis; with a covariance per class,
+    quadratic discriminant analysis. Several components per class give mixture discriminant analysis. Rows
+    without a label (None or NaN) are semi-supervised: they contribute by their responsibilities, and `fit` is
+    expectation maximization. With all labels known and one component, `fit` is a single sum.
 
-    NaN in X is not observed, except in multinomial rows.
+    NaN in X means not observed, except in multinomial rows.
 
     Parameters
     ----------
     family : str, sequence of str, dict or Family, default='tied'
         'full', 'tied', 'diag' or 'spherical' Gaussians, 'bernoulli', 'categorical', 'multinomial' or
-        'poisson'; or the kind of each column, 'gaussian', 'bernoulli', 'categorical' or 'poisson', in a
-        sequence or in a dict from the name or number of a column, the others being Gaussian: columns are
-        then independent of each other. Or a `suffice.families.Family` with one density for each class, or
-        for each component of each class, class by class: one of yours, or one with a prior.
+        'poisson'. Or the kind of each column ('gaussian', 'bernoulli', 'categorical' or 'poisson'), as a
+        sequence or as a dict from the name or index of a column to its kind, with Gaussian as the default:
+        columns are then independent. Or a `suffice.families.Family` with one density for each component of
+        each class, class by class, e.g. your own or one with a prior.
     n_components : int, default=1
-        Components of each class.
+        Number of components of each class.
     alpha : float, default=1.0
-        Smoothing of flags, categories and counts: each value was seen this often before.
+        Additive smoothing of binary features, categories and counts: a pseudo-count for each value.
     reg_covar : float, default=1e-6
         Added to the variances of Gaussians.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     unlabelled : int, float or str, default=None
-        A label that means none, as None and NaN do: -1 in `sklearn.semi_supervised`.
+        Label that marks unlabelled rows, besides None and NaN, e.g. -1 as in `sklearn.semi_supervised`.
     tol : float, default=1e-3
-        Converged when the mean log-likelihood changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     n_init : int, default=1
-        Starts of the components, of which the best is kept; they share each pass over the data.
+        Number of initializations of the components. The best result is kept. All runs share each pass over
+        the data.
     random_state : int, RandomState or None, default=None
-        Seed of the start of the components.
+        Seed for the initialization of the components.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, in order.
     class_count_ : ndarray of shape (n_classes,)
-        Weight of each class, responsibilities for rows without a label included.
+        Weight of each class, including the responsibilities for rows without a label.
     class_prior_ : ndarray of shape (n_classes,)
-        Probability of each class.
+        Prior probability of each class.
     coef_ : ndarray of shape (n_classes, n_statistics)
-        Coefficients of `sufficient_statistics` in the log-probabilities of classes; with one component.
+        Coefficients of `sufficient_statistics` in the log-probabilities of classes. Only with one component.
     intercept_ : ndarray of shape (n_classes,)
-        What is added to them.
+        Intercepts of the log-probabilities of classes.
     model_ : PartlyLabelled
-        The fitted model; its `component` has the parameters of the family.
+        The fitted model. Its `component` has the parameters of the family.
     n_iter_ : int
-        Iterations; one, if a single sum is the fit.
+        Number of iterations; 1 if the fit is a single sum.
     statistics_ : GroupStatistics
-        The sums. Where `fit` iterates, `trace_`, `converged_` and `stopped_because_` tell how.
+        The sums. If `fit` iterates, `trace_`, `converged_` and `stopped_because_` are set too.
 
     Examples
     --------
@@ -233,16 +238,16 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        whole = self.family if isinstance(self.family, str) else "mixed"
+        name_of_family = self.family if isinstance(self.family, str) else "mixed"
         if isinstance(self.family, Family):
-            whole = "given"
+            name_of_family = "given"
         given = tags.input_tags
-        given.allow_nan = whole != "multinomial"
-        given.positive_only = whole in ("multinomial", "poisson", "bernoulli")
-        given.sparse = whole in ("multinomial", "bernoulli") and self.n_components == 1
-        given.categorical = whole == "categorical"
-        given.string = whole in ("categorical", "mixed")
-        tags.classifier_tags.poor_score = whole not in GAUSSIANS
+        given.allow_nan = name_of_family != "multinomial"
+        given.positive_only = name_of_family in ("multinomial", "poisson", "bernoulli")
+        given.sparse = name_of_family in ("multinomial", "bernoulli") and self.n_components == 1
+        given.categorical = name_of_family == "categorical"
+        given.string = name_of_family in ("categorical", "mixed")
+        tags.classifier_tags.poor_score = name_of_family not in GAUSSIANS
         return tags
 
     def _prior(self, K: int) -> Any:
@@ -259,12 +264,15 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             check_kinds(data, kinds, getattr(self, "feature_names_in_", range(D)))
             return Product.by_kind(kinds, lambda kind, size: self._of_kind(KINDS[kind], K * M, size))
         if self.family == "bernoulli" and data.fold(_no_flags).any():
-            raise ValueError("family='bernoulli' expects zeros and ones, and X holds other numbers.")
+            raise ValueError(
+                "family='bernoulli' expects zeros and ones, and X has other values: "
+                "binarize them, e.g. X > 0."
+            )
         return self._of_kind(FAMILIES[self.family], K * M, D)
 
     def _of_kind(self, kind: Any, K: int, size: int) -> Family:
-        how = {"reg": self.reg_covar} if issubclass(kind, Gaussian) else {"alpha": self.alpha}
-        return kind.start(K, size, **how)
+        options = {"reg": self.reg_covar} if issubclass(kind, Gaussian) else {"alpha": self.alpha}
+        return kind.start(K, size, **options)
 
     def _start(self, data: Partitions, classes: Any = None) -> PartlyLabelled:
         if classes is None:
@@ -272,7 +280,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         if self.unlabelled is not None:
             classes = classes[classes != self.unlabelled]
         if not len(classes):
-            raise ValueError("No row has a label: a classifier needs some of each class.")
+            raise ValueError("No row has a label, expected some labelled rows of each class.")
         start = super()._start(data, classes)
         if self.n_components > 1:
             shares = np.full((len(start.classes), self.n_components), 1.0 / self.n_components)
@@ -281,31 +289,31 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows of which some are labelled.
+        """Fit to labelled or partly labelled rows.
 
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, None or NaN where there is none; if they are not a column of the table.
+            Labels. None or NaN marks unlabelled rows. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
         self
         """
         data = open_rows(self, X, y, sample_weight)
-        found = data.fold(_look)
-        start = self._start(data, found.classes.values[0])
+        look = data.fold(_look)
+        start = self._start(data, look.classes.values[0])
         for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):
             self.__dict__.pop(name, None)
-        if not self._is_hidden(start, found):
+        if not self._is_hidden(start, look):
             with one_task(self):
                 return self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
         progress = em(
-            self._starts(data, start, found.holes > 0),
+            self._starts(data, start, look.holes > 0),
             data,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -317,7 +325,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         return self
 
     def _starts(self, data: Partitions, start: PartlyLabelled, holes: bool) -> tuple[PartlyLabelled, ...]:
-        """Models of the labelled rows, one for each start."""
+        """Models of the labelled rows, one for each initialization."""
         if holes:  # what is missing is first expected where its feature is
             start = start.replace(component=_placed(start.component, data.fold(describe).features))
         if self.n_components == 1:
@@ -329,8 +337,8 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         for c, look in zip(start.classes, looks, strict=True):
             if look.rows < self.n_components:
                 raise ValueError(
-                    f"Class {c} has {look.rows:g} labelled rows, and n_components={self.n_components}: ask "
-                    "for fewer components."
+                    f"Class {c} has {look.rows:g} labelled rows, and n_components={self.n_components}: "
+                    f"use fewer components."
                 )
         divided = [
             tuple(
@@ -343,30 +351,33 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     @available_if(lambda self: self.n_components == 1)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add labelled rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more labelled rows. The result equals one `fit` to all rows.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         check_parameters(self)
         if hasattr(self, "trace_"):
-            raise ValueError("partial_fit adds to one sum, and this fit iterated: call fit with all rows.")
+            raise ValueError(
+                "partial_fit adds to the sums of a single pass, and this fit iterated: "
+                "call fit with all rows."
+            )
         return self._add(X, y, sample_weight, classes)
 
     def _summary(self, start: Any, data: Partitions) -> Any:
         found = data.fold(_look)
         if self._is_hidden(start, found):
             raise ValueError(
-                "partial_fit adds sums of labelled rows without holes, and these have labels or entries that "
-                "are missing: call fit with all rows."
+                "partial_fit requires complete labelled rows, and X or y has missing values: call fit "
+                "with all rows."
             )
         return data.fold(PartlyLabelled.summarize_labelled, start)
 
-    def _is_hidden(self, start: PartlyLabelled, found: Look) -> bool:
-        """Whether something is to be inferred, so that one sum is not enough."""
-        unlabelled = found.hidden > 0
+    def _is_hidden(self, start: PartlyLabelled, look: Look) -> bool:
+        """Whether the fit needs EM, because labels, values or components are unknown."""
+        unlabelled = look.hidden > 0
         if self.unlabelled is not None:
-            unlabelled |= bool((found.classes.values[0] == self.unlabelled).any())
-        holes = found.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
+            unlabelled |= bool((look.classes.values[0] == self.unlabelled).any())
+        holes = look.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
         return unlabelled or holes or self.n_components > 1
 
     def _fitted(self, model: Any, s: Any = None) -> dict[str, Any]:
@@ -380,7 +391,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What is added to them."""
+        """Intercepts of the log-probabilities of classes."""
         with np.errstate(divide="ignore"):
             return self._linear()[1] + np.log(self.model_.prior)
 
@@ -390,11 +401,13 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             return self.model_.component.natural()
         except NotImplementedError as error:
             raise AttributeError(
-                "Mixtures are no exponential family: their log odds are not linear."
+                "coef_ is not defined for n_components > 1: mixtures are no exponential family, and "
+                "their log odds are not linear."
             ) from error
 
     def sufficient_statistics(self, X: Any) -> np.ndarray:
-        """t(x) of each row, (n_samples, n_statistics), in which the log odds of classes are linear.
+        """Sufficient statistics t(x) of each row, (n_samples, n_statistics). The log odds of classes are
+        linear in them.
 
         log p(c given x) is ``t(x) @ coef_[c] + intercept_[c]``, up to a term of the row.
         """
@@ -403,7 +416,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
 
     @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log p(x) of each row, whatever its class.
+        """Log density log p(x) of each row, summed over classes.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -411,7 +424,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         return map_rows(self.model_.log_density, X)
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rows drawn from the model, and their classes: first the class, then the row."""
+        """Draw rows from the model, and their classes."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))

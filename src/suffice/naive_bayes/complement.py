@@ -1,4 +1,4 @@
-"""Complement naive Bayes: a class is judged by the words of all others, of which there are more.
+"""Complement naive Bayes: the weights of a class are estimated from all other classes.
 
 Rennie, Shih, Teevan and Karger, "Tackling the poor assumptions of naive Bayes text classifiers", 2003.
 """
@@ -15,23 +15,23 @@ from .multinomial import CountsNB
 
 
 class ComplementNB(CountsNB):
-    """Naive Bayes for counts of classes of very different sizes; rows may be sparse.
+    """Complement naive Bayes classifier for counts, suited to imbalanced classes. Rows may be sparse.
 
-    The score of a class is how badly the row fits the rows of all other classes. It is no density, and
-    `predict_proba` says how scores compare, not how probable classes are.
+    The score of a class measures how badly a row fits all other classes. It is not a log-likelihood, so
+    `predict_proba` compares scores and does not give calibrated probabilities.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Smoothing: each feature was counted this often before, in every class.
+        Additive (Laplace/Lidstone) smoothing: a pseudo-count for each feature in every class.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
-        Used only where there is one class.
+        Used only if there is a single class.
     class_prior : array of shape (n_classes,), default=None
-        Used only where there is one class.
+        Used only if there is a single class.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Whether to normalize the weights of each class by their sum.
 
     Attributes
     ----------
@@ -40,17 +40,17 @@ class ComplementNB(CountsNB):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        Sum of the counts of each feature by class.
+        Total count of each feature by class.
     feature_all_ : ndarray of shape (n_features,)
-        Sum of the counts of each feature.
+        Total count of each feature.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        Weight of each feature for each class: less the log-probability of the feature in other classes.
+        Weight of each feature for each class: minus the log-probability of the feature in the other classes.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What naive Bayes on counts, flags and categories shares: smoothing, and the probabilities of classes."""
+"""Base class of discrete naive Bayes: smoothing and class priors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_ALPHA = 1e-10
 
 
 class DiscreteNB(GenerativeClassifier):
-    """Naive Bayes by counting, with `alpha` added to every count."""
+    """Base class of discrete naive Bayes, with `alpha` added to every count."""
 
     alpha: Any
     force_alpha: bool
@@ -46,7 +46,7 @@ class DiscreteNB(GenerativeClassifier):
         return np.full(K, 1.0 / K) if self.class_prior is None and not self.fit_prior else self.class_prior
 
     def _smoothing(self) -> Any:
-        """`alpha` as it is used: a number, or one for each feature."""
+        """The effective `alpha`: a number, or one for each feature."""
         alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.array(self.alpha, np.float64)
         if np.ndim(alpha) and np.shape(alpha) != (self.n_features_in_,):
             raise ValueError(

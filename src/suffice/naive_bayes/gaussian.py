@@ -11,14 +11,14 @@ from .generative import GenerativeClassifier
 
 
 class GaussianNB(GenerativeClassifier):
-    """Gaussian naive Bayes. NaN is not observed, in `fit` as in `predict`.
+    """Gaussian naive Bayes classifier. NaN means not observed, in `fit` and in `predict`.
 
     Parameters
     ----------
     priors : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     var_smoothing : float, default=1e-9
-        Share of the largest variance of a feature that is added to all variances.
+        Portion of the largest variance of all features that is added to all variances.
 
     Attributes
     ----------
@@ -27,17 +27,17 @@ class GaussianNB(GenerativeClassifier):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_prior_ : ndarray of shape (n_classes,)
-        Probability of each class.
+        Prior probability of each class.
     theta_ : ndarray of shape (n_classes, n_features)
         Mean of each feature by class.
     var_ : ndarray of shape (n_classes, n_features)
         Variance of each feature by class.
     epsilon_ : float
-        What was added to the variances.
+        Value added to the variances.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The moments of the classes, to which `partial_fit` adds.
+        The moments of the classes. `partial_fit` adds to them.
 
     Examples
     --------

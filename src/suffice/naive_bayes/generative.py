@@ -1,4 +1,4 @@
-"""Classifiers that model the rows of each class: what all of them share."""
+"""Base class of generative classifiers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ KINDS: dict[str, Any] = {  # of columns
 
 
 class GenerativeClassifier(Classifier, OnePass):
-    """p(c given x) by Bayes' rule from p(c) and p(x given c): a family says what the latter is."""
+    """p(c given x) by Bayes' rule from p(c) and p(x given c), where the latter is a family."""
 
     model_: Annotated[Labelled, "K, D"]
 
     def _family(self, data: Partitions, K: int) -> Family:
-        """K densities, one a class, that know what to sum."""
+        """The family of K densities, one per class."""
         raise NotImplementedError
 
     def _prior(self, K: int) -> Any:
-        """Probabilities of the K classes that are given and not estimated, or None."""
+        """Fixed prior probabilities of the K classes, or None to estimate them."""
         return None
 
     def _start(self, data: Partitions, classes: Any = None) -> Labelled:
@@ -58,11 +58,11 @@ class GenerativeClassifier(Classifier, OnePass):
         Parameters
         ----------
         X : array, table, Parquet scan or distributed data set
-            The rows. See `suffice.rows` for tables that hold their target and weight.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Weights of the rows: two is the row twice, zero is its absence.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -71,9 +71,9 @@ class GenerativeClassifier(Classifier, OnePass):
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those already seen; the result is that of one `fit` to all of them.
+        """Update the model with more rows. The result equals one `fit` to all rows.
 
-        The first call names all classes if its rows do not have them all.
+        All classes. Required in the first call if its rows do not contain all of them.
         """
         return self._add(X, y, sample_weight, classes)
 
@@ -82,7 +82,8 @@ class GenerativeClassifier(Classifier, OnePass):
         return self.model_.scores(X)
 
     def _answer(self, f: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
-        """f of the scores of rows, by threads; rows are checked where they are scored, and so read once."""
+        """f of the scores of rows, in threads. Rows are checked where they are scored, so they are read
+        once."""
         X, check = read_rows(self, X, late=True), Check.of(self)
 
         def of_rows(rows: Any) -> np.ndarray:
@@ -93,12 +94,12 @@ class GenerativeClassifier(Classifier, OnePass):
         return map_rows(of_rows, X)
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """log p(x, c) of each row and class, up to a term of the row, such as a multinomial coefficient."""
+        """Joint log density log p(x, c) of each row and class, up to a term that is constant in c."""
         return self._answer(lambda scores: scores, X)
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """log p(c given x) of each row and class.
+        """Log posterior probability log p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -106,7 +107,7 @@ class GenerativeClassifier(Classifier, OnePass):
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
-        """p(c given x) of each row and class.
+        """Posterior probability p(c given x) of each row and class.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -123,13 +124,13 @@ class GenerativeClassifier(Classifier, OnePass):
 
 
 def _possible(scores: np.ndarray) -> np.ndarray:
-    """Scores of which every row has one that is finite: what no class can produce is shared evenly."""
+    """Scores with a finite entry in every row: rows that are impossible in all classes get equal scores."""
     scores[scores.max(axis=1) == -np.inf] = 0.0
     return scores
 
 
 def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
-    """The kind of each column, from what a parameter says: one for all, one for each, or by name."""
+    """The kind of each column, from a parameter: one for all, one for each, or by name."""
     D = estimator.n_features_in_
     if isinstance(kinds, str):
         kinds = [kinds] * D
@@ -143,5 +144,5 @@ def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
     if len(kinds) != D:
         raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
     if strange := set(kinds) - set(KINDS):
-        raise ValueError(f"{name} has {sorted(strange)}; a column is one of {list(KINDS)}.")
+        raise ValueError(f"{name} has {sorted(strange)}, expected only {list(KINDS)}.")
     return kinds

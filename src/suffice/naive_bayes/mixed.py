@@ -1,4 +1,4 @@
-"""Naive Bayes on columns of several kinds. Li ch. 4; each column has the density of its kind."""
+"""Naive Bayes for mixed types of columns: each column has the density of its kind. Li ch. 4."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .generative import KINDS, GenerativeClassifier, column_kinds
 
 
 class MixedNB(GenerativeClassifier):
-    """Naive Bayes for tables of mixed columns: numbers, categories, flags and counts.
+    """Naive Bayes classifier for mixed columns: Gaussian, categorical, binary and counts.
 
-    NaN is not observed, in `fit` as in `predict`. A category that was never seen tells nothing. Categories
-    may be strings; those that `partial_fit` brings are added.
+    NaN means not observed, in `fit` and in `predict`. Categories may be strings. Categories that were not
+    seen are ignored in `predict`, and added by `partial_fit`.
 
     Parameters
     ----------
     kinds : str, sequence of str, or dict, default='gaussian'
         Kind of the columns: 'gaussian', 'categorical', 'bernoulli' or 'poisson'. One for all, one for each,
-        or a dict from the name or number of a column to its kind, the others being Gaussian.
+        or a dict from the name or index of a column to its kind, with Gaussian as the default.
     alpha : float, default=1.0
-        Smoothing of categories, flags and counts: each category, each value of a flag, and one event in
-        one row of counts were seen this often before.
+        Additive smoothing: a pseudo-count for each category and each value of a binary column; for counts,
+        this many pseudo-rows with one event each.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     var_smoothing : float, default=1e-9
-        Share of the largest variance of a Gaussian column that is added to all their variances.
+        Portion of the largest variance of the Gaussian columns that is added to all their variances.
 
     Attributes
     ----------
@@ -39,17 +39,17 @@ class MixedNB(GenerativeClassifier):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     kinds_ : list of str
         Kind of each column.
     categories_ : dict
-        From the number of a categorical column to its categories, in order.
+        The sorted categories of each categorical column, by column index.
     feature_log_prob_ : dict
-        From the number of a categorical column to log p(category given class), (n_classes, n_categories).
+        log p(category given class) of each categorical column, (n_classes, n_categories), by column index.
     model_ : Labelled
         The fitted model, over a product of families.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class MixedNB(GenerativeClassifier):
         check_kinds(data, kinds, getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
         def start(kind: str, size: int) -> Any:
-            how = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
-            return KINDS[kind].start(K, size, **how)
+            options = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
+            return KINDS[kind].start(K, size, **options)
 
         return Product.by_kind(kinds, start)
 

@@ -1,4 +1,4 @@
-"""Naive Bayes on counts: the words of a document are drawn one by one from those of its class.
+"""Multinomial naive Bayes: the words of a document are drawn from the distribution of its class.
 
 McCallum and Nigam, "A comparison of event models for naive Bayes text classification", 1998.
 """
@@ -15,7 +15,7 @@ from .discrete import DiscreteNB
 
 
 class CountsNB(DiscreteNB):
-    """What multinomial and complement naive Bayes share: they sum the counts of each class."""
+    """Base class of multinomial and complement naive Bayes, which sum the counts of each class."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -30,18 +30,19 @@ class CountsNB(DiscreteNB):
 
 
 class MultinomialNB(CountsNB):
-    """Naive Bayes for counts, such as the words of documents; rows may be sparse.
+    """Naive Bayes classifier for multinomial counts, such as words in documents. Rows may be sparse.
 
     Parameters
     ----------
     alpha : float or array of shape (n_features,), default=1.0
-        Smoothing: each feature was counted this often before, in every class. Zero is maximum likelihood.
+        Additive (Laplace/Lidstone) smoothing: a pseudo-count for each feature in every class. 0 is maximum
+        likelihood.
     force_alpha : bool, default=True
-        Whether `alpha` may be below 1e-10; if not, it is raised to that.
+        Whether `alpha` may be below 1e-10. If False, smaller values are raised to 1e-10.
     fit_prior : bool, default=True
-        Whether class probabilities are estimated; if not, they are equal.
+        Whether to estimate the prior probabilities of the classes. If False, a uniform prior is used.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities, if they are known.
+        Prior probabilities of the classes. If given, they are not estimated.
 
     Attributes
     ----------
@@ -50,15 +51,15 @@ class MultinomialNB(CountsNB):
     class_count_ : ndarray of shape (n_classes,)
         Weight of each class.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Log-probability of each class.
+        Log prior probability of each class.
     feature_count_ : ndarray of shape (n_classes, n_features)
-        Sum of the counts of each feature by class.
+        Total count of each feature by class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         log p(feature given class).
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics
-        The sums, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of what was fitted, as scikit-learn's displays: `from_estimator`, `plot`. They need matplotlib."""
+"""Displays of fitted estimators, as in scikit-learn: `from_estimator`, `plot`. They need matplotlib."""
 
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay

@@ -1,4 +1,4 @@
-"""What all displays share: axes to draw on, and colours that are told apart by all readers."""
+"""Base class of displays: axes, and a palette for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MANY = 20  # labels of an axis that still can be read
 
 
 class Display:
-    """A picture that is drawn on `ax_` of `figure_`."""
+    """Base class of displays, drawn on `ax_` of `figure_`."""
 
     ax_: Any
     figure_: Any
 
     def _on(self, ax: Any, **size: Any) -> Any:
-        """The axes given, or new ones."""
+        """The axes `ax`, or new ones."""
         if ax is None:
             try:
                 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ class Display:
 
 
 def colors(count: int) -> list[Any]:
-    """As many colours; beyond those of COLORS, along a map of which the lightness grows."""
+    """This many colours: COLORS, or a sequential colour map if there are more."""
     if count <= len(COLORS):
         return list(COLORS[:count])
     import matplotlib
@@ -40,26 +40,26 @@ def colors(count: int) -> list[Any]:
 
 
 def names_of(estimator: Any, count: int) -> np.ndarray:
-    """The labels of an estimator, or numbers."""
+    """The labels of an estimator, or indices."""
     return np.asarray(getattr(estimator, "classes_", np.arange(count)))
 
 
 def one_sequence(X: Any) -> Any:
-    """X if it is one sequence, or its only one."""
+    """X if it is a single sequence, or its only element."""
     if isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2:
         if len(X) > 1:
-            raise ValueError(f"X has {len(X)} sequences, and one is drawn: pass one of them, e.g. X[0].")
+            raise ValueError(f"X has {len(X)} sequences, expected one: pass e.g. X[0].")
         return X[0]
     return X
 
 
 def dark(rgba: Any) -> bool:
-    """Whether white is read better than black on a colour."""
+    """Whether white text is more legible than black on a colour."""
     return float(np.dot(rgba[:3], (0.299, 0.587, 0.114))) < 0.5
 
 
 def whole_numbers(axis: Any) -> None:
-    """Ticks of an axis at whole numbers only."""
+    """Ticks of an axis at integers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True))

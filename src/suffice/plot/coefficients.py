@@ -1,4 +1,4 @@
-"""How coefficients grow as a penalty falls."""
+"""Display of regularization paths."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ NAMED = 8  # coefficients, the largest, whose names are written
 
 
 class CoefficientPathDisplay(Display):
-    """Coefficients by the strength of the penalty, from all of it to nearly none, and the one that was
-    chosen.
+    """Regularization path: coefficients by the strength of the penalty, with the chosen strength.
 
     Parameters
     ----------
@@ -28,18 +27,18 @@ class CoefficientPathDisplay(Display):
     chosen : float, default=None
         The strength to mark.
     names : sequence of str, default=None
-        Of the features; numbers, if not given.
+        Names of the features. If None, indices.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     lines_ : list of matplotlib Line2D
         The path of each coefficient.
     chosen_ : matplotlib Line2D
-        The strength that was chosen, if there is one.
+        Mark of the chosen strength, if there is one.
 
     Examples
     --------
@@ -58,19 +57,19 @@ class CoefficientPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, alphas: Any = 100, ax: Any = None, names: Any = None) -> Self:
-        """Draw the path of a fitted estimator. No data is read: it follows from the moments that were.
+        """Draw the path of a fitted estimator, from its moments. No data is read.
 
         Parameters
         ----------
         estimator : LassoCV, ElasticNetCV, Lasso, ElasticNet or Ridge
-            Fitted to one target.
+            Estimator fitted to one target.
         alphas : int or array, default=100
-            How many strengths, or which; those that `LassoCV` or `ElasticNetCV` have tried are taken from
-            them.
+            Number of strengths, or an array of them. For `LassoCV` and `ElasticNetCV`, those of the fit are
+            used.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         names : sequence of str, default=None
-            Of the features; those of the fit or numbers, if not given.
+            Names of the features. If None, those seen in `fit`, or indices.
 
         Returns
         -------
@@ -90,7 +89,9 @@ class CoefficientPathDisplay(Display):
                 "ElasticNetCV, Lasso, ElasticNet or Ridge."
             )
         if len(model.coef) > 1:
-            raise ValueError(f"There are {len(model.coef)} targets, and one is drawn: fit one at a time.")
+            raise ValueError(
+                f"The estimator has {len(model.coef)} targets, expected one: fit one target at a time."
+            )
         chosen = float(getattr(estimator, "alpha_", getattr(estimator, "alpha", np.nan)))
         names = getattr(estimator, "feature_names_in_", None) if names is None else names
         return cls(*_path(model, s, alphas), chosen, names).plot(ax)
@@ -99,7 +100,7 @@ class CoefficientPathDisplay(Display):
     def from_path(
         cls, alphas: Any, coefs: Any, *, chosen: float | None = None, ax: Any = None, names: Any = None
     ) -> Self:
-        """Draw what `enet_path` returns.
+        """Draw a path returned by `enet_path`.
 
         Parameters
         ----------
@@ -110,9 +111,9 @@ class CoefficientPathDisplay(Display):
         chosen : float, default=None
             The strength to mark.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         names : sequence of str, default=None
-            Of the features; numbers, if not given.
+            Names of the features. If None, indices.
 
         Returns
         -------
@@ -129,7 +130,7 @@ class CoefficientPathDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

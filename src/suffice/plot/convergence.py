@@ -1,4 +1,4 @@
-"""How a fit went, and why it stopped."""
+"""Display of the convergence of a fit."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from .base import COLORS, Display, whole_numbers
 
 
 class ConvergenceDisplay(Display):
-    """The objective by iteration, with a mark where the fit stopped, and in the legend why.
+    """Objective by iteration, with a mark where the fit stopped. The legend has the reason.
 
     Parameters
     ----------
     trace : ndarray of shape (n_iter,)
         The objective by iteration.
     converged : bool, default=None
-        Whether the fit converged; not known, if not given.
+        Whether the fit converged. None if unknown.
     stopped_because : str, default=None
-        Why the iterations ended.
+        Reason why the iterations stopped.
     name : str, default=None
-        Of what it is the trace.
+        Name for the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     line_ : matplotlib Line2D
         The trace.
     end_ : matplotlib Line2D
-        Where it stopped: a dot, or a cross if it did not converge.
+        Mark of the last iteration: a dot, or a cross if the fit did not converge.
 
     Examples
     --------
@@ -53,16 +53,16 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, name: str | None = None) -> Self:
-        """Draw how the fit of an estimator went.
+        """Draw the trace of a fitted estimator.
 
         Parameters
         ----------
         estimator : iterative estimator
-            Fitted, so that it has `trace_`.
+            Fitted estimator with `trace_`.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Several fits may share one.
+            Axes to draw on. If None, a new figure is created. Several fits may share one.
         name : str, default=None
-            For the legend; the name of the class, if not given.
+            Name for the legend. If None, the name of the class.
 
         Returns
         -------
@@ -77,16 +77,16 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_predictions(cls, trace: Any, *, ax: Any = None, name: str | None = None) -> Self:
-        """Draw a trace of which nothing else is known.
+        """Draw a trace.
 
         Parameters
         ----------
         trace : array of shape (n_iter,)
             The objective by iteration.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            For the legend.
+            Name for the legend.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class ConvergenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

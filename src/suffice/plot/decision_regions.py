@@ -14,32 +14,32 @@ REJECTED = "#bbbbbb"
 
 
 class DecisionRegionsDisplay(Display):
-    """Regions of the plane by what is predicted there, with the rows. Where rows are rejected is hatched.
+    """Decision regions of two features, with the rows. The region of rejection is hatched.
 
-    scikit-learn's `DecisionBoundaryDisplay` draws probabilities, scores and classes; but not what is none of
-    the classes, as a :class:`~suffice.decision.BayesDecision` may predict.
+    scikit-learn's `DecisionBoundaryDisplay` draws probabilities, scores and classes, but no predictions that
+    are not classes, such as those of :class:`~suffice.decision.BayesDecision`.
 
     Parameters
     ----------
     horizontal, vertical : ndarray of shape (n_columns,), (n_rows,)
-        Places of the points where it was predicted.
+        Coordinates of the grid points.
     region : ndarray of shape (n_rows, n_columns)
-        Number of what is predicted there.
+        Index of the predicted label at each grid point.
     names : ndarray of shape (n_names,)
-        What can be predicted.
+        Labels that can be predicted.
     rejected : int, default=None
-        Number of the name that means no decision.
+        Index of the name that means rejection.
     X : ndarray of shape (n_samples, 2), default=None
         Rows to draw as points.
     codes : ndarray of shape (n_samples,), default=None
-        Numbers of their classes.
+        Indices of their classes.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     surface_ : matplotlib QuadMesh
         The regions.
     points_ : list of matplotlib PathCollection
@@ -82,22 +82,22 @@ class DecisionRegionsDisplay(Display):
         grid: int = 200,
         ax: Any = None,
     ) -> Self:
-        """Draw what a fitted classifier predicts around some rows.
+        """Draw the decision regions of a fitted classifier.
 
         Parameters
         ----------
         estimator : classifier
             Fitted.
         X : array of shape (n_samples, n_features)
-            Rows, which say how far the picture goes.
+            Rows, which determine the limits of the plot.
         y : array of shape (n_samples,), default=None
-            Their classes; the rows are not drawn without.
+            Classes of the rows. If None, the rows are not drawn.
         features : pair of int or str, default=(0, 1)
-            The features to draw, of several, by place or by name: the others are held at their means.
+            The two features to draw, by index or by name. The others are fixed at their means.
         grid : int, default=200
-            Number of points in either direction.
+            Number of grid points along each axis.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class DecisionRegionsDisplay(Display):
         region = _numbers(names, np.asarray(estimator.predict(asked))).reshape(grid, grid)
         if y is not None and set(estimator.classes_.tolist()) - set(names.tolist()):
             raise ValueError(
-                f"The regions are of the actions {names.tolist()}, which are no classes: leave y out."
+                f"The estimator predicts the actions {names.tolist()}, which are not classes: leave y out."
             )
         codes = None if y is None else _numbers(names, np.asarray(y))
         return cls(horizontal, vertical, region, names, rejected, pair, codes).plot(ax)
@@ -131,7 +131,7 @@ class DecisionRegionsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -146,9 +146,9 @@ class DecisionRegionsDisplay(Display):
         if self.rejected is not None:
             shades = [*shades[: self.rejected], REJECTED, *shades[self.rejected :]]
         region = np.asarray(self.region)
-        how = {"cmap": ListedColormap(shades), "vmin": -0.5, "vmax": K - 0.5, "shading": "nearest"}
+        options = {"cmap": ListedColormap(shades), "vmin": -0.5, "vmax": K - 0.5, "shading": "nearest"}
         self.surface_ = ax.pcolormesh(
-            self.horizontal, self.vertical, region, alpha=0.3, zorder=0, rasterized=True, **how
+            self.horizontal, self.vertical, region, alpha=0.3, zorder=0, rasterized=True, **options
         )
         for k in np.unique(region)[1:]:
             ax.contour(self.horizontal, self.vertical, region >= k, [0.5], colors="white", linewidths=1.2)
@@ -173,9 +173,9 @@ class DecisionRegionsDisplay(Display):
 
 
 def _numbers(names: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The place of each label among the names; those that are none of them stand at the end."""
+    """The index of each label among the names; unknown labels are at the end."""
     place = {name: n for n, name in enumerate(names.tolist())}
     strange = set(labels.tolist()) - set(place)
     if strange:
-        raise ValueError(f"The labels {sorted(map(str, strange))} are none of {names.tolist()}.")
+        raise ValueError(f"y has labels {sorted(map(str, strange))}, expected only {names.tolist()}.")
     return np.array([place[label] for label in labels.tolist()])

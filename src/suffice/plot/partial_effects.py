@@ -1,4 +1,4 @@
-"""What each feature adds, as a curve with its band."""
+"""Display of the partial effects of an additive model."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ COLUMNS = 4  # of panels, side by side
 
 
 class PartialEffectsDisplay(Display):
-    """The functions of an additive model, a panel for each feature, with bands of pointwise intervals.
+    """Partial effects of an additive model: one panel per feature, with pointwise confidence bands.
 
     Parameters
     ----------
     grids : list of ndarrays
-        Of each feature, the values at which its function is drawn.
+        Values of each feature at which its function is drawn.
     effects : list of ndarrays
-        The function there.
+        Values of the functions.
     errors : list of ndarrays
-        Its standard errors.
+        Standard errors of the functions.
     names : list of str
         The features.
     knots : list of ndarrays, default=None
-        Where the pieces of each function meet; marked at the lower edge.
+        Knots of each function, marked at the lower edge.
     level : float, default=0.95
-        How probable it is that a band holds the function at a place.
+        Pointwise confidence level of the bands.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
         The panels.
     ax_ : matplotlib Axes
-        The first of them.
+        Axes of the first panel.
     figure_ : matplotlib Figure
-        Their figure.
+        Figure of the panels.
     lines_ : list of matplotlib Line2D
         The functions.
     bands_ : list of matplotlib collections
@@ -75,11 +75,11 @@ class PartialEffectsDisplay(Display):
         estimator : AdditiveModel or GeneralizedAdditiveModel
             Fitted.
         features : list of int or str, default=None
-            Which features, by place or by name; all, if not given.
+            Features to draw, by index or by name. If None, all.
         level : float, default=0.95
-            How probable it is that a band holds the function at a place.
+            Pointwise confidence level of the bands.
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each feature; on a new figure, if not given.
+            Axes to draw on, one for each feature. If None, a new figure is created.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class PartialEffectsDisplay(Display):
         Parameters
         ----------
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each feature; on a new figure, if not given.
+            Axes to draw on, one for each feature. If None, a new figure is created.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class PartialEffectsDisplay(Display):
             ax = self._panels(count)
         axes = np.ravel(np.asarray(ax, dtype=object))
         if len(axes) < count:
-            raise ValueError(f"There are {count} functions to draw, and {len(axes)} axes: one for each.")
+            raise ValueError(f"ax has {len(axes)} axes, expected {count}: one for each feature.")
         self.axes_ = axes[:count]
         self.ax_, self.figure_ = axes[0], axes[0].figure
         times = norm.ppf(0.5 + self.level / 2.0)
@@ -152,7 +152,7 @@ class PartialEffectsDisplay(Display):
         return self
 
     def _panels(self, count: int) -> Any:
-        """New panels, in rows, with one scale of effects."""
+        """New panels, with a shared scale of effects."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:

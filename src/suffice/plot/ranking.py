@@ -1,4 +1,4 @@
-"""How the scores of nodes came to rest."""
+"""Display of the convergence of link analysis scores."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .base import COLORS, Display, whole_numbers
 
 
 class RankDisplay(Display):
-    """The bound of the error of scores by iteration, and the tolerance that it had to reach.
+    """Error bound of scores by iteration, with the tolerance.
 
     Parameters
     ----------
     trace : ndarray of shape (n_iter,)
-        The sum of the absolute errors of all scores is at most this, by iteration.
+        Upper bound on the l1 error of the scores, by iteration.
     tol : float, default=None
-        Where the iterations were to stop.
+        Tolerance of the fit.
     name : str, default=None
-        Whose trace it is.
+        Name for the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     line_ : matplotlib Line2D
         The trace.
     tolerance_ : matplotlib Line2D
@@ -47,16 +47,16 @@ class RankDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, name: str | None = None) -> Self:
-        """Draw how the scores of a fitted estimator came to rest.
+        """Draw the convergence of the scores of a fitted estimator.
 
         Parameters
         ----------
         estimator : PageRank, HITS, TrustRank or BrowseRank
             Fitted.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Several fits may share one.
+            Axes to draw on. If None, a new figure is created. Several fits may share one.
         name : str, default=None
-            For the legend; the name of the class, if not given.
+            Name for the legend. If None, the name of the class.
 
         Returns
         -------
@@ -70,18 +70,18 @@ class RankDisplay(Display):
     def from_predictions(
         cls, trace: Any, *, tol: float | None = None, ax: Any = None, name: str | None = None
     ) -> Self:
-        """Draw bounds of which nothing else is known.
+        """Draw error bounds.
 
         Parameters
         ----------
         trace : array of shape (n_iter,)
-            Bounds of the error by iteration.
+            Error bounds by iteration.
         tol : float, default=None
-            Where the iterations were to stop.
+            Tolerance of the fit.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         name : str, default=None
-            For the legend.
+            Name for the legend.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class RankDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The segments of a signal: a strip of the decoded states under it."""
+"""Display of a signal with its decoded states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STRIP = 0.08  # of the height, for each strip
 
 
 class SegmentsDisplay(Display):
-    """A signal, and under it a strip with the colour of the state of each step.
+    """A signal above a strip with the colour of the state of each step.
 
     Parameters
     ----------
@@ -21,16 +21,16 @@ class SegmentsDisplay(Display):
     states : ndarray of shape (n_steps,)
         The label of each step.
     true : ndarray of shape (n_steps,), default=None
-        The labels that are right, for a second strip.
+        True labels, drawn as a second strip.
     labels : list, default=None
-        All labels, in the order of their colours; those in `states` and `true`, if not given.
+        All labels, in the order of their colours. If None, those in `states` and `true`.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     lines_ : list of matplotlib Line2D
         The signal, a line for each feature.
     strips_ : list of matplotlib PolyCollection
@@ -51,18 +51,18 @@ class SegmentsDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
-        """Draw one sequence, and what a fitted estimator decodes.
+        """Draw one sequence with the states decoded by a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator with predict
-            A model of sequences, fitted.
+            Fitted sequence estimator.
         X : array of shape (n_steps, n_features)
             One sequence.
         y : array of shape (n_steps,), default=None
-            The labels that are right, for a second strip.
+            True labels, drawn as a second strip.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class SegmentsDisplay(Display):
     def from_predictions(
         cls, signal: Any, states: Any, *, true: Any = None, labels: Any = None, ax: Any = None
     ) -> Self:
-        """Draw one sequence, and the labels of its steps.
+        """Draw one sequence with the labels of its steps.
 
         Parameters
         ----------
@@ -86,11 +86,11 @@ class SegmentsDisplay(Display):
         states : array of shape (n_steps,)
             The label of each step.
         true : array of shape (n_steps,), default=None
-            The labels that are right, for a second strip.
+            True labels, drawn as a second strip.
         labels : list, default=None
-            All labels, in the order of their colours; those in `states` and `true`, if not given.
+            All labels, in the order of their colours. If None, those in `states` and `true`.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -101,7 +101,9 @@ class SegmentsDisplay(Display):
         true = None if true is None else np.asarray(true)
         for name, part in (("states", states), ("true", true)):
             if part is not None and part.shape != (len(signal),):
-                raise ValueError(f"{name} has the shape {part.shape}, expected {(len(signal),)}: one a step.")
+                raise ValueError(
+                    f"{name} has the shape {part.shape}, expected {(len(signal),)}: one per step."
+                )
         if labels is None:
             labels = np.unique(states if true is None else np.concatenate([states, true])).tolist()
         return cls(signal, states, true, list(labels)).plot(ax)
@@ -112,7 +114,7 @@ class SegmentsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -176,7 +178,7 @@ class SegmentsDisplay(Display):
 
     @staticmethod
     def _make_room(ax: Any, signal: np.ndarray, strips: int) -> None:
-        """Below the signal, with no ticks beside the strips."""
+        """Space for the strips below the signal, without ticks."""
         seen = signal[np.isfinite(signal)]
         low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
         margin = 0.05 * (high - low or 1.0)
@@ -186,7 +188,7 @@ class SegmentsDisplay(Display):
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
 
 
-def _runs(here: np.ndarray) -> list[tuple[float, int]]:
+def _runs(mask: np.ndarray) -> list[tuple[float, int]]:
     """Runs of True as bars: where they begin, and how long they are."""
-    edge = np.flatnonzero(np.diff(here.astype(int), prepend=0, append=0))
+    edge = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
     return [(start - 0.5, stop - start) for start, stop in edge.reshape(-1, 2).tolist()]

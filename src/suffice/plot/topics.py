@@ -1,4 +1,4 @@
-"""Topics: their words, and how near they are to each other."""
+"""Displays of topics: top words, and a map."""
 
 from __future__ import annotations
 
@@ -14,37 +14,35 @@ ACROSS = 5  # topics in a row of the picture
 
 def _components(estimator: Any) -> np.ndarray:
     if not hasattr(estimator, "components_"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no components_: fit it first, if it is a topic model."
-        )
+        raise TypeError(f"{type(estimator).__name__} has no components_: pass a fitted topic model.")
     return np.asarray(estimator.components_, dtype=float)
 
 
 def _weights(estimator: Any, components: np.ndarray) -> np.ndarray:
-    """The shares of the topics in all words."""
+    """Fractions of all words from each topic."""
     total = np.abs(components).sum(axis=1)
     weights = np.asarray(getattr(estimator, "weights_", total), dtype=float)
     return weights / weights.sum()
 
 
 class TopicsDisplay(Display):
-    """The heaviest words of topics, as bars.
+    """Bar charts of the top words of topics.
 
     Parameters
     ----------
     components : ndarray of shape (n_components, n_features)
-        What words weigh in topics.
+        Weights of words in topics.
     feature_names : array of shape (n_features,), default=None
-        The words; their numbers, if not given.
+        The words. If None, column indices.
     weights : ndarray of shape (n_components,), default=None
-        The shares of the topics, for their titles.
+        Fractions of all words from each topic, for the titles.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     axes_ : list of matplotlib Axes
         One for each topic.
     bars_ : list of matplotlib BarContainer
@@ -78,16 +76,15 @@ class TopicsDisplay(Display):
         Parameters
         ----------
         estimator : estimator with `components_`
-            Fitted to counts or weights of words.
+            Estimator fitted to counts or weights of words.
         feature_names : array of shape (n_features,), default=None
-            The words, as `CountVectorizer.get_feature_names_out` gives them; those the estimator was fitted
-            with, if not given.
+            The words, as from `CountVectorizer.get_feature_names_out`. If None, those seen in `fit`.
         n_words : int, default=8
-            Words of each topic.
+            Number of words of each topic.
         topics : sequence of int, default=None
-            Which topics, in their order; the heaviest of at most fifteen, if not given.
+            Topics to draw, in order. If None, the fifteen with the largest weights.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -104,11 +101,11 @@ class TopicsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given. Given axes are divided among the topics.
+            Axes to draw on. If None, a new figure is created. Given axes are divided among the topics.
         n_words : int, default=8
-            Words of each topic.
+            Number of words of each topic.
         topics : sequence of int, default=None
-            Which topics; the heaviest of at most fifteen, if not given.
+            Topics to draw. If None, the fifteen with the largest weights.
 
         Returns
         -------
@@ -149,28 +146,28 @@ class TopicsDisplay(Display):
 
 
 class TopicMapDisplay(Display):
-    """Topics on a map: near where they use the same words, large where they have many words.
+    """Intertopic distance map: similar topics are near each other; the area is the weight of a topic.
 
-    The distances are those of Jensen and Shannon between the distributions of words, as far as two dimensions
-    show them (classical scaling).
+    The distances are Jensen-Shannon distances between the word distributions, in two dimensions by classical
+    multidimensional scaling.
 
     Parameters
     ----------
     positions : ndarray of shape (n_components, 2)
-        Where the topics are.
+        Positions of the topics.
     weights : ndarray of shape (n_components,)
-        Their shares in all words: the areas of the circles.
+        Fractions of all words from each topic: the areas of the circles.
     labels : list of str, default=None
-        What is written beside them; numbers, if not given.
+        Labels of the topics. If None, indices.
     shown : float, default=None
-        The share of the squared distances that the map shows.
+        Fraction of the squared distances that the map shows.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     circles_ : matplotlib PathCollection
         The topics.
 
@@ -195,13 +192,13 @@ class TopicMapDisplay(Display):
         Parameters
         ----------
         estimator : estimator with `components_`
-            Fitted, with weights of words that are not negative.
+            Fitted estimator with non-negative weights of words.
         feature_names : array of shape (n_features,), default=None
-            The words; those the estimator was fitted with, if not given.
+            The words. If None, those seen in `fit`.
         n_words : int, default=3
-            Words beside each topic; 0 for none.
+            Number of words beside each topic; 0 for none.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -210,7 +207,8 @@ class TopicMapDisplay(Display):
         components = _components(estimator)
         if (components < 0).any():
             raise ValueError(
-                "Some words have negative weights in topics: there are no distances of distributions."
+                "components_ has negative weights, expected non-negative ones: topics must be "
+                "distributions of words."
             )
         total = components.sum(axis=1, keepdims=True)
         positions, shown = _scaled(_divergences(components / np.where(total > 0, total, 1.0)))
@@ -227,7 +225,7 @@ class TopicMapDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -255,7 +253,7 @@ class TopicMapDisplay(Display):
 
 
 def _divergences(P: np.ndarray) -> np.ndarray:
-    """The divergence of Jensen and Shannon between all rows; it is a squared distance."""
+    """Jensen-Shannon divergences between all rows, which are squared distances."""
 
     def entropy(p: np.ndarray) -> np.ndarray:
         return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1)
@@ -266,7 +264,8 @@ def _divergences(P: np.ndarray) -> np.ndarray:
 
 
 def _scaled(squares: np.ndarray) -> tuple[np.ndarray, float]:
-    """Points in the plane whose squared distances are nearly these, and the share that they show."""
+    """Classical multidimensional scaling to two dimensions, and the fraction of the squared distances that is
+    kept."""
     K = len(squares)
     centred = np.eye(K) - 1.0 / K
     values, vectors = np.linalg.eigh(-0.5 * centred @ squares @ centred)

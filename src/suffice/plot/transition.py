@@ -1,4 +1,4 @@
-"""Which state follows which."""
+"""Display of a transition matrix."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from .base import MANY, Display, dark, names_of
 
 
 class TransitionDisplay(Display):
-    """The matrix of moves from a state (row) to the next (column), with its numbers.
+    """Transition matrix as a heat map, from a state (row) to the next (column).
 
     Parameters
     ----------
     transition : ndarray of shape (n_states, n_states)
-        Probabilities of the next state; or weights of moves, of which some are negative.
+        Transition probabilities; or weights of transitions, which may be negative.
     labels : list of str, default=None
-        Names of the states; numbers, if not given.
+        Names of the states. If None, indices.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     image_ : matplotlib AxesImage
-        The shades.
+        The heat map.
 
     Examples
     --------
@@ -49,11 +49,12 @@ class TransitionDisplay(Display):
         Parameters
         ----------
         estimator : estimator with `transmat_` or `transitions_`
-            Probabilities of a hidden Markov model, or weights of a conditional random field and its kin.
+            Fitted estimator: a hidden Markov model with probabilities, or e.g. a conditional random field
+            with weights.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------
@@ -63,8 +64,8 @@ class TransitionDisplay(Display):
         matrix = getattr(estimator, "transitions_", None) if matrix is None else matrix
         if matrix is None:
             raise TypeError(
-                f"{type(estimator).__name__} has neither transmat_ nor transitions_: fit it first, if it is "
-                "a model of sequences."
+                f"{type(estimator).__name__} has neither transmat_ nor transitions_: pass a fitted "
+                f"sequence estimator."
             )
         names = names_of(estimator, len(matrix)).astype(str).tolist()
         return cls(matrix, names).plot(ax, include_values=include_values)
@@ -73,18 +74,18 @@ class TransitionDisplay(Display):
     def from_predictions(
         cls, y: Any, groups: Any = None, *, ax: Any = None, include_values: bool = True
     ) -> Self:
-        """Draw how often labels follow each other, as shares of the row.
+        """Draw the relative frequencies of transitions between labels.
 
         Parameters
         ----------
         y : list of arrays, or array
-            Labels of sequences; or of the steps of one, or of several by `groups`.
+            Labels of each sequence; or an array of the labels of one sequence, or of several by `groups`.
         groups : array, default=None
-            The sequence of each step; the steps of a sequence stand together.
+            Sequence id of each step. The steps of a sequence must be contiguous.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------
@@ -107,9 +108,9 @@ class TransitionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
         include_values : bool, default=True
-            Whether to write the numbers.
+            Whether to write the values into the cells.
 
         Returns
         -------

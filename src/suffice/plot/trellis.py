@@ -1,4 +1,4 @@
-"""The trellis of a sequence: states by steps, and the best path through them. Li ch. 10, 10.4."""
+"""Display of a trellis: states by steps, with the best path. Li ch. 10, 10.4."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .base import MANY, PATH, Display, names_of, one_sequence, whole_numbers
 
 
 class TrellisDisplay(Display):
-    """States by steps of one sequence: the shade is p(state of a step given the sequence), the line a path.
+    """Trellis of one sequence: posterior probabilities of the states as shades, and a path as a line.
 
-    Where the best path leaves the darkest states, the best states do not make the best path.
+    The best path may leave the most probable states of single steps.
 
     Parameters
     ----------
     posterior : ndarray of shape (n_steps, n_states)
         Probabilities of the states of each step.
     path : ndarray of shape (n_steps,), default=None
-        Numbers of the states of a path.
+        Indices of the states of a path.
     labels : list of str, default=None
-        Names of the states; numbers, if not given.
+        Names of the states. If None, indices.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        Axes of the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure of the plot.
     image_ : matplotlib AxesImage
-        The shades.
+        The heat map.
     line_ : matplotlib Line2D
         The path, if there is one.
 
@@ -50,16 +50,16 @@ class TrellisDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
-        """Draw what a fitted estimator infers of one sequence.
+        """Draw the posterior probabilities and the path of a fitted estimator for one sequence.
 
         Parameters
         ----------
         estimator : estimator with predict and predict_proba
-            Such as `HiddenMarkovModel` or `ConditionalRandomField`, fitted.
+            Fitted estimator, such as `HiddenMarkovModel` or `ConditionalRandomField`.
         X : array of shape (n_steps, n_features)
             One sequence.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -68,8 +68,8 @@ class TrellisDisplay(Display):
         X = one_sequence(X)
         if not hasattr(estimator, "predict_proba"):
             raise TypeError(
-                f"{type(estimator).__name__} has no predict_proba, and so no shades: "
-                "draw its path with SegmentsDisplay."
+                f"{type(estimator).__name__} has no predict_proba, which TrellisDisplay needs: draw its "
+                f"path with SegmentsDisplay."
             )
         posterior = estimator.predict_proba(X)
         names = names_of(estimator, posterior.shape[1])
@@ -79,7 +79,7 @@ class TrellisDisplay(Display):
     def from_predictions(
         cls, posterior: Any, path: Any = None, *, labels: Any = None, ax: Any = None
     ) -> Self:
-        """Draw probabilities of states, and a path of their labels.
+        """Draw probabilities of states, and a path of labels.
 
         Parameters
         ----------
@@ -88,9 +88,9 @@ class TrellisDisplay(Display):
         path : array of shape (n_steps,), default=None
             A label for each step.
         labels : array of shape (n_states,), default=None
-            The labels of the states; their numbers, if not given.
+            Labels of the states. If None, indices.
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class TrellisDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; on a new figure, if not given.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------

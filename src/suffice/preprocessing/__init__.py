@@ -1,4 +1,4 @@
-"""Features made of features."""
+"""Feature transformers."""
 
 from .basis_functions import BasisFunctions
 

@@ -29,7 +29,7 @@ from ..statistics import Extremes, extremes
 
 @dataclass(frozen=True, eq=False)
 class _Basis(Model):
-    """Functions of rows. Where they lie follows, if it is not given, from where the rows are."""
+    """Functions of rows. By default their knots follow from the range of the rows."""
 
     bias: bool  # whether the constant is one of them
     knots: Annotated[Any, "number or real (*, D) or None"]  # or how many; None without places
@@ -38,7 +38,7 @@ class _Basis(Model):
         return extremes(block.X)
 
     def estimate(self, s: Extremes) -> Self:
-        """Knots at even distances, from the smallest value of each feature to the largest."""
+        """Evenly spaced knots, from the minimum to the maximum of each feature."""
         flat = 0.5 * (s.low == s.high)
         return self.replace(knots=np.linspace(s.low - flat, s.high + flat, self.knots))
 
@@ -53,7 +53,7 @@ class _Basis(Model):
 
     @abstractmethod
     def suffixes(self) -> list[str]:
-        """What the functions of a feature are called after it."""
+        """Suffixes of the names of the functions of a feature."""
 
     def names(self, features: np.ndarray) -> list[str]:
         of_each = [f"{name}{suffix}" for name in features for suffix in self.suffixes()]
@@ -100,7 +100,7 @@ class Sigmoids(_Basis):
 
 
 def in_widths(X: np.ndarray, knots: np.ndarray, width: Any) -> np.ndarray:
-    """How many widths each value is beyond each knot, (N, D, n_knots)."""
+    """Distance of each value from each knot, in widths, (N, D, n_knots)."""
     if width is None:
         width = (knots[-1] - knots[0]) / (len(knots) - 1)
     return (X[:, :, None] - knots.T) / np.broadcast_to(width, X.shape[1])[:, None]
@@ -110,7 +110,7 @@ def in_widths(X: np.ndarray, knots: np.ndarray, width: Any) -> np.ndarray:
 class Splines(_Basis):
     """Polynomials between the knots, joined smoothly; constant beyond the outer knots.
 
-    Those of a feature add up to one, so that without the constant the last of them is left out.
+    The splines of a feature add up to one, so the last is left out if there is no constant.
     """
 
     degree: int
@@ -137,7 +137,7 @@ class Splines(_Basis):
 
 @dataclass(frozen=True, eq=False)
 class _Functions(_Basis):
-    """Functions that were given, each of all features of a row."""
+    """User-defined functions, each of all features of a row."""
 
     functions: tuple[Callable[[np.ndarray], Any], ...]
     widths: tuple[int, ...] = ()  # how many columns each makes
@@ -146,16 +146,16 @@ class _Functions(_Basis):
         return np.hstack(self.columns(X))
 
     def columns(self, X: np.ndarray) -> list[np.ndarray]:
-        found = []
+        parts = []
         for f in self.functions:
             part = np.asarray(f(X), dtype=np.float64)
             if part.ndim not in (1, 2) or len(part) != len(X):
                 raise ValueError(
-                    f"{_called(f)} made an array of shape {part.shape} of rows of shape {X.shape}; expected "
-                    f"one or more numbers for each row, ({len(X)},) or ({len(X)}, any)."
+                    f"{_called(f)} returned an array of shape {part.shape} for rows of shape {X.shape}; "
+                    f"expected one or more numbers for each row, ({len(X)},) or ({len(X)}, any)."
                 )
-            found.append(part.reshape(len(X), -1) if len(X) else part.reshape(0, part[..., None].shape[1]))
-        return found
+            parts.append(part.reshape(len(X), -1) if len(X) else part.reshape(0, part[..., None].shape[1]))
+        return parts
 
     def suffixes(self) -> list[str]:
         sizes = zip(self.functions, self.widths, strict=True)
@@ -171,39 +171,41 @@ def _called(f: Any) -> str:
 
 
 class BasisFunctions(TransformerMixin, Estimator):
-    """Functions of features as new features: what a linear model makes of them is a curve.
+    """Basis expansion: nonlinear functions of each feature, for use with linear models.
 
-    Each feature is taken by itself, and there are no products of two: for these, pass a function, or see
+    Each feature is expanded by itself, without interactions: for these, pass a function, or see
     :class:`sklearn.preprocessing.PolynomialFeatures`. High powers of one feature nearly depend on each other:
-    scale it to the range from -1 to 1, or take splines.
+    scale it to the range from -1 to 1, or use splines.
 
     Parameters
     ----------
     kind : {'polynomial', 'gaussian', 'sigmoid', 'spline'}, callable or list of them, default='polynomial'
-        Powers of a feature up to `degree`; bells about the knots, ``exp(-(x - knot)**2 / (2 * width**2))``;
-        steps at the knots, ``1 / (1 + exp(-(x - knot) / width))``; B-splines. A callable takes rows, an array
-        of shape (n_samples, n_features), and gives one or more numbers for each.
+        'polynomial': powers of a feature up to `degree`. 'gaussian': radial basis functions
+        ``exp(-(x - knot)**2 / (2 * width**2))``. 'sigmoid': ``1 / (1 + exp(-(x - knot) / width))``. 'spline':
+        B-splines. A callable takes an array of shape (n_samples, n_features) and returns one or more numbers
+        for each row.
     degree : int, default=3
-        The largest power, or the degree of splines.
+        Degree of the polynomial or of the splines.
     n_knots : int, default=5
         Number of knots for each feature.
     knots : 'uniform' or array of shape (n_knots, n_features), default='uniform'
-        Where they are, in order. 'uniform' is at even distances from the smallest value to the largest, for
-        which the data is read once. All else needs no reading.
+        Positions of the knots, in increasing order. 'uniform' spaces them evenly from the minimum to the
+        maximum of each feature, which needs one pass over the data. An array needs no pass.
     width : float or array of shape (n_features,), default=None
-        Width of bells and steps; if None, the mean distance of neighbouring knots.
+        Width of the 'gaussian' and 'sigmoid' functions. If None, the mean distance between neighbouring
+        knots.
     include_bias : bool, default=False
-        Whether there is a constant: a first column of ones or, of splines, the last of each feature. Linear
-        models have their intercept instead.
+        Whether to include a constant: a first column of ones or, for splines, the last spline of each
+        feature. Linear models with an intercept do not need it.
 
     Attributes
     ----------
     n_features_out_ : int
-        Number of columns that are made.
+        Number of output features.
     model_ : Model
         The functions: ``model_.apply(X)``.
     statistics_ : Extremes
-        The smallest and largest values of the features; empty where they are not sought.
+        The minimum and maximum of each feature. Empty if they are not needed.
 
     See Also
     --------
@@ -252,7 +254,7 @@ class BasisFunctions(TransformerMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find where the functions lie, in one pass over the data; those without knots need none.
+        """Find the knots in one pass over the data. Functions without knots need no pass.
 
         Parameters
         ----------
@@ -261,7 +263,7 @@ class BasisFunctions(TransformerMixin, Estimator):
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the rows; one of zero is the absence of the row.
+            Per-sample weights. 0 drops the sample.
 
         Returns
         -------
@@ -312,9 +314,12 @@ class BasisFunctions(TransformerMixin, Estimator):
                 "for each feature."
             )
         if not np.isfinite(knots).all() or (np.diff(knots, axis=0) <= 0).any():
-            raise ValueError("knots must be finite, and those of each feature grow from row to row.")
+            raise ValueError("knots must be finite and strictly increasing in each column.")
         if len(knots) < 2 and (self.kind == "spline" or self.width is None):
-            raise ValueError("There is one knot, and two are needed: or, of bells and steps, a width.")
+            raise ValueError(
+                "There is one knot, expected at least two. For 'gaussian' and 'sigmoid', "
+                "one knot needs width=."
+            )
         return knots
 
     def _width(self, knots: Any) -> Any:
@@ -330,22 +335,22 @@ class BasisFunctions(TransformerMixin, Estimator):
 
     @row_wise
     def transform(self, X: Any) -> Any:
-        """The functions of each row, (n_samples, n_features_out).
+        """Evaluate the basis functions at each row, (n_samples, n_features_out).
 
-        Of a table that `suffice.rows` describes it returns a description anew: its rows are made when they
-        are read. So a pipeline with a linear model is fitted where the table is, and keeps no column.
+        For a table described by `suffice.rows` it returns another description: features are computed when the
+        rows are read. So a pipeline with a linear model is fitted where the table is, and stores no columns.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self.model_.apply(read_rows(self, X))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the columns that are made.
+        """Names of the output features.
 
         Parameters
         ----------
         input_features : array of str, default=None
-            Names of the features; those of the fit, or x0, x1, ..., if not given.
+            Names of the input features. If None, those seen in `fit`, or x0, x1, ...
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Ranking the nodes of a graph by its links."""
+"""Link analysis: ranking the nodes of a graph."""
 
 from .browse_rank import BrowseRank
 from .hits import HITS, Hubs

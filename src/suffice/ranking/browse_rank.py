@@ -1,4 +1,4 @@
-"""BrowseRank: the time that people spend at each page, from how they browse. Li ch. 21.
+"""BrowseRank: page importance from the time that users spend at each page. Li ch. 21.
 
 Liu, Gao, Liu, Zhang, Ma, He and Li, "BrowseRank: letting web users vote for page importance", 2008.
 """
@@ -17,52 +17,52 @@ from .page_rank import Surfer, Walks, weights_of
 
 
 class BrowseRank(Walks):
-    """Scores of pages by the share of time spent there: a Markov process in continuous time.
+    """BrowseRank: stationary distribution of a continuous-time Markov process of browsing.
 
-    How often a page is visited follows from the steps that were counted, as with PageRank; how long a visit
-    takes is known for each page. The score is the product, up to the sum.
+    The frequency of visits to a page follows from the counted steps, as in PageRank. The mean time of a visit
+    is a parameter. The score is their product, normalized to sum to one.
 
     Parameters
     ----------
     staying : mapping or array of shape (n_nodes,), default=None
-        Mean time of a visit: by id, or one for each of `nodes_`; all alike if not given.
+        Mean staying time of a visit: by id, or one for each of `nodes_`. If None, equal for all pages.
     damping : float, default=0.85
-        Probability that somebody goes on from a page, and does not begin anew.
+        Probability that a user follows a link instead of restarting.
     restart : mapping or array of shape (n_nodes,), default=None
-        How often each page was the first of a visit to the web; all alike if not given.
+        Weight of each page as the first of a session. If None, uniform.
     dangling : {'restart', 'uniform', 'self', 'leak'}, default='restart'
-        What happens at a page from which nobody went on. See `PageRank`.
+        What happens at a page without outgoing links. See `PageRank`.
     tol : float, default=1e-8
-        The sum of the absolute errors of how often pages are visited is at most this.
+        Tolerance of the l1 error of the visit probabilities.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
-        File that keeps the progress of the fit.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     nodes_ : ndarray of shape (n_nodes,)
-        The ids of the pages.
+        Ids of the pages.
     scores_ : ndarray of shape (n_nodes,)
-        Share of time spent at each.
+        Fraction of time spent at each page.
     visits_ : ndarray of shape (n_nodes,)
-        Share of visits to each.
+        Fraction of visits to each page.
     residual_ : float
-        The sum of the absolute changes of `visits_` in the last iteration.
+        l1 norm of the change of `visits_` in the last iteration.
     error_bound_ : float
-        The sum of the absolute errors of `visits_` is at most this.
+        Upper bound on the l1 error of `visits_`.
     trace_ : ndarray of shape (n_iter,)
-        That bound by iteration.
+        The error bound by iteration.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
-        Whether the bound came below `tol`.
+        Whether the error bound is below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model of the visits.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Examples
     --------
@@ -100,16 +100,16 @@ class BrowseRank(Walks):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Score the pages.
+        """Compute the scores of the pages.
 
         Parameters
         ----------
         X : pair of arrays, table, sparse matrix or graph
-            The steps from page to page, as `PageRank.fit` takes links: those that come several times add up.
+            The steps from page to page, as the links of `PageRank.fit`. Weights of repeated steps add up.
         y : None
             Ignored.
         sample_weight : array, optional
-            How often each step of a pair of arrays was taken.
+            Number of times that each step was taken, if `X` is a pair of arrays.
 
         Returns
         -------
@@ -123,8 +123,10 @@ class BrowseRank(Walks):
         if self.staying is not None:
             if isinstance(self.staying, Mapping) and len(self.staying) < len(visits):
                 missing = [node for node in self.nodes_.tolist() if node not in self.staying]
-                raise ValueError(f"staying has no time for {missing[:5]}: it needs one for each page.")
+                raise ValueError(f"staying has no time for {missing[:5]}, expected one for each page.")
             time = visits * weights_of(self.staying, self.nodes_, "staying")
             if not time.any():
-                raise ValueError("staying is zero for every page that is visited: none has a score.")
+                raise ValueError(
+                    "staying is zero for every page that is visited, expected a positive time for some."
+                )
         return {"scores_": time / np.sum(time), "visits_": visits}

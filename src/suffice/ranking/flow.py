@@ -1,4 +1,4 @@
-"""What flows along links, and where the iterations of scores stand."""
+"""Flow along links, and the state of the iterations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FARTHEST = 2.0  # the distance of two distributions is never more
 
 @dataclass(frozen=True, eq=False)
 class LinkMass(Statistics):
-    """What flows along links to a run of nodes; runs that follow each other are joined."""
+    """Flow along links to a run of nodes. Consecutive runs are joined."""
 
     start: int  # the first node
     values: Annotated[np.ndarray, "(N,)"]
@@ -55,7 +55,7 @@ def along(links: Links, sent: np.ndarray, each: Any = map) -> LinkMass:
 
 @dataclass(frozen=True, eq=False)
 class Walk(Progress):
-    """The scores so far, and by how much they changed last."""
+    """The current scores, and their last change."""
 
     change: float = FARTHEST
     rate: float = 1.0  # by which factor that was less than before

@@ -1,4 +1,4 @@
-"""Hubs and authorities: good hubs link to good authorities, to which good hubs link. Li ch. 21.
+"""HITS: hubs and authorities. Li ch. 21.
 
 Kleinberg, "Authoritative sources in a hyperlinked environment", 1999.
 """
@@ -22,9 +22,9 @@ from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
 
 @dataclass(frozen=True, eq=False)
 class Hubs(Model):
-    """authority = A' hub, and hub = A authority, each up to its sum; A_st = weight of the links s -> t.
+    """authority = A' hub and hub = A authority, each normalized; A_st = weight of the links s -> t.
 
-    One side is summed from the other, in turns.
+    The two sides are updated in turns.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -42,51 +42,52 @@ class Hubs(Model):
 
 @dataclass(frozen=True, eq=False)
 class Turns(Progress):
-    """The scores so far, and by how much they changed last."""
+    """The current scores, and their last change."""
 
     change: float = FARTHEST
     rate: float = 1.0
 
 
 class HITS(OfLinks):
-    """Two scores for each node of a graph: as a hub, and as an authority.
+    """HITS: hub and authority scores of the nodes of a graph.
 
     Parameters
     ----------
     tol : float, default=1e-8
-        The sum of the absolute errors of all hub scores is about this at most.
+        Tolerance of the estimated l1 error of the hub scores.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
-        File that keeps the progress of the fit: if it was stopped, the next fit goes on from there.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     nodes_ : ndarray of shape (n_nodes,)
-        The ids of the nodes.
+        Ids of the nodes.
     hubs_ : ndarray of shape (n_nodes,)
-        Scores as hubs, which sum to one: the first left singular vector of the adjacency matrix.
+        Hub scores, which sum to one: the first left singular vector of the adjacency matrix.
     authorities_ : ndarray of shape (n_nodes,)
-        Scores as authorities, which sum to one: the first right singular vector.
+        Authority scores, which sum to one: the first right singular vector.
     residual_ : float
-        The sum of the absolute changes of the hub scores in the last iteration.
+        l1 norm of the change of the hub scores in the last iteration.
     trace_ : ndarray of shape (n_iter,)
-        The error of the hub scores by iteration, estimated by how fast they settle.
+        Estimated error of the hub scores by iteration, from the rate of convergence.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
-        Whether that came below `tol`.
+        Whether the estimated error is below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Hubs
         The fitted model.
     statistics_ : LinkMass
-        What was summed in the last pass.
+        The sums of the last pass.
 
     Notes
     -----
-    The first singular vector is unique where the links hold together. Of a graph in parts the scores are
-    those of the strongest part; where two are as strong, those that a start from equal scores leads to.
+    The first singular vector is unique if the graph is connected. Otherwise the scores are those of the
+    component with the largest singular value. With ties, they are the limit of the iteration from equal
+    scores.
 
     Examples
     --------
@@ -110,16 +111,17 @@ class HITS(OfLinks):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Score the nodes of a graph.
+        """Compute the scores of the nodes of a graph.
 
         Parameters
         ----------
         X : pair of arrays, table, sparse matrix or graph
-            The links, as `PageRank.fit` takes them.
+            The links, as in `PageRank.fit`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------
@@ -130,7 +132,10 @@ class HITS(OfLinks):
     def _score(self, graph: Graph) -> Self:
         n = len(graph)
         if not len(graph.links.source):
-            raise ValueError(f"The graph has {n} nodes and no links: there are neither hubs nor authorities.")
+            raise ValueError(
+                f"The graph has {n} nodes and no links, so neither hubs nor authorities: "
+                f"pass at least one link."
+            )
         there, back = (in_memory(links) for links in (graph.links, turned(graph.links, n)))
         self.nodes_ = graph.nodes
 
@@ -155,6 +160,6 @@ class HITS(OfLinks):
         return {"hubs_": model.hub, "authorities_": model.authority}
 
     def rank(self, n: int | None = None) -> np.ndarray:
-        """The ids of the nodes from the best authority down; the first n of them, if given."""
+        """Ids of the nodes by decreasing authority score; the first n, if given."""
         check_is_fitted(self)
         return self.nodes_[np.argsort(-self.authorities_, kind="stable")[:n]]

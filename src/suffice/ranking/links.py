@@ -1,8 +1,7 @@
-"""Links of a graph sorted by target, so that what flows to a run of nodes is added in one place.
+"""Links of a graph sorted by target, so that the flow to a run of nodes is added in one place.
 
 Ids of any type become numbers; then each block gives its links as pairs of numbers, in the order of the data,
-and these are sorted by target. So a sum over the links to a node has one order, whatever the blocks and
-wherever they were.
+and these are sorted by target. So a sum over the links to a node has one order, for any blocks.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ RUN = 1 << 19
 
 @dataclass(frozen=True, eq=False)
 class Extent(Value):
-    """What there is: links, the least and the largest id, or the ids if they are strings."""
+    """Extent of a graph: the number of links, the smallest and largest id, or the ids if they are strings."""
 
     count: int
     blocks: int
@@ -61,8 +60,8 @@ class Extent(Value):
             return replace(self if self.count else other, blocks=max(self.blocks, other.blocks))
         if (self.ids is None) != (other.ids is None):
             raise TypeError(
-                "The ids of nodes are whole numbers in some blocks and strings in others, and 1 is not '1': "
-                "write them all as strings."
+                "The ids of nodes are integers in some blocks and strings in others: write them all as "
+                "strings."
             )
         total = replace(
             self,
@@ -77,7 +76,7 @@ class Extent(Value):
 
 @dataclass(frozen=True, eq=False)
 class Ids(Value):
-    """Ids that occur, distinct and in order; of two blocks, those of either."""
+    """The sorted distinct ids. Addition is the union."""
 
     values: Annotated[np.ndarray, "labels (V,)"]
 
@@ -98,7 +97,7 @@ def _distinct(ids: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Numbering(Value):
-    """The number of each node, from its id."""
+    """Index of each node, from its id."""
 
     count: int
     low: int = 0  # the id of number 0, if ids are whole numbers one after the other
@@ -128,7 +127,7 @@ class Numbering(Value):
 
 @dataclass(frozen=True, eq=False)
 class Pairs(Value):
-    """Numbers of the ends of links, and their weights, in parts as they came."""
+    """Indices of the ends of links, and their weights, in parts in the order of the data."""
 
     parts: tuple[tuple[Any, ...], ...]
 
@@ -151,7 +150,7 @@ def pairs(numbering: Numbering, weighted: bool, first: int, end: int, edges: Edg
 
 @dataclass(frozen=True, eq=False)
 class Links(Value):
-    """The links to a run of nodes, sorted by target: a block, of which an example is a node."""
+    """The links to a run of nodes, sorted by target: a block whose examples are nodes."""
 
     start: int  # the first node
     offset: Annotated[np.ndarray, "int (N + 1,)"]  # links to node start + n are offset[n] to offset[n + 1]
@@ -181,7 +180,7 @@ class Links(Value):
         return tuple(pairwise(bounds))
 
     def fingerprint(self) -> np.ndarray:
-        """A number made of all links, to tell graphs apart."""
+        """Fingerprint of the links."""
         parts = [self.offset, self.source, *([] if self.weight is None else [self.weight])]
         return np.array([[zlib.crc32(part.tobytes()) for part in parts]], np.uint64)
 
@@ -194,8 +193,8 @@ class Links(Value):
 def sort_links(given: Pairs, first: int, end: int) -> Links:
     """Links sorted by target; those to one target stay in their order.
 
-    They are put into buckets by high bits of the target, and each bucket is sorted by counting: so what is
-    written at a time stays in the cache. Threads have runs of the links first, and then buckets.
+    They are put into buckets by the high bits of the target, and each bucket is sorted by counting, so that
+    writes stay in the cache. Threads process runs of the links first, and then buckets.
     """
     from ..loops.graph import count, place, spread
 
@@ -253,7 +252,7 @@ def _each(f: Callable[[Any], None], n: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Graph(Value):
-    """A graph in memory: its nodes, the links to each of them, and the weight of those from it."""
+    """A graph in memory: its nodes, their incoming links, and the weights of their outgoing links."""
 
     nodes: Annotated[np.ndarray, "labels (n,)"]  # ids
     links: Links
@@ -264,12 +263,12 @@ class Graph(Value):
 
 
 def number_nodes(data: Partitions, nodes: np.ndarray | None) -> tuple[Numbering, Extent]:
-    """The numbers of nodes; ids that lie close together are numbers already, some of which may not occur."""
+    """The numbering of nodes. Dense integer ids are indices already, some of which may not occur."""
     extent = data.fold(Extent.of)
     if nodes is not None:
         return Numbering(len(nodes)), extent
     if not extent.count:
-        raise ValueError("There are no links: the graph is empty.")
+        raise ValueError("The graph has no links: pass at least one.")
     if extent.ids is not None:
         ids = np.empty(len(extent.ids), object)
         ids[:] = sorted(extent.ids)
@@ -288,11 +287,11 @@ def read_graph(
     numbering, extent = numbered or number_nodes(data, nodes)
     n = numbering.count
     if not n:
-        raise ValueError("There are no nodes: the graph is empty.")
+        raise ValueError("The graph has no nodes: pass at least one link.")
     afford(
         extent.count * (1.5 if extent.weighted else 0.5) + 8 * n,
         f"{extent.count} links of {n} nodes in memory",
-        "PageRank takes graphs of any size in shards, if their ids are whole numbers.",
+        "PageRank takes graphs of any size in shards, if their ids are integers.",
     )
     passes = max(1, -(-extent.count // SORTED_AT_ONCE))
     starts = [s * n // passes for s in range(passes + 1)]
@@ -305,8 +304,8 @@ def read_graph(
     out = _out(links, n)
     if ((out > 0) & ~((out > SMALLEST) & (out < np.inf))).any():
         raise ValueError(
-            "The weights of the links of a node sum to more or to less than numbers can be: divide all "
-            "weights by the largest, or multiply them."
+            "The sums of the weights of the links of a node overflow or underflow: rescale all weights, "
+            "e.g. divide them by the largest."
         )
     if nodes is None:
         occur = (out > 0) | (np.diff(links.offset) > 0)
@@ -319,7 +318,7 @@ def read_graph(
 
 
 def _out(links: Links, n: int) -> np.ndarray:
-    """The weight of the links of each node."""
+    """Total weight of the outgoing links of each node."""
     from ..loops.graph import count
 
     if links.weight is not None:
@@ -353,12 +352,12 @@ def _joined(parts: list[Links]) -> Links:
 
 
 def turned(links: Links, n: int) -> Links:
-    """All links of a graph of n nodes, turned round."""
+    """All links of a graph of n nodes, reversed."""
     target = np.repeat(np.arange(len(links), dtype=links.source.dtype), np.diff(links.offset))
     return sort_links(Pairs(((target, links.source, links.weight),)), 0, n)
 
 
 def turned_graph(graph: Graph) -> Graph:
-    """The graph with all its links turned round."""
+    """The graph with all links reversed."""
     links = turned(graph.links, len(graph))
     return Graph(graph.nodes, links, _out(links, len(graph)))

@@ -1,4 +1,4 @@
-"""PageRank: the share of time that a surfer spends at each node of a graph. Li ch. 21.
+"""PageRank: the stationary distribution of a random surfer on a graph. Li ch. 21.
 
 Brin and Page, "The anatomy of a large-scale hypertextual web search engine", 1998; Haveliwala,
 "Topic-sensitive PageRank", 2002; Langville and Meyer, "Deeper inside PageRank", 2004.
@@ -36,10 +36,10 @@ ROUNDING = 1e-15  # of the sum of all scores
 
 @dataclass(frozen=True, eq=False)
 class Surfer(Model):
-    """x = d (M x + what is stranded) + (1 - d) v.
+    """x = d (M x + dangling mass) + (1 - d) v.
 
-    With probability d the surfer follows a link of his node, of which M_ts = weight of s -> t / weight of all
-    links of s; else he starts again, at a node drawn from v. From a node without links he goes to one drawn
+    With probability d the surfer follows a link, where M_ts = weight of s -> t / weight of all links of s.
+    Otherwise the surfer restarts at a node drawn from v. At a dangling node the surfer goes to a node drawn
     from `refuge`, stays, or is lost.
     """
 
@@ -58,7 +58,7 @@ class Surfer(Model):
 
     @cached_property
     def sent(self) -> np.ndarray:
-        """What each node sends along a link of weight one."""
+        """Mass that each node sends along a link of weight one."""
         return self.score * self.share
 
     def summarize(self, links: Links, each: Any = map) -> LinkMass:
@@ -82,14 +82,15 @@ ALGORITHMS = ("iterative", "power", "algebraic")
 
 
 def error_within(change: float, factor: float) -> float:
-    """A bound of the distance from rest after a step that changed so much, if steps shrink by the factor."""
+    """Bound on the distance from the fixed point after a step of this size, if steps contract by the
+    factor."""
     if factor < 1.0:
         return float(np.minimum(FARTHEST, factor / (1.0 - factor) * change))
     return change if change <= ROUNDING or np.isnan(change) else FARTHEST
 
 
 class OfLinks(Iterative):
-    """What is fitted to links, and not to rows."""
+    """Base class of estimators that are fitted to links."""
 
     takes: ClassVar[str] = "edges"
 
@@ -101,7 +102,7 @@ class OfLinks(Iterative):
 
 
 class Walks(OfLinks):
-    """What the scores of surfers share: the iterations."""
+    """Base class of random surfer scores: the iterations."""
 
     model_: Surfer
     damping: float
@@ -151,7 +152,7 @@ class Walks(OfLinks):
         return self._publish(walk)
 
     def _bounded(self, walk: Walk, model: Surfer, s: Any, change: float) -> Walk:
-        """The next progress, with what is known of its error."""
+        """The next state, with its error bound."""
         rate, d = change / walk.change if walk.change else 0.0, self.damping
         if d == 1.0 or (self.dangling == "leak" and getattr(model, "power", False)):
             d = max(rate, walk.rate)
@@ -170,7 +171,7 @@ class Walks(OfLinks):
         return Surfer(start, share, float(self.damping), restart, stranded, refuge, self.dangling == "self")
 
     def _solver(self, data: Partitions, graph: Graph, model: Surfer) -> Any:
-        """The scores at which the equation x = F(x) holds, from those so far: F(x) = B x + F(0)."""
+        """The fixed point x = F(x), from the current scores, where F(x) = B x + F(0)."""
         n = len(graph)
         none = model.replace(score=np.zeros(n))
         constant = none.estimate(data.fold(Surfer.summarize, none)).score
@@ -203,7 +204,7 @@ class Walks(OfLinks):
         return {"scores_": getattr(model, "score", model)}  # in shards, the scores are the model
 
     def rank(self, n: int | None = None) -> np.ndarray:
-        """The ids of the nodes from the largest score down; the first n of them, if given."""
+        """Ids of the nodes by decreasing score; the first n, if given."""
         check_is_fitted(self)
         if not isinstance(self.scores_, np.ndarray):
             return best_in_shards(self.scores_, self._known, self.nodes_, n)
@@ -211,63 +212,62 @@ class Walks(OfLinks):
 
 
 class PageRank(Walks):
-    """Scores of the nodes of a graph: the share of time that a surfer spends at each.
+    """PageRank: the stationary distribution of a random surfer on a graph.
 
     Parameters
     ----------
     damping : float, default=0.85
-        Probability that the surfer follows a link; else he starts again. With 1.0 he never does: this is the
-        basic definition, and needs a graph in which the walk settles by itself.
+        Damping factor: the probability that the surfer follows a link. Otherwise the surfer restarts. 1.0 is
+        the basic definition without restarts, which requires a graph whose random walk converges.
     restart : mapping or array of shape (n_nodes,), default=None
-        Where he starts again: weights by id, or one for each of `nodes_`; all nodes alike if not given.
-        Weights of one user's pages make the scores personal, those of the pages of a topic make them topical.
+        Restart distribution: weights by id, or one for each of `nodes_`. If None, uniform. Other weights give
+        personalized or topic-sensitive PageRank.
     dangling : {'restart', 'uniform', 'self', 'leak'}, default='restart'
-        What he does at a node without links: start again, go to any node alike, stay, or get lost, so that
-        the scores sum to less than one.
+        What the surfer does at a dangling node, which has no outgoing links: restart, go to a node uniformly
+        at random, stay, or get lost ('leak'), so that the scores sum to less than one.
     algorithm : {'iterative', 'power', 'algebraic'}, default='iterative'
-        'iterative' repeats the equation of the scores. 'power' keeps their sum at one, which makes a
-        difference where scores leak only. 'algebraic' solves the equations, by factors of the matrix if there
-        are few nodes and by a Krylov method else: for a damping near one it needs fewer passes.
+        'iterative' is fixed-point iteration. 'power' is the power method, which normalizes the scores; it
+        differs only with ``dangling="leak"``. 'algebraic' solves the linear system, by a sparse factorization
+        if there are few nodes and by a Krylov method otherwise: for a damping near 1 it needs fewer passes.
     start : mapping or array of shape (n_nodes,), default=None
-        Scores to start from, as those of yesterday; where the surfer starts again, if not given.
+        Initial scores, e.g. those of an earlier fit. If None, the restart distribution.
     tol : float, default=1e-8
-        The sum of the absolute errors of all scores is at most this, whatever the number of nodes.
+        Tolerance of the l1 error of the scores, for any number of nodes.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
-        File that keeps the progress of the fit: if it was stopped, the next fit goes on from there.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     nodes_ : ndarray of shape (n_nodes,)
-        The ids of the nodes, in order; those of a graph in its order.
+        Ids of the nodes, sorted. For a networkx graph, in its order.
     scores_ : ndarray of shape (n_nodes,)
-        Their scores, which sum to one. Of a graph too large for this machine they stay in shards.
+        Scores of the nodes, which sum to one. For a graph too large for this machine they stay in shards.
     residual_ : float
-        The sum of the absolute changes in the last iteration.
+        l1 norm of the change in the last iteration.
     error_bound_ : float
-        The sum of the absolute errors of the scores is at most this.
+        Upper bound on the l1 error of the scores.
     trace_ : ndarray of shape (n_iter,)
-        That bound by iteration.
+        The error bound by iteration.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
-        Whether the bound came below `tol`.
+        Whether the error bound is below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Notes
     -----
-    A step brings two distributions nearer to each other by the factor d at least. So the error after a step
-    is at most d / (1 - d) times the change in it, and that is what `tol` is compared with. Without damping,
-    d = 1, or where 'power' meets scores that leak, the factor is not known, and that of the last steps is
-    taken: then the bound is an estimate.
+    A step is a contraction by the factor d. So the error after a step is at most d / (1 - d) times its
+    change, and `tol` is compared with this bound. Without damping (d = 1), or for 'power' with
+    ``dangling="leak"``, the factor is estimated from the last steps, and so is the bound.
 
-    A tolerance for each node, as other libraries have it, is met by any scores if the nodes are many.
+    A tolerance per node, as in other libraries, is met by any scores if there are many nodes.
 
     The sum over the links to a node has one order, that of the data. So the scores are the same to the bit
     for arrays, Parquet and Ray, and for any number of threads, blocks or workers.
@@ -313,18 +313,19 @@ class PageRank(Walks):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Score the nodes of a graph.
+        """Compute the scores of the nodes of a graph.
 
         Parameters
         ----------
         X : pair of arrays, table, sparse matrix or graph
-            The links: ``(source, target)``, ids of nodes that are whole numbers or strings; a table wherever
-            it is, which `suffice.edges` describes; a sparse matrix whose entry (i, j) is the weight of the
-            link from i to j; or a graph of networkx. Links that come several times add up.
+            The links: a pair of arrays ``(source, target)`` of ids, which are integers or strings; a table
+            described by `suffice.edges`; a sparse matrix whose entry (i, j) is the weight of the link from i
+            to j; or a networkx graph. Weights of repeated links add up.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------
@@ -337,28 +338,28 @@ class PageRank(Walks):
         return self._rank(read_graph(data, nodes, numbered), self.restart, self.start, self.algorithm)
 
 
-def weights_of(given: Any, nodes: np.ndarray, name: str) -> np.ndarray:
-    """Weights of nodes as shares, from a mapping by id or one for each node."""
+def weights_of(values: Any, nodes: np.ndarray, name: str) -> np.ndarray:
+    """Weights of nodes, normalized to sum to one, from a mapping by id or an array."""
     n = len(nodes)
-    if isinstance(given, Mapping):
+    if isinstance(values, Mapping):
         weight = np.zeros(n)
-        weight[places(list(given), nodes, name)] = list(given.values())
+        weight[places(list(values), nodes, name)] = list(values.values())
     else:
-        weight = np.asarray(given, dtype=np.float64)
+        weight = np.asarray(values, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(
             f"{name} has shape {weight.shape}, and there are {n} nodes: pass one weight for each of nodes_, "
             "or a mapping from ids to weights."
         )
     if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(f"{name} must hold weights: numbers that are not negative, and not all zero.")
+        raise ValueError(f"{name} must hold weights that are not negative, and not all zero.")
     return weight / weight.sum()
 
 
 def places(ids: list[Any], nodes: np.ndarray, name: str) -> np.ndarray:
-    """The numbers of nodes, by their ids."""
+    """The indices of nodes, by their ids."""
     wanted = set(ids)
     place = {node: n for n, node in enumerate(nodes.tolist()) if node in wanted}
     if missing := [node for node in ids if node not in place]:
-        raise ValueError(f"{name} names {missing[:5]}, which are no nodes of the graph.")
+        raise ValueError(f"{name} has ids {missing[:5]}, which are no nodes of the graph.")
     return np.array([place[node] for node in ids], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Whether a walk along links comes to rest by itself, whatever it starts from."""
+"""Whether the undamped random walk on a graph converges from any start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADVICE = "With a damping below 1.0, such as 0.85, the scores are unique for any 
 
 
 def must_settle(graph: Graph, surfer: Any) -> None:
-    """A walk without damping has one limit if all nodes lead to one class, and that has no period."""
+    """A walk without damping converges if all nodes lead to one closed class that is aperiodic."""
     links = _with_refuge(graph, surfer)
     count, label = connected_components(links, connection="strong")
     ends = links.tocoo()
@@ -25,8 +25,8 @@ def must_settle(graph: Graph, surfer: Any) -> None:
     classes = np.flatnonzero(closed)
     if surfer.power and not len(classes):
         raise ValueError(
-            "With damping=1.0 and dangling='leak' every walk ends in a node without links: no score is left "
-            f"that algorithm='power' could keep at a sum of one. {ADVICE}"
+            "With damping=1.0 and dangling='leak' every walk ends in a node without links, so no score "
+            "is left that algorithm='power' could normalize. {ADVICE}"
         )
     if len(classes) > 1:
         some = [graph.nodes[np.flatnonzero(label[: len(graph)] == c)[:1]].tolist()[0] for c in classes[:3]]
@@ -36,8 +36,8 @@ def must_settle(graph: Graph, surfer: Any) -> None:
         )
     if len(classes) and (period := _period(links, len(graph), label == classes[0])) > 1:
         raise ValueError(
-            f"With damping=1.0 the walk does not settle: it comes back to a node after multiples of {period} "
-            f"steps only. {ADVICE}"
+            f"With damping=1.0 the walk does not converge: it returns to a node only after multiples of "
+            f"{period} steps. {ADVICE}"
         )
 
 

@@ -1,4 +1,4 @@
-"""PageRank of graphs too large for this machine: links and scores stay where they are, in shards of nodes."""
+"""PageRank of graphs too large for this machine: links and scores stay in shards of nodes on the cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHARD_BYTES = 1 << 28
 
 @dataclass(frozen=True, eq=False)
 class Region(Value):
-    """A run of nodes: the links to them, and what a surfer needs to know of both ends."""
+    """A run of nodes: their incoming links, and the properties of sources and targets."""
 
     links: Links  # with sources as places in `sources`
     sources: Annotated[np.ndarray, "int (V,)"]  # nodes, in order
@@ -35,7 +35,7 @@ class Region(Value):
 
 
 def is_too_large(numbering: Numbering, extent: Extent) -> bool:
-    """Whether the links and a few numbers for each node take more memory than they may."""
+    """Whether the links and a few numbers per node exceed the memory limit."""
     numbers = extent.count * (1.5 if extent.weighted else 0.5) + 8.0 * numbering.count
     if HOME_BYTES is not None:
         return 8.0 * numbers > HOME_BYTES
@@ -47,7 +47,7 @@ def is_too_large(numbering: Numbering, extent: Extent) -> bool:
 
 
 def degrees(numbering: Numbering, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
-    """By node, the weight of the links that leave it, and how often it occurs."""
+    """Weight of the outgoing links of each node, and its number of occurrences."""
     source, target = numbering.numbers(edges)
     values = np.zeros((2 * len(edges), 2))
     values[: len(edges), 0], values[:, 1] = edges.weight, 1.0
@@ -55,7 +55,7 @@ def degrees(numbering: Numbering, edges: Edges) -> tuple[np.ndarray, np.ndarray]
 
 
 def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tuple[Partitions, Shards]:
-    """The graph in regions; and the degrees of its nodes."""
+    """The graph in regions, and the degrees of its nodes."""
     starts = shard_starts(numbering.count, shards)
     known = data.fold_by_key(degrees, numbering, n_keys=numbering.count, shards=shards)
     bounds = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
@@ -65,20 +65,20 @@ def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tup
         return known.map(_gathered, parts, extent.blocks, known).parts, known
 
     def region(number: int) -> Region:
-        found = data.fold(pairs, numbering, extent.weighted, *bounds[number])
-        return _region(found, known, known.parts.block(number))
+        pairs_of = data.fold(pairs, numbering, extent.weighted, *bounds[number])
+        return _region(pairs_of, known, known.parts.block(number))
 
     return in_file(map(region, range(shards))), known
 
 
 def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:
     mine = parts[shard.index[0]]
-    found = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
-    return _region(found, known, shard)
+    pairs_of = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
+    return _region(pairs_of, known, shard)
 
 
-def _region(found: Pairs, known: Shards, shard: Shard) -> Region:
-    links = sort_links(found, shard.start, shard.start + len(shard))
+def _region(pairs_of: Pairs, known: Shards, shard: Shard) -> Region:
+    links = sort_links(pairs_of, shard.start, shard.start + len(shard))
     sources, place = np.unique(links.source, return_inverse=True)
     share = 1.0 / known.take(sources)[:, 0]
     links = replace(links, source=place.astype(links.source.dtype), index=shard.index)
@@ -96,24 +96,24 @@ def _started(start: Any, region: Region) -> Shard:
 
 @dataclass(frozen=True, eq=False)
 class Spread(Value):
-    """Weights of nodes as shares: some of them, or all that occur alike."""
+    """Weights of nodes, normalized to sum to one: of some, or uniform over all that occur."""
 
     count: float
     keys: Annotated[np.ndarray | None, "int (M,)"] = None  # in order
     weight: Annotated[np.ndarray | None, "(M,)"] = None
 
     @classmethod
-    def of(cls, given: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
-        if given is None:
+    def of(cls, weights: Any, numbering: Numbering, known: Shards, count: float, name: str) -> Spread:
+        if weights is None:
             return cls(count)
-        if not isinstance(given, Mapping):
-            raise TypeError(f"{name} of a graph in shards is a mapping from ids to weights, or None.")
-        ids, weight = np.array(list(given), np.int64), np.array(list(given.values()), np.float64)
+        if not isinstance(weights, Mapping):
+            raise TypeError(f"{name} must be a mapping from ids to weights, or None, for a graph in shards.")
+        ids, weight = np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64)
         inside = (ids >= numbering.low) & (ids < numbering.low + numbering.count)
         inside[inside] = known.take(ids[inside] - numbering.low)[:, 1] > 0
         if not inside.all() or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
             raise ValueError(
-                f"{name} must hold weights, of nodes of the graph, not negative and not all zero."
+                f"{name} must hold weights of nodes of the graph that are not negative, and not all zero."
             )
         order = np.argsort(ids)
         return cls(count, ids[order] - numbering.low, weight[order] / weight.sum())
@@ -130,7 +130,7 @@ class Spread(Value):
 def advance(
     d: float, restart: Spread, refuge: Spread | None, stays: bool, lost: float, x: Shards, region: Region
 ) -> Shard:
-    """The scores of a region after a step: as `Surfer.estimate` of what flows to it."""
+    """The scores of a region after a step, as in `Surfer.estimate`."""
     start, n = region.links.start, len(region.links)
     new = d * along(region.links, x.take(region.sources) * region.share).values
     if stays:
@@ -142,7 +142,7 @@ def advance(
 
 
 def _changed(x: Shards, known: Shards, shard: Shard) -> np.ndarray:
-    """The sum of absolute changes, and the score that is stranded now."""
+    """The l1 norm of the change, and the score of dangling nodes."""
     stranded = known.take(shard.keys)[:, 0] == 0
     return np.array([np.abs(shard.values - x.take(shard.keys)).sum(), shard.values[stranded].sum()])
 
@@ -151,13 +151,12 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
     """Fit a PageRank whose scores stay in shards."""
     if numbering.ids is not None:
         raise MemoryError(
-            f"{numbering.count} nodes and {extent.count} links are too many for this machine. They could "
-            "stay in shards, if the ids were whole numbers from 0 on: number them first."
+            f"{numbering.count} nodes and {extent.count} links do not fit in the memory of this "
+            f"machine. They can stay in shards if the ids are integers from 0: number them first."
         )
     if estimator.algorithm != "iterative" or estimator.damping == 1.0 or estimator.checkpoint is not None:
         raise ValueError(
-            "The scores of a graph in shards are found by algorithm='iterative', with a damping below 1.0 "
-            "and without a checkpoint."
+            "A graph in shards requires algorithm='iterative', damping < 1.0 and checkpoint=None."
         )
     size = 12.0 * extent.count + 64.0 * numbering.count
     shards = int(min(numbering.count, max(2, -(-size // SHARD_BYTES))))
@@ -174,8 +173,8 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
 
     def step(walk: Any) -> Any:
         nonlocal lost
-        how = (estimator.damping, restart, refuge, stays, lost, walk.model)
-        new = Shards(parts.map(advance, *how), starts)
+        args = (estimator.damping, restart, refuge, stays, lost, walk.model)
+        new = Shards(parts.map(advance, *args), starts)
         change, lost = new.fold(_changed, walk.model, known).tolist()
         return estimator._bounded(walk, new, None, change)
 
@@ -187,7 +186,7 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
 
 @dataclass(frozen=True, eq=False)
 class Best(Value):
-    """The nodes with the largest scores, from the largest down; of two shards, those of either."""
+    """The nodes with the largest scores, in decreasing order. Addition merges two shards."""
 
     nodes: Annotated[np.ndarray, "labels (n,)"]
     scores: Annotated[np.ndarray, "(n,)"]
@@ -209,5 +208,5 @@ def _best(most: int, known: Shards, shard: Shard) -> Best:
 
 
 def best_in_shards(scores: Shards, known: Shards, nodes: Any, n: int | None) -> np.ndarray:
-    """The ids of the n nodes with the largest scores; whole numbers that are no nodes are not among them."""
+    """The ids of the n nodes with the largest scores. Integers that are not nodes are left out."""
     return nodes[0] + scores.fold(_best, len(nodes) if n is None else n, known).nodes

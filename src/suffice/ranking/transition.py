@@ -1,4 +1,4 @@
-"""The random walk along the links of a graph, as a matrix. Li ch. 21, definition 21.2."""
+"""Transition matrix of the random walk on a graph. Li ch. 21, definition 21.2."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .page_rank import PageRank
 
 
 def transition_matrix(X: Any, sample_weight: Any = None) -> tuple[sp.csr_array, np.ndarray]:
-    """Probability of each step of a walk that follows the links of a node by their weights.
+    """Transition matrix of the random walk on a graph, by the weights of the links.
 
     Parameters
     ----------
     X : pair of arrays, table, sparse matrix or graph
-        The links, as `PageRank.fit` takes them.
+        The links, as in `PageRank.fit`.
     sample_weight : array, optional
-        Weights of the links of a pair of arrays.
+        Per-link weights, if `X` is a pair of arrays.
 
     Returns
     -------
     matrix : csr_array of shape (n_nodes, n_nodes)
-        Entry (i, j) is the probability of a step from i to j. Rows sum to one, but for nodes without
-        links, whose rows are zero. Some texts write the transpose, of which the columns sum to one.
+        Entry (i, j) is the probability of a step from i to j. Rows sum to one, except for dangling nodes,
+        whose rows are zero. Some texts use the transpose, whose columns sum to one.
     nodes : ndarray of shape (n_nodes,)
-        The ids of the nodes.
+        Ids of the nodes.
 
     Examples
     --------

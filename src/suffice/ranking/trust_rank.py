@@ -1,4 +1,4 @@
-"""TrustRank: trust flows along links from nodes that people looked at. Li ch. 21.
+"""TrustRank: trust propagates along links from inspected nodes. Li ch. 21.
 
 Gyöngyi, Garcia-Molina and Pedersen, "Combating web spam with TrustRank", 2004.
 """
@@ -18,52 +18,51 @@ from .page_rank import Walks
 
 
 class TrustRank(Walks):
-    """PageRank that starts again at trusted nodes only, so that what they do not lead to has no trust.
+    """TrustRank: PageRank with restarts at trusted nodes only. Nodes that they do not lead to have no trust.
 
     Parameters
     ----------
     seeds : mapping, sequence of ids, or callable, default=None
-        The trusted nodes, and if it is a mapping, how much each is trusted. A callable is asked about the
-        candidates: ``seeds(ids)`` returns those to trust, as somebody does who looks at them. All
-        candidates are trusted if nothing is given.
+        The trusted nodes. A mapping gives the weight of each. A callable is called with the candidates,
+        ``seeds(ids)``, and returns those to trust. If None, all candidates are trusted.
     n_candidates : int, default=100
-        How many candidates there are: the nodes from which most of the graph is reached, which are the first
-        by PageRank of the graph with its links turned round.
+        Number of candidates: the nodes with the largest inverse PageRank, that is PageRank of the graph with
+        all links reversed. From these, most of the graph is reached.
     damping : float, default=0.85
-        Share of its trust that a node hands on.
+        Damping factor: the fraction of its trust that a node passes on.
     dangling : {'restart', 'uniform', 'self', 'leak'}, default='restart'
-        Where trust goes that no link hands on. See `PageRank`.
+        What happens to the trust of a node without outgoing links. See `PageRank`.
     tol : float, default=1e-8
-        The sum of the absolute errors of all scores is at most this.
+        Tolerance of the l1 error of the scores.
     max_iter : int, default=1000
-        Iterations at most.
+        Maximum number of iterations.
     checkpoint : path, default=None
-        File that keeps the progress of the fit.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     nodes_ : ndarray of shape (n_nodes,)
-        The ids of the nodes.
+        Ids of the nodes.
     scores_ : ndarray of shape (n_nodes,)
-        Their trust.
+        Trust of the nodes.
     candidates_ : ndarray
-        The ids of the candidates, if they were needed.
+        Ids of the candidates. Only if they were needed.
     residual_ : float
-        The sum of the absolute changes in the last iteration.
+        l1 norm of the change in the last iteration.
     error_bound_ : float
-        The sum of the absolute errors of the scores is at most this.
+        Upper bound on the l1 error of the scores.
     trace_ : ndarray of shape (n_iter,)
-        That bound by iteration.
+        The error bound by iteration.
     n_iter_ : int
-        Iterations.
+        Number of iterations.
     converged_ : bool
-        Whether the bound came below `tol`.
+        Whether the error bound is below `tol`.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : Surfer
         The fitted model.
     statistics_ : LinkMass
-        What flowed along the links in the last pass.
+        Mass that flowed along the links in the last pass.
 
     Examples
     --------
@@ -101,16 +100,17 @@ class TrustRank(Walks):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Score the nodes of a graph by the trust that reaches them.
+        """Compute the trust of the nodes of a graph.
 
         Parameters
         ----------
         X : pair of arrays, table, sparse matrix or graph
-            The links, as `PageRank.fit` takes them.
+            The links, as in `PageRank.fit`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the links of a pair of arrays: two is the link twice, zero is its absence.
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
 
         Returns
         -------
@@ -124,9 +124,9 @@ class TrustRank(Walks):
             self.candidates_ = graph.nodes[np.argsort(-reach, kind="stable")[: self.n_candidates]]
             trusted = self.candidates_ if trusted is None else trusted(self.candidates_)
         if isinstance(trusted, str):
-            raise TypeError(f"seeds={trusted!r} is one id: pass a list of them, [{trusted!r}].")
+            raise TypeError(f"seeds={trusted!r} is a single id: pass a list, seeds=[{trusted!r}].")
         if not isinstance(trusted, Mapping):
             trusted = dict.fromkeys(np.asarray(trusted, dtype=object).tolist(), 1.0)
         if not trusted:
-            raise ValueError("There are no seeds: at least one node must be trusted.")
+            raise ValueError("seeds is empty: there are no seeds, expected at least one trusted node.")
         return self._rank(graph, trusted)

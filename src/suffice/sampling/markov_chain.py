@@ -1,4 +1,4 @@
-"""Markov chains of finitely many states: fitted by counts, and what their matrix tells. Li ch. 19.
+"""Finite Markov chains: estimation by counts, and properties of the transition matrix. Li ch. 19.
 
 Gong and Xu ch. 5; Grassmann, Taksar and Heyman, "Regenerative analysis and steady state distributions for
 Markov chains", 1985.
@@ -53,7 +53,7 @@ class States(Value):
 
 @dataclass(frozen=True, eq=False)
 class TransitionCounts(Statistics):
-    """How often states began a sequence, and followed each other."""
+    """Counts of initial states and of transitions."""
 
     start: Annotated[np.ndarray, "(S,)"]
     moves: Annotated[np.ndarray, "(S, S)"]
@@ -65,9 +65,9 @@ class TransitionCounts(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Chain(Model):
-    """X_1 ~ start, and P(X_t+1 = j given X_t = i) = transition_ij, whatever came before.
+    """X_1 ~ start, and P(X_t+1 = j given X_t = i) = transition_ij.
 
-    A state is a row, or the last `order` rows one after the other.
+    A state is a row, or the last `order` rows.
     """
 
     states: Annotated[np.ndarray, "labels (S, W)"]  # order * D wide; distinct, in order
@@ -80,7 +80,7 @@ class Chain(Model):
         sizes["D"] = sizes["W"] // self.order
 
     def numbers(self, block: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """The state of each row, or -1; and whether it is the first of its sequence."""
+        """Index of the state of each row, or -1; and whether it is the first of its sequence."""
         rows, first = _lifted(self.order, block)
         number = np.full(len(block.X), UNKNOWN)
         number[rows] = _numbers(self.states, _stacked(self.order, block.X, rows))
@@ -97,14 +97,14 @@ class Chain(Model):
         return TransitionCounts(start, np.bincount(pair, weight[later], S * S).reshape(S, S))
 
     def estimate(self, s: TransitionCounts) -> Self:
-        """Shares of the counts; of a state that nothing followed nothing is known, and all are equal."""
+        """Relative frequencies. A state that is never followed by another has uniform transitions."""
         total = s.moves.sum(axis=1, keepdims=True)
         S = len(self.states)
         transition = np.where(total > 0, s.moves / np.where(total > 0, total, 1.0), 1.0 / S)
         return self.replace(start=s.start / s.start.sum(), transition=transition)
 
     def log_probability(self, block: Sequences) -> np.ndarray:
-        """log P of each step given those before it; zero for steps that are part of the first state."""
+        """Log-probability of each step given the previous ones; zero for steps within the first state."""
         number, first = self.numbers(block)
         out = np.zeros(len(number))
         rows, _ = _lifted(self.order, block)
@@ -147,12 +147,12 @@ def _unique(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     except TypeError:
         kinds = sorted({type(value).__name__ for value in column})
         raise ValueError(
-            f"The states are of several types, {kinds}, which have no order: write them all as strings."
+            f"The states are of several types, {kinds}, which cannot be sorted: write them all as strings."
         ) from None
 
 
 def _numbers(states: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Which of the states each row is, or -1."""
+    """Index of the state of each row, or -1."""
     of_state, of_row = np.zeros(len(states), np.int64), np.zeros(len(X), np.int64)
     known = np.full(len(X), len(states) > 0)
     if not len(states) or not len(X):
@@ -163,8 +163,8 @@ def _numbers(states: np.ndarray, X: np.ndarray) -> np.ndarray:
             place = np.minimum(np.searchsorted(values, its), len(values) - 1)
         except TypeError:
             raise ValueError(
-                f"X has steps like {its[0]!r}, and the chain has states like {values[0]!r}: write both as "
-                "strings, or both as numbers."
+                f"X has steps such as {its[0]!r}, and the chain has states such as {values[0]!r}: write "
+                f"both as strings, or both as numbers."
             ) from None
         known &= values[place] == its
         of_state, of_row = of_state * len(values) + code, of_row * len(values) + place
@@ -176,7 +176,7 @@ def _numbers(states: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 class Absorption(NamedTuple):
-    """Where a chain ends that leaves its transient states, and after how many steps."""
+    """Absorption of a chain: probabilities of the closed classes, and expected numbers of steps."""
 
     transient: np.ndarray  # (T,), numbers of states
     closed: list[np.ndarray]  # numbers of the states of each closed class
@@ -185,31 +185,30 @@ class Absorption(NamedTuple):
 
 
 class MarkovChain(DensityMixin, Estimator):
-    """A Markov chain of finitely many states, from sequences of states or from its matrix.
+    """Finite Markov chain, estimated from sequences of states or from a known transition matrix.
 
     Parameters
     ----------
     order : int, default=1
-        How many steps the next one depends on. A state of the chain is then so many rows one after the other,
-        of which those that occur are kept: a chain of a higher order is one of the first order on tuples.
+        Order of the chain: the number of previous steps on which the next depends. A chain of higher order is
+        a chain of first order whose states are tuples of `order` rows; only tuples that occur are states.
 
     Attributes
     ----------
     states_ : ndarray of shape (n_states, order * n_features)
-        The states, in order: the distinct rows of the data.
+        The states: the sorted distinct rows of the data.
     start_ : ndarray of shape (n_states,)
-        Probability of each state to be the first.
+        Initial probability of each state.
     transition_ : ndarray of shape (n_states, n_states)
-        Probability of the state of a column to follow that of a row. Rows sum to one.
+        Transition probabilities from the state of the row to the state of the column. Rows sum to one.
     model_ : Chain
         The fitted model.
     statistics_ : TransitionCounts
-        What was counted, to which nothing was added.
+        The counts of initial states and transitions.
 
     Notes
     -----
-    Probabilities are the shares of the counts. A state at which sequences end, and which nothing ever
-    followed, is followed by all states alike.
+    Probabilities are relative frequencies. A state that is never followed by another has uniform transitions.
 
     Examples
     --------
@@ -247,17 +246,17 @@ class MarkovChain(DensityMixin, Estimator):
 
     @classmethod
     def from_transition(cls, transition: Any, *, start: Any = None, states: Any = None) -> Self:
-        """The chain of a known matrix.
+        """Make a chain from a known transition matrix.
 
         Parameters
         ----------
         transition : array of shape (n_states, n_states)
-            Probability of the state of a column to follow that of a row. Some texts write the transpose,
-            of which the columns sum to one.
+            Transition probabilities from the state of the row to the state of the column. Some texts use the
+            transpose, whose columns sum to one.
         start : array of shape (n_states,), optional
-            Probability of each state to be the first; all alike if not given.
+            Initial probability of each state. If None, uniform.
         states : sequence of length n_states, optional
-            Their names, in any order; numbers if not given.
+            Names of the states, in any order. If None, they are numbered from 0.
         """
         P: np.ndarray = np.array(transition, dtype=np.float64)
         if P.ndim != 2 or P.shape[0] != P.shape[1] or not len(P):
@@ -270,15 +269,15 @@ class MarkovChain(DensityMixin, Estimator):
             if (P >= 0).all() and np.allclose(P.sum(axis=0), 1.0, rtol=0.0, atol=TOLERANCE):
                 hint = " Its columns do: pass its transpose."
             raise ValueError(
-                f"The rows of transition must be probabilities: not negative, with sums of one; its rows sum "
-                f"to {rows.min():.6g} up to {rows.max():.6g}.{hint}"
+                f"The rows of transition must be non-negative and sum to one; got sums from "
+                f"{rows.min():.6g} to {rows.max():.6g}.{hint}"
             )
         S = len(P)
         names: np.ndarray = np.arange(S, dtype=np.float64) if states is None else np.asarray(states)
         if names.ndim == 1:
             names = names[:, None]
         if len(np.unique(names, axis=0)) < len(names):
-            raise ValueError("Two states have one name: the names of states must differ.")
+            raise ValueError("states has duplicate names, expected distinct ones.")
         if len(names) != S:
             raise ValueError(f"There are {len(names)} names of states, but transition has {S} rows.")
         self = cls()
@@ -289,19 +288,19 @@ class MarkovChain(DensityMixin, Estimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Count, in two passes: which states there are, and how they follow each other.
+        """Count in two passes: the distinct states, then the transitions.
 
         Parameters
         ----------
         X : array, list of arrays, table, scan or distributed data set
-            Sequences of states. A state is a row: of one column, mostly; arrays of a list may leave that axis
-            out. See `suffice.sequences` for tables.
+            Sequences of states. A state is a row, usually of one column; arrays in a list may be
+            one-dimensional. For tables, see `suffice.sequences`.
         y : None
             Ignored.
         groups : array of shape (n_steps,), optional
-            Ids of the sequences of an array of steps.
+            Sequence id of each step.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------
@@ -334,7 +333,7 @@ class MarkovChain(DensityMixin, Estimator):
 
     @row_wise
     def score_samples(self, X: Any, groups: Any = None) -> Any:
-        """Log-probability of each step given those before it; the sum is that of the sequence.
+        """Log-probability of each step given the previous ones. Their sum is that of the sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -345,14 +344,14 @@ class MarkovChain(DensityMixin, Estimator):
         return read_sequences(self, _columns(X), groups)
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-probability of a step."""
+        """Mean log-probability per step."""
         check_is_fitted(self)
         data = open_sequences(self, _columns(X), None, groups, sample_weight, reset=False)
         total, weight = data.fold(_log_probability, self.model_)
         return float(total / weight)
 
     def sample(self, n_steps: int, random_state: Any = None) -> np.ndarray:
-        """States one after the other, from the first: rows of `states_`."""
+        """Draw a sequence of states: rows of `states_`."""
         check_is_fitted(self)
         uniform = check_random_state(random_state).uniform(size=n_steps)
         first, following = np.cumsum(self.start_), np.cumsum(self.transition_, axis=1)
@@ -362,17 +361,17 @@ class MarkovChain(DensityMixin, Estimator):
             path[t] = min(np.searchsorted(ladder, uniform[t] * ladder[-1], side="right"), len(ladder) - 1)
         return self.states_[path]
 
-    # What happens in time --------------------------------------------------------------------------
+    # Evolution over time --------------------------------------------------------------------------
 
     def n_step(self, n: int) -> np.ndarray:
-        """The matrix of n steps, P^n."""
+        """Transition matrix of n steps, P^n."""
         check_is_fitted(self)
         if n < 0:
-            raise ValueError(f"n={n}: a chain does not go back; the number of steps is 0 or more.")
+            raise ValueError(f"n, the number of steps, must be non-negative; got {n}.")
         return np.linalg.matrix_power(self.transition_, n)
 
     def distribution(self, n: int, start: Any = None) -> np.ndarray:
-        """Probability of each state after n steps, from `start`, or from `start_`."""
+        """Distribution of the state after n steps, from `start` or `start_`."""
         check_is_fitted(self)
         x = self.start_ if start is None else _probabilities(start, len(self.start_), "start")
         for _ in range(n):
@@ -380,7 +379,7 @@ class MarkovChain(DensityMixin, Estimator):
         return x
 
     def distance_to_stationary(self, n: int, start: Any = None) -> np.ndarray:
-        """The sum of abs(P(X_t = i) - pi_i) over the states, for t = 0, 1, ..., n."""
+        """Distance sum_i abs(P(X_t = i) - pi_i) from the stationary distribution, for t = 0, 1, ..., n."""
         pi, x = self.stationary_distribution(), self.distribution(0, start)
         out = np.empty(n + 1)
         for t in range(n + 1):
@@ -389,20 +388,21 @@ class MarkovChain(DensityMixin, Estimator):
         return out
 
     def eigenvalues(self) -> np.ndarray:
-        """Of the matrix, from the largest modulus down; where that is equal, from the largest real part."""
+        """Eigenvalues of the transition matrix, by decreasing modulus, then by decreasing real part."""
         check_is_fitted(self)
         values = np.linalg.eigvals(self.transition_)
         return values[np.lexsort((-values.imag, -values.real.round(12), -np.abs(values).round(12)))]
 
     def mixing_rate(self) -> float:
-        """The modulus of the second eigenvalue: by this factor a step brings the chain nearer to rest."""
+        """Modulus of the second eigenvalue: the rate of convergence to the stationary distribution."""
         values = np.abs(self.eigenvalues())
         return float(values[1]) if len(values) > 1 else 0.0
 
-    # Where it rests --------------------------------------------------------------------------------
+    # Stationary distributions ----------------------------------------------------------------------
 
     def stationary_distributions(self) -> np.ndarray:
-        """One for each closed class, (n_classes, n_states): all others are mixtures of them."""
+        """Stationary distributions of the closed classes, (n_classes, n_states). All others are mixtures of
+        them."""
         closed = self._closed()
         out = np.zeros((len(closed), len(self.transition_)))
         for row, states in zip(out, closed, strict=True):
@@ -410,32 +410,32 @@ class MarkovChain(DensityMixin, Estimator):
         return out
 
     def stationary_distribution(self) -> np.ndarray:
-        """The probabilities pi that a step does not change, pi P = pi, if there is one such pi."""
-        found = self.stationary_distributions()
-        if len(found) > 1:
+        """The stationary distribution pi, with pi P = pi, if it is unique."""
+        distributions = self.stationary_distributions()
+        if len(distributions) > 1:
             raise ValueError(
-                f"The chain has {len(found)} closed classes of states, and a stationary distribution for "
-                "each of them: call stationary_distributions()."
+                f"The chain has {len(distributions)} closed classes of states, and a stationary "
+                "distribution for each of them: call stationary_distributions()."
             )
-        return found[0]
+        return distributions[0]
 
     def mean_return_times(self) -> np.ndarray:
-        """Expected steps from each state back to it; infinite where the chain may not return."""
+        """Mean return time of each state; infinite for transient states."""
         with np.errstate(divide="ignore"):
             return 1.0 / self.stationary_distributions().sum(axis=0)
 
     def invariant_measure(self, state: int = 0) -> np.ndarray:
-        """Expected visits to each state between two visits to this one, given by its number."""
-        found = self.stationary_distributions()
-        of_class = found[found[:, state] > 0]
+        """Expected number of visits to each state between two visits to the state with this index."""
+        distributions = self.stationary_distributions()
+        of_class = distributions[distributions[:, state] > 0]
         if not len(of_class):
             raise ValueError(
-                f"State {state} is transient: the chain may not come back, and there is no such measure."
+                f"State {state} is transient: the chain may not return to it, so it has no invariant measure."
             )
         return of_class[0] / of_class[0, state]
 
     def absorption(self) -> Absorption:
-        """Where the chain ends from each transient state, and after how many steps."""
+        """Absorption probabilities from each transient state, and expected numbers of steps."""
         closed = self._closed()
         stays = np.isin(np.arange(len(self.transition_)), np.concatenate(closed))
         inside, transient = np.flatnonzero(stays), np.flatnonzero(~stays)
@@ -446,10 +446,10 @@ class MarkovChain(DensityMixin, Estimator):
         solved = np.linalg.solve(among, ends) if len(transient) else ends
         return Absorption(transient, closed, solved[:, :-1], solved[:, -1])
 
-    # What kind of chain it is ----------------------------------------------------------------------
+    # Classification of states ----------------------------------------------------------------------
 
     def communication_classes(self) -> list[np.ndarray]:
-        """Numbers of states that lead to each other, class by class."""
+        """Communicating classes: lists of indices of states that lead to each other."""
         check_is_fitted(self)
         count, label = connected_components(self.transition_ > 0, connection="strong")
         classes = [np.flatnonzero(label == c) for c in range(count)]
@@ -462,41 +462,46 @@ class MarkovChain(DensityMixin, Estimator):
         return [states for states in self.communication_classes() if not leaves(states)]
 
     def is_irreducible(self) -> bool:
-        """Whether every state leads to every other."""
+        """Whether the chain is irreducible: every state leads to every other."""
         return len(self.communication_classes()) == 1
 
     def period(self) -> np.ndarray:
-        """Of each state: what divides the number of steps of every way back to it. Zero if there is none."""
+        """Period of each state: the greatest common divisor of the lengths of returns to it. Zero if it
+        cannot return."""
         out = np.zeros(len(self.transition_), np.int64)
         for states in self.communication_classes():
             out[states] = _depths(self.transition_[np.ix_(states, states)])[1]
         return out
 
     def cyclic_classes(self) -> list[np.ndarray]:
-        """The parts of an irreducible chain that follow each other in turn, as many as its period."""
+        """Cyclic classes of an irreducible chain, as many as its period."""
         if not self.is_irreducible():
-            raise ValueError("The chain is reducible: its classes have cycles of their own.")
+            raise ValueError(
+                "The chain is reducible: cyclic classes are defined for the states of one "
+                "communicating class."
+            )
         depth, period = _depths(self.transition_)
         return [np.flatnonzero(depth % period == c) for c in range(period)]
 
     def recurrence(self) -> np.ndarray:
-        """Of each state, 'positive recurrent' or 'transient': of finite chains no state is null recurrent."""
+        """Recurrence of each state: 'positive recurrent' or 'transient'. Finite chains have no null recurrent
+        states."""
         closed = np.concatenate(self._closed())
         here = np.isin(np.arange(len(self.transition_)), closed)
         return np.where(here, "positive recurrent", "transient")
 
     def is_ergodic(self) -> bool:
-        """Whether the chain comes to rest from everywhere, and visits all states: irreducible, aperiodic."""
+        """Whether the chain is ergodic: irreducible and aperiodic."""
         return self.is_irreducible() and bool((self.period() == 1).all())
 
     def flow(self, distribution: Any = None) -> np.ndarray:
-        """pi_i P_ij: how often the chain goes from each state to each, at rest or with a `distribution`."""
+        """Probability flow pi_i P_ij between states, for the stationary or another `distribution`."""
         if distribution is None:
             distribution = self.stationary_distribution()
         return _probabilities(distribution, len(self.transition_), "distribution")[:, None] * self.transition_
 
     def is_reversible(self, distribution: Any = None) -> bool:
-        """Whether as much flows from i to j as from j to i, for all pairs: detailed balance."""
+        """Whether the chain satisfies detailed balance: pi_i P_ij = pi_j P_ji for all pairs."""
         flow = self.flow(distribution)
         return bool(np.abs(flow - flow.T).max() <= TOLERANCE)
 
@@ -507,8 +512,8 @@ def _log_probability(model: Chain, block: Sequences) -> np.ndarray:
     return np.array([weight.dot(model.log_probability(block)), weight.sum()])
 
 
-def _probabilities(given: Any, S: int, name: str) -> np.ndarray:
-    p = np.asarray(given, dtype=np.float64)
+def _probabilities(probabilities: Any, S: int, name: str) -> np.ndarray:
+    p = np.asarray(probabilities, dtype=np.float64)
     if p.shape != (S,) or not (p >= 0).all() or not abs(p.sum() - 1.0) <= TOLERANCE:
         raise ValueError(
             f"{name} must be a probability for each of the {S} states; got shape {p.shape} and sum "
@@ -530,10 +535,10 @@ def _columns(X: Any) -> Any:
 
 
 def _at_rest(P: np.ndarray) -> np.ndarray:
-    """The stationary distribution of an irreducible chain: states are left out one by one.
+    """Stationary distribution of an irreducible chain by state reduction (the GTH algorithm).
 
-    What is left is the chain watched on fewer states. Nothing is subtracted, so all digits are right
-    (Grassmann, Taksar and Heyman 1985).
+    States are eliminated one by one. Nothing is subtracted, so all digits are accurate (Grassmann, Taksar and
+    Heyman 1985).
     """
     P = P.copy()
     for n in range(len(P) - 1, 0, -1):

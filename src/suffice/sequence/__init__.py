@@ -1,4 +1,5 @@
-"""Models of sequences: hidden Markov, conditional random fields, max-margin."""
+"""Sequence models: hidden Markov models, conditional random fields, max-margin Markov networks, structured
+perceptron."""
 
 from .chain import Chains
 from .chunking import Chunk, ChunkScore, ChunkScores, chunk_scores, chunks

@@ -1,4 +1,4 @@
-"""What all sequence estimators share: the input they take, and answers in the shape that came."""
+"""Base classes of sequence estimators: their input, and results in the shape of the input."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ..inputs import map_block, open_sequences, read_sequences
 
 
 class SequenceEstimator(Iterative):
-    """An example is a sequence: one 2-D array, rows with `groups`, a list of arrays, or a table."""
+    """Base class of estimators whose examples are sequences: one 2-D array, rows with `groups`, a list of
+    arrays, or a table."""
 
     takes: ClassVar[str] = "sequences"
 
@@ -30,22 +31,23 @@ class SequenceEstimator(Iterative):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
 
     def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
-        """An answer for each step, f of a block of sequences giving one a row, in the shape that came."""
+        """A result for each step, in the shape of the input. `f` of a block of sequences returns one per
+        row."""
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
 
     def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
-        """An answer for each sequence, f of a block giving one a sequence."""
+        """A result for each sequence. `f` of a block returns one per sequence."""
         return map_block(f, read_sequences(self, X, groups)[0])
 
 
 def seed_of(random_state: Any) -> int:
-    """One number, from which an order is drawn in each pass."""
+    """Seed of the orders of all passes."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class StepClassifier(ClassifierMixin, SequenceEstimator):
-    """Estimators of a label for each step, whose model knows the scores of all paths."""
+    """Base class of sequence labelling estimators."""
 
     classes_: Annotated[np.ndarray, "labels (K,)"]
 
@@ -59,25 +61,25 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
 
     @row_wise
     def predict(self, X: Any, groups: Any = None) -> Any:
-        """The labels of the best path of each sequence, in the shape in which the steps came.
+        """Predict the labels of each sequence by the best path (Viterbi), in the shape of the input.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(self._labels, X, groups)
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
-        """The share of steps that are labelled right.
+        """Accuracy: the fraction of steps with the correct label.
 
         Parameters
         ----------
         X : array, CSR matrix, list of these, table, scan or distributed data set
-            The steps. See `suffice.sequences` for tables that hold labels and ids.
+            The steps. To name the columns of labels and ids in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of these, optional
-            Their labels, if they are not a column of the table.
+            Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional
-            Ids of the sequences of an array of steps.
+            Sequence id of each step.
         sample_weight : array, optional
-            Weights of the sequences, or of the steps.
+            Per-sequence or per-step weights.
         """
         if y is None:
             return scored(self, _right_steps, X, sample_weight)
@@ -87,18 +89,18 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
                 sample_weight = np.repeat(np.asarray(sample_weight, dtype=np.float64), block.lengths)
             else:
                 sample_weight = shape.rows(sample_weight, "sample_weight")
-        found = map_block(self._labels, block)
-        return float(accuracy_score(shape.rows(y, "y"), found, sample_weight=sample_weight))
+        labels = map_block(self._labels, block)
+        return float(accuracy_score(shape.rows(y, "y"), labels, sample_weight=sample_weight))
 
 
 def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
-    """The weight of the steps that are labelled right, and of all."""
+    """Weight of the correctly labelled steps, and of all."""
     right = block.y == estimator._labels(block)
     return np.array([block.step_weight[right].sum(), block.step_weight.sum()])
 
 
 def scored(estimator: Any, f: Callable[..., np.ndarray], X: Any, sample_weight: Any) -> float:
-    """The share that f(estimator, block) finds, of a table that holds the labels, wherever it is."""
+    """The ratio of the sums of f(estimator, block), over a table that holds the labels."""
     check_is_fitted(estimator)
     data = open_sequences(estimator, X, None, None, sample_weight, reset=False)
     part, total = data.fold(f, estimator)

@@ -1,4 +1,4 @@
-"""A chain of log potentials, and all that is asked of one: sums, shares, the best paths. Li ch. 10 and 11.
+"""Linear chains of log potentials: partition function, marginals, best paths. Li ch. 10 and 11.
 
 Hidden Markov models and conditional random fields differ in where the potentials come from.
 """
@@ -17,7 +17,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Chains(Value):
-    """Log potentials of the states and moves of sequences that stand one after the other; -inf forbids."""
+    """Log potentials of the states and transitions of concatenated sequences; -inf forbids."""
 
     state: Annotated[np.ndarray, "(N, K)"]
     start: Annotated[np.ndarray, "(K,)"]
@@ -30,7 +30,7 @@ class Chains(Value):
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ...]:
-        """Potentials of which the largest is one; and by step the log of what was divided by."""
+        """Potentials scaled to a maximum of one, and the log scale of each step."""
         from ..loops.chains import lowered
 
         E, top = lowered(self.state)
@@ -70,7 +70,7 @@ class Chains(Value):
 
     @cached_property
     def log_sum(self) -> np.ndarray:
-        """The log of the sum over all paths, (S,): the log-likelihood, or the log partition function."""
+        """Log partition function of each sequence, (S,), by the forward recursion."""
         scale, lost = self._scales
         with np.errstate(divide="ignore"):
             by_step = np.log(scale) + self._scaled[3]
@@ -92,7 +92,7 @@ class Chains(Value):
         return log_backward(self.state, self._moves, self.offset)
 
     def log_sum_backward(self) -> np.ndarray:
-        """The same as `log_sum`, by the backward recursion."""
+        """Log partition function of each sequence, by the backward recursion."""
         first = firsts(self.offset)
         out = np.zeros(len(self))
         ends = self.start + self.state[first] + self._log_backward[first]
@@ -100,7 +100,8 @@ class Chains(Value):
         return out
 
     def filtered(self) -> np.ndarray:
-        """The share of each state given the steps up to here, (N, K); zero from an impossible step on."""
+        """Filtered marginals: probabilities of the state given the steps so far, (N, K); zero from an
+        impossible step on."""
         alpha, _, lost = self._forward
         alpha = alpha.copy()
         for s in np.flatnonzero(lost).tolist():
@@ -109,8 +110,9 @@ class Chains(Value):
         return alpha
 
     def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Shares of states given all steps, (N, K), and of moves: summed over all steps (K, K), or into each
-        step (N, K, K); times the weight of the sequence. Those of an impossible one are zero."""
+        """Marginals of states given all steps, (N, K), and of transitions: summed over all steps (K, K), or
+        into each step (N, K, K); times the weight of the sequence. Those of an impossible sequence are
+        zero."""
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -140,18 +142,18 @@ class Chains(Value):
         add_log_pairs(before, one.state, after, one._moves, total, w, into)
 
     def moves_of_steps(self) -> np.ndarray:
-        """Shares of the moves into each step, (N, K, K); zero at the first of a sequence."""
+        """Marginals of the transitions into each step, (N, K, K); zero at the first step of a sequence."""
         N, K = self.state.shape
         return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K)))).smoothed()[1]
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
-        """The best path of each sequence, one after the other, (N,), and its log score, (S,): Viterbi."""
+        """The best path of each sequence (Viterbi), concatenated, (N,), and its log score, (S,)."""
         from ..loops.chains import best_paths
 
         return best_paths(np.ascontiguousarray(self.state), self.start, self._moves, self.offset)
 
     def k_best(self, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each sequence: its best paths in falling order, (<= count, N_s), and their log scores."""
+        """The k best paths of each sequence by decreasing score, (<= count, N_s), and their log scores."""
         from ..loops.chains import k_best_paths
 
         out = []
@@ -163,7 +165,7 @@ class Chains(Value):
         return out
 
     def score(self, path: np.ndarray) -> np.ndarray:
-        """The log score of given paths, one after the other (N,): (S,)."""
+        """The log scores, (S,), of concatenated paths (N,)."""
         N = len(self.state)
         by_step = self.state[np.arange(N), path]
         first = np.zeros(N, bool)

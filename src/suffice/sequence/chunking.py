@@ -1,4 +1,4 @@
-"""Chunks: what the labels of steps mark together, and how many of them a model finds. Li ch. 1, 1.8.2.
+"""Chunks (labelled spans of steps) and their precision, recall and F1. Li ch. 1, 1.8.2.
 
 Ramshaw and Marcus, "Text chunking using transformation-based learning", 1995; Tjong Kim Sang and Buchholz,
 "Introduction to the CoNLL-2000 shared task", 2000, whose evaluation the scores follow.
@@ -20,7 +20,7 @@ LETTERS = {"iob1": "BIO", "iob2": "BIO", "iobes": "BIESO"}
 
 
 class Chunk(NamedTuple):
-    """Steps `start` to `stop`, without `stop`, of a sequence, and what they are together."""
+    """A chunk: steps `start` (included) to `stop` (excluded) of a sequence, and its type."""
 
     sequence: int
     start: int
@@ -29,31 +29,30 @@ class Chunk(NamedTuple):
 
 
 def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False) -> list[Chunk]:
-    """The chunks that labels mark.
+    """Extract chunks from the labels of steps.
 
-    A label is `O`, which is outside of all chunks, or a letter and a type such as `B-PER`; the type may be
-    left out. A chunk begins at `B` and at `S`, and wherever a label cannot go on with what was before: after
-    `O`, `E` or `S`, and at another type. It ends before the next one, before `O`, and with `E` and `S`.
+    A label is `O`, outside of all chunks, or a letter and a type such as `B-PER`; the type is optional. A
+    chunk begins at `B` and at `S`, and wherever a label cannot continue the previous one: after `O`, `E` or
+    `S`, and at another type. It ends before the next chunk, before `O`, and with `E` and `S`.
 
     Parameters
     ----------
     labels : list of arrays, or array of str
-        Labels of sequences; or of the steps of one, or of several by `groups`.
+        Labels of each sequence; or an array of the labels of one sequence, or of several by `groups`.
     groups : array, default=None
-        The sequence of each step; the steps of a sequence stand together.
+        Sequence id of each step. The steps of a sequence must be contiguous.
     scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
-        Which labels there are. In 'iob2' all chunks begin with `B` and go on with `I`. In 'iob1' they begin
-        with `B` only right after another of their type. In 'iobes' the last step of a chunk has `E`, and the
-        only step of a chunk `S`.
+        Tagging scheme. In 'iob2' all chunks begin with `B` and continue with `I`. In 'iob1' they begin with
+        `B` only right after another chunk of their type. In 'iobes' the last step of a chunk has `E`, and a
+        chunk of one step has `S`.
     strict : bool, default=False
-        Whether to leave out chunks that the scheme would have written with other labels. Otherwise they are
-        read as far as they can be, as the CoNLL evaluation does.
+        Whether to ignore chunks whose labels violate the scheme. If False, they are read leniently, as in the
+        CoNLL evaluation.
 
     Returns
     -------
     list of Chunk
-        Named tuples `(sequence, start, stop, type)`, in order; steps are counted from the first of the
-        sequence, and sequences from 0.
+        Named tuples `(sequence, start, stop, type)`, in order. Steps and sequences are counted from 0.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: boo
 
 @dataclass(frozen=True)
 class ChunkScore:
-    """Chunks that were found, those there are, and those found that are right: their type and both ends."""
+    """Numbers of predicted, true and correct chunks. A chunk is correct if its type and both ends are."""
 
     right: int
     found: int
@@ -78,23 +77,23 @@ class ChunkScore:
 
     @property
     def precision(self) -> float:
-        """Share of the found that are right; 0 if none was found."""
+        """Precision: the fraction of predicted chunks that are correct; 0 if none was predicted."""
         return self.right / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the true that were found; 0 if there are none."""
+        """Recall: the fraction of true chunks that were predicted; 0 if there are none."""
         return self.right / self.true if self.true else 0.0
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 0 if nothing is right."""
+        """F1: the harmonic mean of precision and recall; 0 if none is correct."""
         return 2.0 * self.right / (self.found + self.true) if self.right else 0.0
 
 
 @dataclass(frozen=True)
 class ChunkScores(ChunkScore):
-    """The score over all chunks, and `by_type` that of each type. Printed, it is a table."""
+    """Scores over all chunks, and by type in `by_type`. Printed, it is a table."""
 
     by_type: dict[str, ChunkScore]
 
@@ -111,20 +110,20 @@ class ChunkScores(ChunkScore):
 def chunk_scores(
     y_true: Any, y_pred: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False
 ) -> ChunkScores:
-    """Precision, recall and F1 of chunks, over all and by type.
+    """Precision, recall and F1 of chunks, overall and by type.
 
-    A chunk is right if its type and both its ends are: most labels of it count for nothing.
+    A chunk is correct only if its type and both its ends are.
 
     Parameters
     ----------
     y_true, y_pred : list of arrays, or array of str
-        The labels that are right, and those that were predicted, as in `chunks`.
+        True and predicted labels, as in `chunks`.
     groups : array, default=None
-        The sequence of each step; the steps of a sequence stand together.
+        Sequence id of each step. The steps of a sequence must be contiguous.
     scheme : {'iob2', 'iob1', 'iobes'}, default='iob2'
-        Which labels there are; see `chunks`.
+        Tagging scheme; see `chunks`.
     strict : bool, default=False
-        Whether to leave out chunks that the scheme would have written with other labels.
+        Whether to ignore chunks whose labels violate the scheme.
 
     Returns
     -------
@@ -149,7 +148,7 @@ def chunk_scores(
     if not np.array_equal(offset, other):
         raise ValueError(
             f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of "
-            f"{_short(np.diff(other))}: one label a step in both."
+            f"{_short(np.diff(other))}: pass one label per step in both."
         )
     true, found = (_found(labels, offset, scheme, strict) for labels in (here, there))
     right = Counter(chunk.type for chunk in set(true) & set(found))
@@ -160,7 +159,7 @@ def chunk_scores(
 
 
 def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels one after the other, and where each sequence begins and the last ends."""
+    """Concatenated labels, and the offsets of the sequences."""
     if isinstance(labels, list | tuple) and all(np.ndim(part) for part in labels):
         if groups is not None:
             raise ValueError("A list of sequences needs no groups: pass one or the other.")
@@ -207,7 +206,7 @@ def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) ->
 def _as_written(
     letter: np.ndarray, before: np.ndarray, same: np.ndarray, start: np.ndarray, stop: np.ndarray, scheme: str
 ) -> np.ndarray:
-    """Whether chunks have the letters that the scheme gives them."""
+    """Whether the letters of chunks follow the scheme."""
     begins = letter[start] == "B"
     if scheme == "iob1":
         return begins == (same[start] & (before[start] != "O"))

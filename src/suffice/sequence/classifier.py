@@ -1,4 +1,4 @@
-"""Classes of whole sequences: a hidden Markov model for each, and Bayes' rule.
+"""Classification of sequences by a hidden Markov model for each class, and Bayes' rule.
 
 Rabiner, "A tutorial on hidden Markov models", 1989; Gong and Xu ch. 7.
 """
@@ -60,13 +60,13 @@ class SequenceClasses(Model):
         return self.replace(prior=prior, members=tuple(m.estimate(part) for m, part in pairs))
 
     def objective(self, s: GroupStatistics) -> float:
-        """Mean log-likelihood of a step (plus log priors over the same weight)."""
+        """Mean log-likelihood per step (plus log priors over the same weight)."""
         steps = sum(part.weight for part in s.component.parts)
         return (s.log_likelihood + sum(m.log_prior() for m in self.members)) / steps
 
 
 def _of_class(label: Any, block: Sequences) -> Sequences:
-    """The sequences of one class; all rows of a sequence bear its label."""
+    """The sequences of one class. All rows of a sequence have its label."""
     assert block.y is not None
     of = np.zeros(len(block), bool)
     of[block.lengths > 0] = block.y[block.firsts] == label
@@ -74,18 +74,19 @@ def _of_class(label: Any, block: Sequences) -> Sequences:
 
 
 class SequenceClassifier(ClassifierMixin, SequenceEstimator):
-    """Classifies whole sequences by a hidden Markov model for each class.
+    """Sequence classifier with a hidden Markov model for each class.
 
     Parameters
     ----------
     estimator : HiddenMarkovModel, default=None
-        The model of each class, `HiddenMarkovModel(2)` if not given; its parameters say how all are trained.
+        Estimator that is cloned and fitted for each class. If None, `HiddenMarkovModel(2)`.
     class_prior : array of shape (n_classes,), default=None
-        Class probabilities; their frequencies if not given.
+        Prior probabilities of the classes. If None, the class frequencies are used.
     threshold : float, default=None
-        A sequence whose best class has a log-likelihood of less than this, by step, belongs to none.
+        Minimum log-likelihood per step of the best class. Sequences below it are outliers. If None, there are
+        no outliers.
     outlier_label : label, default=None
-        What `predict` says of a sequence that belongs to none.
+        Label that `predict` returns for outliers.
 
     Attributes
     ----------
@@ -94,8 +95,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     class_prior_ : ndarray of shape (n_classes,)
         Probability of each class.
     model_ : SequenceClasses
-        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
-        was fitted.
+        The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
+        fit.
 
     Examples
     --------
@@ -140,18 +141,18 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the models of all classes, which share each pass over the data.
+        """Fit the models of all classes. They share each pass over the data.
 
         Parameters
         ----------
         X : list of arrays, array with `groups`, or table described by `suffice.sequences`
             The sequences.
         y : array of shape (n_sequences,) or (n_rows,)
-            The class of each sequence, once or at each of its rows.
+            The class of each sequence, once per sequence or at each of its rows.
         groups : array of shape (n_rows,), optional
-            The sequence of each row; the rows of a sequence stand together.
+            Sequence id of each row. The rows of a sequence must be contiguous.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------
@@ -160,27 +161,30 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         data = open_sequences(self, X, at_rows(X, y, groups), groups, sample_weight)
         self.classes_ = classes_of(data)
         if data.fold(_labels_differ).any():
-            raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
+            raise ValueError("y differs within a sequence: SequenceClassifier takes one class per sequence.")
         C = len(self.classes_)
-        given = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
-        if given is not None and given.shape != (C,):
-            raise ValueError(f"class_prior has shape {given.shape}, expected {(C,)}.")
-        if given is not None and ((given < 0).any() or not np.isclose(given.sum(), 1.0)):
-            raise ValueError(f"class_prior={given.tolist()} must not be negative, and sum to one.")
-        how = HiddenMarkovModel(2) if self.estimator is None else self.estimator
-        check_parameters(how)
-        by_class = [_starts(how, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        fixed_prior = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
+        if fixed_prior is not None and fixed_prior.shape != (C,):
+            raise ValueError(f"class_prior has shape {fixed_prior.shape}, expected {(C,)}.")
+        if fixed_prior is not None and ((fixed_prior < 0).any() or not np.isclose(fixed_prior.sum(), 1.0)):
+            raise ValueError(f"class_prior must be non-negative and sum to one; got {fixed_prior.tolist()}.")
+        template = HiddenMarkovModel(2) if self.estimator is None else self.estimator
+        check_parameters(template)
+        by_class = [_starts(template, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
         starts = [_of_one_alphabet(members) for members in zip(*by_class, strict=True)]
         even = np.full(C, 1.0 / C)
         progress = em(
-            tuple(SequenceClasses(self.classes_, even, members, given) for members in starts),
+            tuple(SequenceClasses(self.classes_, even, members, fixed_prior) for members in starts),
             data,
-            tol=how.tol,
-            max_iter=how.max_iter,
-            watch=Watch(self, how.checkpoint, data),
+            tol=template.tol,
+            max_iter=template.max_iter,
+            watch=Watch(self, template.checkpoint, data),
         )
         if progress.trace and progress.trace[-1] == -np.inf:
-            raise ValueError("Some sequences are impossible under the model of their class.")
+            raise ValueError(
+                "Some sequences are impossible under the model of their class: raise alpha "
+                "or transition_prior of the estimator."
+            )
         self._publish(progress)
         return self
 
@@ -194,7 +198,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     @row_wise
     def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
-        """log p(c given the sequence), one row a sequence.
+        """Log-probabilities of the classes, one row per sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -208,7 +212,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
-        """p(c given the sequence), one row a sequence.
+        """Probabilities of the classes, one row per sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -216,7 +220,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     @row_wise
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """The most probable class of each sequence; `outlier_label` where none is likely enough.
+        """Predict the most probable class of each sequence, or `outlier_label` if it is below `threshold`.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -230,9 +234,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         if self.threshold is None:
             return label
         if self.outlier_label is None:
-            raise ValueError(
-                "threshold needs an outlier_label: what to say of a sequence that belongs to none."
-            )
+            raise ValueError("threshold requires an outlier_label, the label of sequences below it.")
         steps = np.maximum(block.lengths, 1)
         none = log_likelihood[np.arange(len(best)), best] / steps < self.threshold
         outlier = np.asarray(self.outlier_label)
@@ -242,7 +244,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return np.where(none, outlier.astype(kind), label.astype(kind))
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
-        """Share of the sequences whose class is predicted; of a table that holds the classes, without y."""
+        """Accuracy on sequences. Leave out `y` if a column of the table holds the classes."""
         if y is None:
             return scored(self, _right_sequences, X, sample_weight)
         block, shape = read_sequences(self, X, groups)
@@ -255,16 +257,16 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
 
 def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndarray:
-    """The weight of the sequences whose class is predicted, and of all; the empty have none."""
+    """Weight of the correctly classified sequences, and of all. Empty sequences have no weight."""
     block = block[block.lengths > 0]
     assert block.y is not None
     right = block.y[block.firsts] == estimator._labels(block)
     return np.array([block.weight[right].sum(), block.weight.sum()])
 
 
-def _starts(how: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
-    """Where the model of one class may start from."""
-    member = clone(how)
+def _starts(template: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
+    """Initial model of one class."""
+    member = clone(template)
     member.n_features_in_ = D
     return member._starts(member._with_states(data))
 
@@ -276,7 +278,8 @@ def _labels_differ(block: Sequences) -> np.ndarray:
 
 
 def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, ...]:
-    """Members that know the categories of all: what one class never shows speaks against it."""
+    """Models with the categories of all classes, so that a category not seen in a class has low probability
+    there."""
     found = [_categoricals(m.emission) for m in members]
     values = [
         tuple(np.unique(np.concatenate(columns)) for columns in zip(*(f.values for f in same), strict=True))
@@ -294,7 +297,7 @@ def _categoricals(family: Family) -> list[Categorical]:
 
 
 def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> Any:
-    """The family with more categories, which have no probability yet, or where it is smoothed a little."""
+    """The family with more categories, which have probability zero, or a little with smoothing."""
     if isinstance(family, Product):
         return family.replace(parts=tuple(_with_categories(part, values) for part in family.parts))
     if isinstance(family, Mixtures):
@@ -311,7 +314,7 @@ def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> A
 
 
 def at_rows(X: Any, y: Any, groups: Any) -> Any:
-    """The class of its sequence for each row, in the shape of X; those of a table are in a column."""
+    """The class of the sequence of each row, in the shape of X. A table has them in a column."""
     if y is None or isinstance(X, Table):
         return y
     try:
@@ -320,15 +323,15 @@ def at_rows(X: Any, y: Any, groups: Any) -> Any:
         raise explained(error, y, "y", "SequenceClassifier") from None
     if are_sequences(X):
         if len(y) != len(X):
-            raise ValueError(f"X has {len(X)} sequences, but y has {len(y)} classes: one a sequence.")
+            raise ValueError(f"X has {len(X)} sequences, but y has {len(y)} classes: pass one per sequence.")
         return [
             np.full(part.shape[0] if hasattr(part, "shape") else len(part), c)
             for part, c in zip(X, y, strict=True)
         ]
     if groups is None:
         raise ValueError(
-            "A 2-D array without groups is one sequence, and one is too few to tell classes: pass groups= "
-            "or a list of sequences."
+            "A 2-D array without groups is one sequence, and one is too few for a classifier: pass "
+            "groups= or a list of sequences."
         )
     groups = column_or_1d(groups)
     offset = np.append(runs(groups, "groups")[0], len(groups))
@@ -337,5 +340,5 @@ def at_rows(X: Any, y: Any, groups: Any) -> Any:
     if len(y) != len(groups):
         raise ValueError(f"y has {len(y)} classes for {len(offset) - 1} sequences of {len(groups)} rows.")
     if (y != np.repeat(y[offset[:-1]], np.diff(offset))).any():
-        raise ValueError("y differs within a sequence: SequenceClassifier takes one class a sequence.")
+        raise ValueError("y differs within a sequence: SequenceClassifier takes one class per sequence.")
     return y

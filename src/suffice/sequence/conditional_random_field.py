@@ -47,9 +47,10 @@ LEAST = 1 << 22  # and in all
 
 @dataclass(frozen=True, eq=False)
 class LinearChain(LossModel):
-    """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the last from n = 2.
+    """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the latter from n = 2.
 
-    The weights of moves are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some columns e.
+    The weights of transitions are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some
+    columns e.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -68,7 +69,7 @@ class LinearChain(LossModel):
 
     @property
     def moves(self) -> np.ndarray:
-        """Weights of moves, (1 + E, K, K)."""
+        """Weights of transitions, (1 + E, K, K)."""
         return self._parts(self.theta)[1]
 
     def _parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,10 +97,10 @@ class LinearChain(LossModel):
         return (block[part] for part in block.parts(rows))
 
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
-        """Minus the log-likelihood, and its gradient: expected less observed counts. A step is an example.
+        """Minus the log-likelihood, and its gradient: expected minus observed counts. A step is an example.
 
         All runs of the block are added to one array, in their order. What is added may be computed ahead:
-        `each` is `map`, or does the same by threads.
+        `each` is `map`, or its equivalent in threads.
         """
         out = np.zeros(len(self.theta))
         loss, total = 0.0, 0.0
@@ -109,14 +110,14 @@ class LinearChain(LossModel):
         return Objective(total, loss, out)
 
     def _apart(self, run: Any) -> tuple[Any, np.ndarray, np.ndarray, float]:
-        """How far what is expected of states and moves is from what is observed; and the loss."""
+        """Expected minus observed states and transitions, and the loss."""
         chains, weight = self.chains(run), self.weights(run)
         states, moves = chains.smoothed(weight)
         score = self._observe(run, -weight, states, moves, chains)
         return run, states, moves, float(weight.dot(chains.log_sum)) + score
 
     def weights(self, block: Any) -> np.ndarray:
-        """Of sequences, (S,): their own, times the mean of the class weights of their labels."""
+        """Weights of sequences, (S,): their own, times the mean of the class weights of their labels."""
         if (self.class_weight == 1).all():
             return block.weight
         of_steps = self.class_weight[self.codes(block)]
@@ -124,7 +125,7 @@ class LinearChain(LossModel):
         return block.weight * sums / np.maximum(block.lengths, 1)
 
     def observed(self, block: Any) -> np.ndarray:
-        """Counts of features and moves with the labels they have, (P,)."""
+        """Observed counts of features and transitions, (P,)."""
         K, out = len(self.classes), np.zeros(len(self.theta))
         for run in self.runs(block):
             N = run.X.shape[0]
@@ -134,14 +135,14 @@ class LinearChain(LossModel):
         return out
 
     def expected(self, block: Any) -> np.ndarray:
-        """Counts of features and moves that the model expects given x, (P,)."""
+        """Expected counts of features and transitions given x, (P,)."""
         out = np.zeros(len(self.theta))
         for run in self.runs(block):
             self._add_counts(run, *self.chains(run).smoothed(run.weight), out)
         return out
 
     def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
-        """The same, with weights of classes, of the sequences whose features add up to each total, (M, P)."""
+        """Expected counts, with class weights, by the total of the features of a sequence, (M, P)."""
         out = np.zeros((len(totals), len(self.theta)))
         for run in self.runs(block):
             place, weight = np.searchsorted(totals, self.totals(run)), self.weights(run)
@@ -151,7 +152,7 @@ class LinearChain(LossModel):
         return out
 
     def totals(self, block: Any) -> np.ndarray:
-        """What the features of a sequence add up to, whatever its labels are, (S,)."""
+        """Total of the features of each sequence, which does not depend on its labels, (S,)."""
         S = len(block)
         number = np.repeat(np.arange(S), block.lengths)
         values = np.asarray(block.X.sum(axis=1)).ravel()
@@ -164,7 +165,7 @@ class LinearChain(LossModel):
     def _observe(
         self, run: Any, weight: np.ndarray, states: np.ndarray, moves: np.ndarray, chains: Chains
     ) -> float:
-        """Add weights to the places of the labels and of the moves between them; and sum their log scores."""
+        """Add the weights at the observed labels and transitions in place, and sum their log scores."""
         from ..loops.labels import observe
 
         by_step = moves if moves.ndim == 3 else moves[None]
@@ -186,16 +187,16 @@ class LinearChain(LossModel):
             of_moves[0] += moves
 
     def estimate(self, s: Objective) -> Self:
-        """One step down the mean gradient, without penalty: for the study of a single step."""
+        """One step of gradient descent without penalty, for studying a single step."""
         return self.replace(theta=self.theta - s.gradient / s.weight)
 
 
 @dataclass(frozen=True)
 class Explanation(Value):
-    """Why a step has its label and not the next best one.
+    """Explanation of the label of a step, against the next best label.
 
-    The amounts add up to `margin`: by how much the log score of the sequence would fall if this label alone
-    were the other.
+    The contributions add up to `margin`: the decrease of the log score of the sequence if this label were
+    replaced by the other.
     """
 
     label: Any
@@ -205,41 +206,41 @@ class Explanation(Value):
 
 
 class ConditionalRandomField(StepClassifier):
-    """Conditional random field on a linear chain: labels of all steps of a sequence, together.
+    """Linear-chain conditional random field (CRF) for labelling the steps of sequences.
 
     Parameters
     ----------
     C : float, default=1.0
-        Inverse strength of the penalty, as in scikit-learn; ``np.inf`` is none. The squared penalty of
-        CRFsuite is ``c2 = 1 / (2 * C)``.
+        Inverse of the regularization strength, as in scikit-learn. ``np.inf`` means no penalty. The l2
+        penalty of CRFsuite is ``c2 = 1 / (2 * C)``.
     l1_ratio : float, default=0.0
-        Share of absolute values in the penalty: 0 is the squared penalty, 1 only absolute values, which make
-        weights zero; with `solver` 'lbfgs'. In CRFsuite ``c1 = l1_ratio / C`` and
+        Share of the l1 penalty, which sets weights to zero: 0 is the l2 penalty, 1 the l1 penalty. Values
+        above 0 need `solver` 'lbfgs'. In CRFsuite ``c1 = l1_ratio / C`` and
         ``c2 = (1 - l1_ratio) / (2 * C)``.
     solver : str, default='lbfgs'
-        All reach the same optimum.
+        Optimization algorithm. All reach the same optimum.
 
-        - 'lbfgs': limited-memory BFGS; with absolute values, orthant-wise;
-        - 'gradient': descent along the gradient;
-        - 'iis-s', 'iis-t': improved iterative scaling, by the largest sum of the features of a sequence or by
-          that of each. Features must not be negative;
-        - 'sgd': one sequence at a time, in an order drawn by `random_state`. The result depends on the order
-          as far as `tol` lets it, and the data must be in memory.
+        - 'lbfgs': limited-memory BFGS; with an l1 penalty, OWL-QN;
+        - 'gradient': gradient descent;
+        - 'iis-s', 'iis-t': improved iterative scaling, by the largest total of the features of a sequence or
+          by that of each. Features must not be negative;
+        - 'sgd': stochastic gradient descent, one sequence at a time, in random order. The result depends on
+          the order within `tol`, and the data must be in memory.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Converged when no component of the gradient of the mean loss of a step is larger.
+        Tolerance of the stopping criterion: the largest component of the gradient of the mean loss per step.
     class_weight : dict or 'balanced', default=None
-        Weights of the labels. The likelihood is one of whole sequences: each weighs the mean of the weights
-        of its labels. 'balanced' gives all labels the same total over the steps.
+        Weights of the labels. The likelihood is a product over sequences: the weight of a sequence is the
+        mean of the weights of its labels. 'balanced' gives every label the same total weight over the steps.
     edge_features : list of int or str, default=None
-        Columns of X on which the weights of moves depend, besides those of labels.
+        Columns of X on which the weights of transitions depend, by index or by name.
     random_state : int, RandomState or None, default=None
-        Seed of the order of sequences, for 'sgd'.
+        Seed for the order of sequences, for 'sgd'.
     warm_start : bool, default=False
-        Whether `fit` starts from the last solution.
+        Whether `fit` starts from the solution of the previous call.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -248,25 +249,26 @@ class ConditionalRandomField(StepClassifier):
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features for each label.
     transitions_ : ndarray of shape (n_classes, n_classes)
-        Weights of moves, from a label (row) to the next (column).
+        Weights of transitions, from a label (row) to the next (column).
     edge_coef_ : ndarray of shape (n_edge_features, n_classes, n_classes)
-        What each of the `edge_features` adds to them.
+        Weights of the transitions for each of the `edge_features`.
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray
-        Penalised mean loss of a step by iteration.
+        Penalized mean loss per step, by iteration.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : LinearChain
-        The fitted model; its `summarize` gives the loss and the gradient of a block.
+        The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective
         The sums at the solution.
 
     Examples
     --------
-    Two sequences, told apart by `groups`. What a step looks like decides less than what comes before it.
+    Two sequences, with their ids in `groups`. The label depends more on the previous step than on the
+    features.
 
     >>> from suffice.sequence import ConditionalRandomField
     >>> X = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
@@ -327,15 +329,16 @@ class ConditionalRandomField(StepClassifier):
         Parameters
         ----------
         X : array, CSR matrix, list of them, table, Parquet scan or distributed data set
-            Features of the steps. See `suffice.sequences` for tables that hold labels and weights.
+            Features of the steps. To name the columns of labels and weights in a table, see
+            `suffice.sequences`.
         y : array of shape (n_steps,) or list of arrays, optional
-            A label for each step, if they are not a column of the table.
+            Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional
-            The sequence of each step; the steps of a sequence stand together. Without it, one 2-D array is
+            Sequence id of each step. The steps of a sequence must be contiguous. Without it, one 2-D array is
             one sequence.
         sample_weight : array, optional
-            Weights, one a sequence or the same for all its steps: two is the sequence twice, zero is its
-            absence.
+            Per-sequence weights: one per sequence, or one per step that is constant within each sequence. A
+            weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------
@@ -364,8 +367,8 @@ class ConditionalRandomField(StepClassifier):
     # --- how it is fitted ---------------------------------------------------------------------------------
 
     def _scale(self, data: Partitions, start: LinearChain) -> np.ndarray | None:
-        """The unit of the feature of each weight, (P,): the minimum is sought over weights times these. None
-        if all are ordinary."""
+        """Preconditioning: the scale of the feature of each weight, (P,). The solver optimizes weights times
+        scales. None if all scales are moderate."""
         sizes = data.fold(_step_sizes)
         standard = Standardization.of(sizes, 1.0 / (self.C * sizes.weight), n_constants=0, shift=False)
         if standard.ordinary:
@@ -374,7 +377,8 @@ class ConditionalRandomField(StepClassifier):
         return np.concatenate([np.repeat(scale, K), np.ones(K * K), np.repeat(scale[start.edge], K * K)])
 
     def _block_rows(self, block: Any) -> float:
-        """Rows whose summary takes long beside adding it up: what is summed may be larger than the rows."""
+        """Block size for which computing the summary takes long compared with adding it: a summary may be
+        larger than the rows."""
         N, D = block.X.shape
         K = len(distinct(block.y))
         nonzero = block.X.nnz / max(1, N) if sp.issparse(block.X) else D
@@ -403,13 +407,13 @@ class ConditionalRandomField(StepClassifier):
         for column in columns:
             if isinstance(column, str) or not 0 <= column < self.n_features_in_:
                 raise ValueError(
-                    f"edge_features has {column!r}, which is no column of X: use their names, or numbers "
-                    f"from 0 to {self.n_features_in_ - 1}."
+                    f"edge_features has {column!r}, which is no column of X: use names, or indices from "
+                    f"0 to {self.n_features_in_ - 1}."
                 )
         return np.array(columns, dtype=np.int64)
 
     def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[float, np.ndarray]:
-        """Mean loss of a step plus the squared part of the penalty, with its gradient."""
+        """Mean loss per step plus the l2 penalty, with its gradient."""
         from ..loops.vectors import add_scaled, dot
 
         strength = (1.0 - self.l1_ratio) / self.C
@@ -422,13 +426,13 @@ class ConditionalRandomField(StepClassifier):
     def _descend(
         self, solver: Solver, problem: Problem, scale: Any, watch: Watch, **options: Any
     ) -> Progress:
-        """Minimise over the weights in units of their features."""
+        """Minimize over the preconditioned weights."""
         options |= {"tol": self.tol, "max_iter": self.max_iter}
         if scale is None:
             return solver(problem, watch=watch, **options)
         of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
-        found = solver(Scaled(problem, scale), watch=of_scaled, **options)
-        return found.replace(model=found.model / scale)
+        result = solver(Scaled(problem, scale), watch=of_scaled, **options)
+        return result.replace(model=result.model / scale)
 
     def _by_sgd(self, solver: Solver, problem: Problem, scale: Any, watch: Watch) -> Progress:
         data, start = problem.data, problem.model
@@ -509,15 +513,15 @@ class ConditionalRandomField(StepClassifier):
 
     @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
-        """p(label at a step given the sequence), (n_steps, n_classes).
+        """Marginal probabilities of the labels of each step given the sequence, (n_steps, n_classes).
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda b: self.model_.chains(b).smoothed()[0], X, groups)
 
     def edge_marginals(self, X: Any, groups: Any = None) -> Any:
-        """p(label before, label at a step given the sequence), (n_steps, n_classes, n_classes); zero at the
-        first step of a sequence, where nothing is before."""
+        """Marginal probabilities of the transitions into each step given the sequence, (n_steps, n_classes,
+        n_classes); zero at the first step of a sequence."""
 
         def in_runs(block: Any) -> np.ndarray:
             K, model = len(self.classes_), self.model_
@@ -528,12 +532,12 @@ class ConditionalRandomField(StepClassifier):
 
     def expectations(self, X: Any, groups: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Expected counts over all sequences, in the shapes of the weights: of features by label (`coef_`),
-        of moves (`transitions_`), and of moves by edge feature (`edge_coef_`)."""
+        of transitions (`transitions_`), and of transitions by edge feature (`edge_coef_`)."""
         nodes, moves = self.model_._parts(self.model_.expected(read_sequences(self, X, groups)[0]))
         return nodes.T, moves[0], moves[1:]
 
     def log_likelihood(self, X: Any, y: Any, groups: Any = None) -> np.ndarray:
-        """log p(labels given the sequence), of each sequence."""
+        """Log-probability of the labels of each sequence."""
         block, shape = read_sequences(self, X, groups)
         codes = class_codes(self.classes_, shape.rows(y, "y"))
         chains = self.model_.chains(block)
@@ -549,22 +553,22 @@ class ConditionalRandomField(StepClassifier):
         X, groups
             Sequences, as in `fit`.
         k_best : int
-            How many labelings of each sequence, one at least.
+            Number of labelings of each sequence.
         allowed : array of bool, (n_classes, n_classes), or pairs of labels, optional
-            The moves that are allowed. A pair ``(None, label)`` says that a sequence may start with the
-            label; if there is any such pair, with no other.
+            Allowed transitions. A pair ``(None, label)`` allows a sequence to start with the label; if there
+            are such pairs, other starts are forbidden.
         fixed : like `y`, optional
-            Labels that are known, and None where they are not.
+            Known labels, and None where a label is unknown.
 
         Returns
         -------
         labels or list
-            The labels, in the shape that came. If `k_best` is more than one, for each sequence a pair: its
-            labelings in falling order, (<= k_best, n_steps), and the logarithms of their probabilities given
-            the sequence, without constraints.
+            The labels, in the shape of the input. If `k_best` is more than 1, a pair for each sequence: its
+            labelings by decreasing probability, (<= k_best, n_steps), and their log-probabilities given the
+            sequence, without constraints.
         """
         if k_best < 1:
-            raise ValueError(f"k_best={k_best} must be at least 1.")
+            raise ValueError(f"k_best must be at least 1; got k_best={k_best}.")
         block, shaped = read_sequences(self, X, groups)
         free = self.model_.chains(block)
         chains = free
@@ -578,14 +582,14 @@ class ConditionalRandomField(StepClassifier):
         path, score = chains.best()
         if (score == -np.inf).any():
             lost = int(np.flatnonzero(score == -np.inf)[0])
-            raise ValueError(f"No labels of sequence {lost} satisfy the constraints: allow more moves.")
+            raise ValueError(f"No labels of sequence {lost} satisfy the constraints: allow more transitions.")
         if k_best == 1:
             return shaped(self.classes_[path])
         found = zip(chains.k_best(k_best), free.log_sum, strict=True)
         return [(self.classes_[paths], score - total) for (paths, score), total in found]
 
     def _allowed(self, allowed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which moves, (K, K), and which starts, (K,), are allowed."""
+        """Masks of the allowed transitions, (K, K), and starts, (K,)."""
         K = len(self.classes_)
         matrix = np.asarray(allowed) if not isinstance(allowed, set | frozenset) else np.empty(0)
         if matrix.dtype == bool:
@@ -611,7 +615,7 @@ class ConditionalRandomField(StepClassifier):
         return int(found[0])
 
     def _open_to(self, fixed: Any, shape: Any) -> np.ndarray:
-        """Which labels each step can have, (N, K)."""
+        """Mask of the allowed labels of each step, (N, K)."""
         nested = len(fixed) and isinstance(fixed[0], list | tuple | np.ndarray)
         flat = np.empty(sum(map(len, fixed)) if nested else len(fixed), dtype=object)
         flat[:] = [label for part in fixed for label in part] if nested else list(fixed)
@@ -624,20 +628,20 @@ class ConditionalRandomField(StepClassifier):
         return out
 
     def explain(self, X: Any, groups: Any = None, *, top: int | None = None) -> Any:
-        """Why each step has its label: features and moves, by weight times value.
+        """Explain the label of each step by features and transitions: weight times value.
 
         Parameters
         ----------
         X, groups
             Sequences, as in `fit`.
         top : int, optional
-            How many reasons at most.
+            Maximum number of reasons. If None, all.
 
         Returns
         -------
         list of Explanation
-            One a step, with `label`, `against`, `margin` and `reasons`; for a list of sequences, a list
-            of such lists.
+            One per step, with `label`, `against`, `margin` and `reasons`; for a list of sequences, a list of
+            such lists.
         """
         block, shaped = read_sequences(self, X, groups)
         chains = self.model_.chains(block)

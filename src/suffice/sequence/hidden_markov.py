@@ -54,7 +54,8 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts(Statistics):
-    """How often states began, and followed each other, and what they emitted; and the log-likelihood."""
+    """Expected counts of initial states and transitions, statistics of the emissions, and the
+    log-likelihood."""
 
     log_likelihood: float
     weight: float  # steps
@@ -65,7 +66,7 @@ class ExpectedCounts(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class HiddenMarkov(Model):
-    """States z_1, z_2, ... that follow each other by `transition`, of which x_t ~ emission_(z_t) is seen.
+    """A Markov chain of states z_1, z_2, ... with observations x_t ~ emission_(z_t).
 
     >>> from suffice.families import Categorical
     >>> colour = Categorical((np.array([0, 1]),), (np.array([[0.5, 0.5], [0.4, 0.6], [0.7, 0.3]]),))
@@ -84,7 +85,7 @@ class HiddenMarkov(Model):
     tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # of numbers: transitions of one number are equal
 
     def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
-        """The log potentials of sequences, of one without offsets; a step of known state has no other."""
+        """Log potentials of sequences, or of one without offsets. A step of known state has no other."""
         log_density = self.emission.log_density(X)
         if states is not None:
             known = (states != UNKNOWN)[:, None] & (states[:, None] != np.arange(len(self.start)))
@@ -99,7 +100,8 @@ class HiddenMarkov(Model):
         return self._counts(float(block.weight.dot(chains.log_sum)), gamma, moves, block)
 
     def summarize_as(self, R: np.ndarray, block: Sequences) -> ExpectedCounts:
-        """Statistics of a block whose states are shared by R (N, K), independently, and not inferred."""
+        """Statistics of a block with given responsibilities R (N, K) of the states, which are not
+        inferred."""
         R = R * block.step_weight[:, None]
         follows = block.follows
         weight = block.step_weight[follows]
@@ -130,13 +132,13 @@ class HiddenMarkov(Model):
         return self.replace(start=start, transition=transition, emission=emission)
 
     def gradient(self, s: ExpectedCounts) -> tuple[np.ndarray, np.ndarray]:
-        """Of the log-likelihood of what was summarized, by the logits of `start`, (K,), and of `transition`,
-        (K, K), which are their softmax: what was expected, less its share of the total by the model."""
+        """Gradient of the log-likelihood with respect to the logits of `start`, (K,), and of `transition`,
+        (K, K): expected counts minus their totals times the probabilities."""
         by_start = s.start - s.start.sum() * self.start
         return by_start, s.moves - s.moves.sum(axis=1, keepdims=True) * self.transition
 
     def objective(self, s: ExpectedCounts) -> float:
-        """Mean log-likelihood of a step (plus the log prior over the same weight) of what was summarized."""
+        """Mean log-likelihood per step (plus the log prior over the same weight), from the statistics."""
         return (s.log_likelihood + self.log_prior()) / s.weight
 
     def log_prior(self) -> float:
@@ -148,7 +150,7 @@ class HiddenMarkov(Model):
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters, as the information criteria count them."""
+        """Number of free parameters, for the information criteria."""
         free = 0 if "emission" in self.fixed else self.emission.n_parameters
         if "start" not in self.fixed:
             free += int((self.start > 0).sum()) - 1
@@ -161,16 +163,16 @@ class HiddenMarkov(Model):
 
 
 def _shares(counts: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """Counts in shares of their row, what is forbidden left out; and what it was where nothing was seen."""
+    """Counts normalized by row, without forbidden entries. Rows without counts keep their probabilities."""
     counts = np.where(old > 0, np.maximum(counts, 0.0), 0.0)
     total = counts.sum(axis=-1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), old)
 
 
 def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    """Counts whose shares are the best transitions of which those of one number are equal.
+    """Counts whose relative frequencies are the optimal tied transitions.
 
-    Closed as long as rows that share a number share all: each row of them has the same numbers, in any order.
+    In closed form if rows that share a number have the same numbers, in any order.
     """
     out = np.empty_like(moves)
     kinds = [tuple(sorted(row)) for row in ties.tolist()]
@@ -184,7 +186,7 @@ def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Start(Value):
-    """How a hidden Markov model begins: a first division of the rows among the densities of its states."""
+    """Initialization of a hidden Markov model: initial responsibilities of the states for the rows."""
 
     model: HiddenMarkov
     division: Division
@@ -205,67 +207,70 @@ class _Start(Value):
 
 
 class HiddenMarkovModel(DensityMixin, SequenceEstimator):
-    """A hidden Markov model, of any emission, trained by Baum–Welch.
+    """Hidden Markov model (HMM) with any emission, trained by the Baum–Welch algorithm.
 
-    NaN is not observed, whether a whole step or single entries. Steps whose state is known say so in `y`.
+    NaN means not observed, for a whole step or for single entries. `y` holds the known states of steps.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of states; if None, they are the labels in `y`.
+        Number of states. If None, the states are the labels in `y`.
     emission : {'gaussian', 'categorical', 'multinomial', 'poisson', 'bernoulli'}, list of str or Family, \
 default='gaussian'
-        What a state emits; one kind for all columns, or one for each. A family of densities, one a state and
-        not all the same, is where the emission starts. Categories are numbers, as OrdinalEncoder gives them;
-        one that was never seen tells nothing of the state, and is impossible with none of them.
+        Emission distribution: one kind for all columns, or one for each. A family with a different density
+        per state is the initial emission. Categories are numbers, as encoded by OrdinalEncoder. A category
+        that was not seen in `fit` is treated as not observed.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='diag'
-        Covariances of a Gaussian emission.
+        Type of the covariances of a Gaussian emission.
     n_mix : int, default=1
-        Densities a state: with more than one, a state emits a mixture.
+        Number of mixture components per state.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Converged when the mean log-likelihood of a step changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood per step.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     init_params : {'kmeans', 'k-means++', 'random', 'random_from_data'} or HiddenMarkov, default='kmeans'
-        The first division of the steps among the states; or the model to start from.
+        How the responsibilities of the states are initialized; or the initial model.
     reg_covar : float, default=1e-6
-        Added to the diagonal of covariances.
+        Non-negative number added to the diagonal of covariances.
     alpha : float, default=0.0
-        Smoothing of discrete emissions: each category was seen this often before, in each state.
+        Additive smoothing of discrete emissions: a pseudo-count for each category in each state.
     start_prior : float or array, default=1.0
-        Concentration of the Dirichlet prior of the first state; 1 is none.
+        Concentration of the Dirichlet prior of the initial state. 1 means no prior.
     transition_prior : float or array, default=1.0
-        Concentration of the Dirichlet priors of the next state; 1 is none.
+        Concentration of the Dirichlet priors of the transitions. 1 means no prior.
     emission_prior : GaussianPrior, default=None
         Prior of a Gaussian emission.
     allowed : array of bool of shape (n_components, n_components), default=None
-        Which state may follow which; all, if not given.
+        Mask of the allowed transitions. If None, all are allowed.
     fixed : tuple of str, default=()
-        What is not estimated: 'start', 'transition', 'emission'. It stays as `init_params` has it.
+        Parameters that are not estimated, of 'start', 'transition', 'emission'. They keep the values of
+        `init_params`.
     tied : array of int of shape (n_components, n_components), default=None
-        Transitions of the same number are equal. Rows that share one number share all of them.
+        Parameter tying: transitions with the same number are equal. Rows that share a number must have the
+        same numbers.
     algorithm : {'viterbi', 'posterior'}, default='viterbi'
-        What `predict` finds: the best path, or the best state of each step.
+        Decoder of `predict`: the best path ('viterbi'), or the most probable state of each step
+        ('posterior').
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     startprob_ : ndarray of shape (n_components,)
-        Probabilities of the first state.
+        Initial state probabilities.
     transmat_ : ndarray of shape (n_components, n_components)
-        Probabilities of the next state, by state.
+        Transition probabilities, from the state of the row.
     classes_ : ndarray of shape (n_components,)
-        Names of the states: the labels of `y`, else numbers.
+        Names of the states: the labels of `y`, or else indices.
     n_updates_ : int
-        Calls of `partial_fit`, after the first fit.
+        Number of calls of `partial_fit` after the first fit.
     model_ : HiddenMarkov
-        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how it
-        was fitted.
+        The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
+        fit.
 
     Examples
     --------
@@ -363,14 +368,14 @@ default='gaussian'
         Parameters
         ----------
         X : array, list of arrays, or table described by `suffice.sequences`
-            A 2-D array is one sequence, or several by `groups`; NaN is not observed.
+            The sequences. A 2-D array is one sequence, or several by `groups`. NaN means not observed.
         y : array or list of arrays, optional
-            Labels of the steps; -1, None or NaN is unknown. They name the first states. Where all are known,
-            the counts are the estimate.
+            Known states of the steps; -1, None or NaN means unknown. The labels name the first states. If all
+            are known, the fit is counting, without EM.
         groups : array of shape (n_rows,), optional
-            The sequence of each row; the rows of a sequence stand together.
+            Sequence id of each row. The rows of a sequence must be contiguous.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------
@@ -389,22 +394,22 @@ default='gaussian'
         )
         if progress.trace and progress.trace[-1] == -np.inf:
             raise ValueError(
-                "Some sequences are impossible under the model: nothing that is allowed emits them. Allow "
-                "more transitions, or raise alpha or transition_prior."
+                "Some sequences are impossible under the model: their probability is zero. Allow more "
+                "transitions, or raise alpha or transition_prior."
             )
         self.n_updates_ = 1
         self._publish(progress)
         return self
 
     def _with_states(self, data: Partitions) -> Partitions:
-        """The labels of the steps as numbers of states; and the names of the states."""
+        """The labels of the steps as indices of states, and the names of the states."""
         names = data.fold(_labels).values[0]
         K = len(names) if self.n_components is None else self.n_components
         if not len(names):
             if self.n_components is None:
                 raise ValueError(
-                    "n_components=None takes the states from the labels in y, and there are none: pass y, "
-                    "or say how many states there are, e.g. HiddenMarkovModel(3)."
+                    "n_components=None takes the states from the labels in y, and y has none: pass y, "
+                    "or the number of states, e.g. HiddenMarkovModel(3)."
                 )
             self.classes_ = np.arange(K)
             return data.map(_without_states)
@@ -416,9 +421,9 @@ default='gaussian'
     def _starts(self, data: Partitions) -> tuple[HiddenMarkov, ...]:
         K = len(self.classes_)
         rows = data.map(Sequences.rows)
-        found = rows.fold(describe)
-        if not found.rows:
-            raise ValueError("There are no steps to fit: every sequence is empty.")
+        description = rows.fold(describe)
+        if not description.rows:
+            raise ValueError("X has no steps to fit: every sequence is empty.")
         if isinstance(self.init_params, HiddenMarkov):
             if len(self.init_params.start) != K:
                 raise ValueError(f"init_params has {len(self.init_params.start)} states, expected {K}.")
@@ -426,36 +431,36 @@ default='gaussian'
             return (self._constrained(self.init_params),)
         if self.fixed:
             raise ValueError(
-                f"fixed={self.fixed!r} needs a model to keep: pass init_params=HiddenMarkov(...)."
+                f"fixed={self.fixed!r} requires an initial model: pass init_params=HiddenMarkov(...)."
             )
         even = np.full((K, K), 1.0 / K)
-        start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, found)))
+        start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, description)))
         if isinstance(self.emission, Family):
             return (start,)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
-        return tuple(self._seeded(start, data, rows, found, int(seed)) for seed in seeds)
+        return tuple(self._seeded(start, data, rows, description, int(seed)) for seed in seeds)
 
     def _seeded(
-        self, start: HiddenMarkov, data: Partitions, rows: Partitions, found: Description, seed: int
+        self, start: HiddenMarkov, data: Partitions, rows: Partitions, description: Description, seed: int
     ) -> HiddenMarkov:
         size = len(self.classes_) * self.n_mix
-        how = self.init_params if found.rows >= size else "random"
-        division = Division.of(rows, found, size, how, seed)
+        init = self.init_params if description.rows >= size else "random"
+        division = Division.of(rows, description, size, init, seed)
         order = np.arange(size)
         if self.n_mix > 1 and division.centers is not None:
             order = _neighbours(division.centers.center)
         return start.estimate(data.fold(_Start.summarize, _Start(start, division, order)))
 
     def _constrained(self, model: HiddenMarkov) -> HiddenMarkov:
-        """The model with what the user says of its transitions."""
+        """The model with the priors and constraints of its transitions."""
         K = len(model.start)
         tied = None if self.tied is None else np.array(self.tied)
         transition = model.transition
-        for name, given in (("allowed", self.allowed), ("tied", tied)):
-            if given is not None and np.shape(given) != (K, K):
+        for name, values in (("allowed", self.allowed), ("tied", tied)):
+            if values is not None and np.shape(values) != (K, K):
                 raise ValueError(
-                    f"{name} has shape {np.shape(given)}, expected {(K, K)}: a row and a column a state."
+                    f"{name} has shape {np.shape(values)}, expected {(K, K)}: a row and a column per state."
                 )
         for name, shape in (("start_prior", (K,)), ("transition_prior", (K, K))):
             if np.shape(getattr(self, name)) not in ((), shape):
@@ -475,19 +480,19 @@ default='gaussian'
             kinds = {tuple(sorted(row)) for row in tied.tolist()}
             if sum(len(set(kind)) for kind in kinds) > len({n for kind in kinds for n in kind}):
                 raise ValueError(
-                    "tied is not closed: rows that share a number must have the same numbers, in any order."
+                    "tied is invalid: rows that share a number must have the same numbers, in any order."
                 )
             for number in np.unique(tied):
                 forbidden = transition[tied == number] == 0
                 if forbidden.any() and not forbidden.all():
                     raise ValueError(
-                        f"Some transitions of the number {number} in tied are forbidden and some are not: "
-                        "they are to be equal."
+                        f"Some transitions of the number {number} in tied are forbidden and some are "
+                        f"not: tied transitions must be equal."
                     )
             transition = _shares(_tied(transition, tied), transition)
         if strange := set(self.fixed) - {"start", "transition", "emission"}:
             raise ValueError(
-                f"fixed has {sorted(strange)}; it may name 'start', 'transition' and 'emission'."
+                f"fixed has {sorted(strange)}, expected only 'start', 'transition' and 'emission'."
             )
         return model.replace(
             transition=transition,
@@ -497,8 +502,8 @@ default='gaussian'
             tied=tied,
         )
 
-    def _emission(self, rows: Partitions, found: Description) -> Family:
-        """K densities that know what to sum."""
+    def _emission(self, rows: Partitions, description: Description) -> Family:
+        """The family of K densities."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
             self.emission.must_be_of(K, D, "states")
@@ -507,19 +512,19 @@ default='gaussian'
         if len(kinds) != D:
             raise ValueError(f"emission has {len(kinds)} kinds, but X has {D} columns.")
         if strange := set(kinds) - {"gaussian", *DISCRETE}:
-            raise ValueError(f"emission has {sorted(strange)}; it may be {['gaussian', *DISCRETE]}.")
+            raise ValueError(f"emission has {sorted(strange)}, expected only {['gaussian', *DISCRETE]}.")
         check_kinds(rows, kinds, getattr(self, "feature_names_in_", range(D)))
 
         def start(kind: str, size: int) -> Any:
             if kind != "gaussian":
                 return DISCRETE[kind].start(K * self.n_mix, size, alpha=self.alpha)
-            how = {"reg": self.reg_covar, "prior": self.emission_prior}
-            family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **how)
+            options = {"reg": self.reg_covar, "prior": self.emission_prior}
+            family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **options)
             columns = np.flatnonzero(np.array(kinds) == "gaussian")
-            variance = found.features.variance[columns]
+            variance = description.features.variance[columns]
             # What is missing is first expected where its feature is.
             return family.replace(
-                mean=family.mean + found.features.mean[columns],
+                mean=family.mean + description.features.mean[columns],
                 covariance=family.covariance * np.where(variance > 0, variance, 1.0).mean(),
             )
 
@@ -531,9 +536,10 @@ default='gaussian'
         return {"startprob_": model.start, "transmat_": model.transition, "classes_": self.classes_}
 
     def partial_fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """One step of stepwise EM: the statistics of these sequences, mixed with those of all before.
+        """One step of stepwise (online) EM: the statistics of these sequences are averaged with the previous
+        ones.
 
-        The first call is where the states come from. Cappé and Moulines, "On-line EM", 2009.
+        The first call initializes the states. Cappé and Moulines, "On-line EM", 2009.
 
         Parameters
         ----------
@@ -555,8 +561,8 @@ default='gaussian'
         s = data.fold(HiddenMarkov.summarize, model)
         if not s.weight > 0 or not np.isfinite(s.log_likelihood):
             raise ValueError(
-                "The sequences have no steps, or are impossible under the model so far. Where they have what "
-                "was not seen before, begin with a larger transition_prior or alpha."
+                "The sequences have no steps, or are impossible under the model so far. If they have "
+                "unseen categories or transitions, use a larger transition_prior or alpha in the first call."
             )
         self.n_updates_ = seen + 1
         total = s
@@ -576,7 +582,7 @@ default='gaussian'
 
     @row_wise
     def predict(self, X: Any, groups: Any = None) -> Any:
-        """The state of each step: of the best path, or the best by itself, as `algorithm` says.
+        """Predict the state of each step, by the `algorithm`: the best path, or the most probable state.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -588,18 +594,19 @@ default='gaussian'
 
     @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
-        """p(state of a step given its whole sequence): smoothing.
+        """Smoothed state probabilities: p(state of a step given its whole sequence).
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda block: self._chains(block).smoothed()[0], X, groups)
 
     def filter(self, X: Any, groups: Any = None) -> Any:
-        """p(state of a step given the steps up to it): filtering."""
+        """Filtered state probabilities: p(state of a step given the steps up to it)."""
         return self._of_steps(lambda block: self._chains(block).filtered(), X, groups)
 
     def predict_next(self, X: Any, groups: Any = None) -> np.ndarray:
-        """p(state of the step after the last), one row a sequence; of an empty one, the start."""
+        """Probabilities of the state after the last step, one row per sequence; for an empty one, the initial
+        probabilities."""
 
         def ahead(block: Sequences) -> np.ndarray:
             out = np.tile(self.model_.start, (len(block), 1))
@@ -610,20 +617,21 @@ default='gaussian'
         return self._of_sequences(ahead, X, groups)
 
     def pair_posteriors(self, X: Any, groups: Any = None) -> Any:
-        """p(state before, state, given the sequence): (K, K) a step, zero at the first of a sequence."""
+        """Probabilities of the transitions into each step given the sequence, (n_steps, K, K); zero at the
+        first step."""
         return self._of_steps(lambda block: self._chains(block).moves_of_steps(), X, groups)
 
     def expected_counts(self, X: Any, groups: Any = None) -> ExpectedCounts:
-        """How often each state is expected to begin a sequence (`start`), to follow each other (`moves`), and
-        what it is expected to emit (`emission`), given the sequences; with their log-likelihood."""
+        """Expected counts given the sequences: of initial states (`start`), of transitions (`moves`), and the
+        statistics of the emissions (`emission`); with the log-likelihood."""
         return self.model_.summarize(read_sequences(self, X, groups)[0])
 
     def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
-        """log p(sequence), one a sequence; -inf if it is impossible."""
+        """Log-likelihood log p(sequence) of each sequence; -inf if it is impossible."""
         return self._of_sequences(lambda block: self._chains(block).log_sum, X, groups)
 
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-likelihood of a step."""
+        """Mean log-likelihood per step."""
         log_likelihood, steps = self._total(X, groups, sample_weight)
         return log_likelihood / steps
 
@@ -635,19 +643,19 @@ default='gaussian'
         return float(log_likelihood), float(steps)
 
     def aic(self, X: Any, groups: Any = None) -> float:
-        """Akaike's information criterion; the lower the better."""
+        """Akaike information criterion. Lower is better."""
         return 2.0 * self.model_.n_parameters - 2.0 * self._total(X, groups)[0]
 
     def bic(self, X: Any, groups: Any = None) -> float:
-        """The Bayesian information criterion; the lower the better."""
+        """Bayesian information criterion. Lower is better."""
         log_likelihood, steps = self._total(X, groups)
         return self.model_.n_parameters * np.log(steps) - 2.0 * log_likelihood
 
     def sample(self, n_steps: int = 1, n_sequences: int | None = None) -> tuple[Any, Any]:
-        """Draw a sequence and its states; or lists of several."""
+        """Draw a sequence and its states, or lists of several."""
         check_is_fitted(self)
         if n_steps < 1:
-            raise ValueError(f"n_steps={n_steps} must be at least 1.")
+            raise ValueError(f"n_steps must be at least 1; got n_steps={n_steps}.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng, model = np.random.default_rng(seed), self.model_
         S = 1 if n_sequences is None else n_sequences
@@ -662,13 +670,14 @@ default='gaussian'
         return (X[0], names[0]) if n_sequences is None else (X, names)
 
     def stream(self) -> StateFilter:
-        """A filter that takes one step at a time."""
+        """An online filter, which takes one step at a time."""
         check_is_fitted(self)
         return StateFilter(self.model_, self.n_features_in_)
 
 
 class StateFilter:
-    """p(state given the steps so far), a step at a time. Made by `HiddenMarkovModel.stream`.
+    """Online filter: p(state given the steps so far), one step at a time. Returned by
+    `HiddenMarkovModel.stream`.
 
     Examples
     --------
@@ -686,21 +695,26 @@ class StateFilter:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the steps: a new sequence begins."""
+        """Reset the filter for a new sequence."""
         self.ahead: np.ndarray = self.model.start
         self.log_likelihood = 0.0
 
     def update(self, x: Any) -> np.ndarray:
-        """Take a step, and give p(state given the steps so far)."""
+        """Update with a step, and return p(state given the steps so far)."""
         x = np.asarray(x, dtype=np.float64).reshape(1, -1)
         if self.n_features is not None and x.shape[1] != self.n_features:
-            raise ValueError(f"The step has {x.shape[1]} features, but the model is of {self.n_features}.")
+            raise ValueError(
+                f"The step has {x.shape[1]} features, but the model was fitted with "
+                f"{self.n_features} features."
+            )
         log_density = self.model.emission.log_density(x)[0]
         with np.errstate(divide="ignore"):
             log_joint = np.log(self.ahead) + log_density
         most = log_joint.max()
         if most == -np.inf:
-            raise ValueError("The step is impossible after those before it.")
+            raise ValueError(
+                "The step is impossible given the previous steps: call reset() to start a new sequence."
+            )
         share = np.exp(log_joint - most)
         self.log_likelihood += float(most + np.log(share.sum()))
         share /= share.sum()
@@ -726,7 +740,7 @@ def _unknown(y: np.ndarray) -> np.ndarray:
 
 
 def _as_states(names: np.ndarray, block: Sequences) -> Sequences:
-    """The labels of the steps as numbers of states."""
+    """The labels of the steps as indices of states."""
     if block.y is None:
         return _without_states(block)
     unknown = _unknown(block.y)
@@ -749,7 +763,7 @@ def _without_states(block: Sequences) -> Sequences:
 
 
 def _named(names: np.ndarray, K: int) -> np.ndarray:
-    """The names of K states of which the first have labels."""
+    """The names of K states, of which the first have labels."""
     names = np.array(names.tolist())
     if names.dtype.kind in "biuf":
         return np.concatenate([names, names.max() + 1 + np.arange(K - len(names))])
@@ -764,6 +778,6 @@ def _scored(model: HiddenMarkov, block: Sequences) -> np.ndarray:
 
 
 def _neighbours(center: np.ndarray) -> np.ndarray:
-    """Centres in their order along the axis on which they differ most: those of one state begin together."""
+    """Centres ordered along their first principal axis, so that those of one state are adjacent."""
     Y = center - center.mean(axis=0)
     return np.argsort(Y @ np.linalg.svd(Y, full_matrices=False)[2][0], kind="stable")

@@ -1,4 +1,4 @@
-"""A chain whose hidden state is a number: the Kalman filter. Gong and Xu, problem 7.8.
+"""Linear Gaussian state space model of one dimension: the Kalman filter. Gong and Xu, problem 7.8.
 
 Kalman, "A new approach to linear filtering and prediction problems", 1960.
 """
@@ -16,9 +16,9 @@ from ..families.gaussian import LOG_2PI
 
 @dataclass(frozen=True, eq=False)
 class LinearGaussianStateSpace(Value):
-    """z_t = a z_(t-1) + u_t, of which y_t = b z_t + v_t is seen, with u ~ N(0, q) and v ~ N(0, r).
+    """State z_t = a z_(t-1) + u_t and observation y_t = b z_t + v_t, with u ~ N(0, q) and v ~ N(0, r).
 
-    The first observation is of z_1, one step after z_0 ~ N(mean, variance). NaN is not observed.
+    The first observation is of z_1, one step after z_0 ~ N(mean, variance). NaN means not observed.
 
     >>> model = LinearGaussianStateSpace(a=0.9, b=1.0, q=0.5, r=0.2)
     >>> mean, variance = model.filter([1.0, np.nan, -0.3])
@@ -44,7 +44,7 @@ class LinearGaussianStateSpace(Value):
     def _filtered(self, y: Any) -> tuple[np.ndarray, np.ndarray, float]:
         y = np.asarray(y, dtype=np.float64)
         if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}, expected (n_steps,): one number a step.")
+            raise ValueError(f"y has shape {y.shape}, expected (n_steps,): one number per step.")
         m, v, total = self.mean, self.variance, 0.0
         means, variances = np.empty(len(y)), np.empty(len(y))
         for t, seen in enumerate(y.tolist()):

@@ -1,16 +1,17 @@
-"""Max-margin Markov networks on chains: the true path of labels wins by a margin. Gong and Xu, section 10.2.
+"""Max-margin Markov networks (structured SVM) on chains. Gong and Xu, section 10.2.
 
 Taskar, Guestrin and Koller, "Max-margin Markov networks", 2003: the factored dual and its SMO.
 Lacoste-Julien, Jaggi, Schmidt and Pletscher, "Block-coordinate Frank-Wolfe optimization for structural SVMs",
 2013. Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009.
 
-F(x, y) has, for each label, the sum of the features of the steps that bear it, and the number of moves from
-each label to each. With cost(t, y) the cost of labels y where t are true, and n sequences, the fit minimises
+F(x, y) has, for each label, the sum of the features of the steps that have it, and the number of transitions
+from each label to each. With cost(t, y) the cost of labels y where t are true, and n sequences, the fit
+minimizes
 
     |w|^2 / 2 + C / n sum_i max_y [cost(t_i, y) + w F(x_i, y) - w F(x_i, t_i)].
 
-Its dual has shares of the paths of each sequence; it needs no more of them than the shares of states and of
-moves that they add up to (the factored dual).
+Its dual variables are weights of the paths of each sequence. It depends only on their marginals over states
+and transitions (the factored dual).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ TRIES = 10  # pairs of paths of a sequence in one visit of SMO
 
 @dataclass(frozen=True, eq=False)
 class Hinge(Statistics):
-    """By how much the true paths miss their margin, summed over sequences, with its subgradient."""
+    """Structured hinge loss, summed over sequences, with its subgradient."""
 
     weight: float  # of the sequences that have steps
     loss: float
@@ -58,7 +59,7 @@ class Hinge(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class MarginChain(LossModel):
-    """A path of labels scores the sum of coef_y x over its steps and of transitions over its moves."""
+    """The score of a path of labels is the sum of coef_y x over its steps, and of its transitions."""
 
     coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the rows of the kernel
     transitions: Annotated[np.ndarray, "(K, K)"]
@@ -84,7 +85,7 @@ class MarginChain(LossModel):
         return X if self.kernel is None else self.kernel(X)
 
     def chains(self, block: Sequences) -> Chains:
-        """The scores of all paths: `best` and `k_best` decode them, `score` tells that of a given one."""
+        """The scores of all paths: `best` and `k_best` decode them, `score` returns that of a path."""
         return self._chains(self.features(block.X), block.offset)
 
     def _chains(self, F: Any, offset: np.ndarray) -> Chains:
@@ -118,20 +119,20 @@ class MarginChain(LossModel):
         )
 
     def estimate(self, s: Hinge) -> Self:
-        """One step against the subgradient, without penalty: that of a perceptron over all sequences."""
+        """One subgradient step without penalty: a batch perceptron update."""
         return self.at(self.theta - s.gradient)
 
 
 def _count_moves(path: np.ndarray, into: np.ndarray, weight: np.ndarray, K: int) -> np.ndarray:
-    """The weight of the moves of each kind into some steps, (K, K)."""
+    """Weights of the transitions into some steps, (K, K)."""
     pair = path[into - 1] * K + path[into]
     return np.bincount(pair, weight[into], minlength=K * K).reshape(K, K)
 
 
 @dataclass(frozen=True, eq=False)
 class Dual(Progress):
-    """A model and the shares it is made of: by sequence, of states and of moves. The trace falls: it is the
-    negative of the dual objective, a bound of the objective from below."""
+    """A model and its dual marginals, by sequence, of states and transitions. The trace is minus the dual
+    objective, and decreases."""
 
     share: Annotated[Any, "(N, K) or None"] = None
     moves: Annotated[Any, "(A, K, K) or None"] = None  # (S, K, K) summed over steps, or into each (N, K, K)
@@ -141,7 +142,7 @@ class Dual(Progress):
 
 
 class ChainClassifier(StepClassifier):
-    """What the estimators of a `MarginChain` share: where they start."""
+    """Base class of the estimators of a `MarginChain`: the initial model."""
 
     model_: Annotated[MarginChain, "K, D"]
 
@@ -149,66 +150,67 @@ class ChainClassifier(StepClassifier):
         return {"classes_": model.classes, "coef_": model.coef, "transitions_": model.transitions}
 
     def _start(self, data: Partitions) -> MarginChain:
-        """All weights are zero, and so are the costs."""
+        """The initial model, with zero weights and costs."""
         classes = classes_of(data)
         K, D = len(classes), self.n_features_in_
         return MarginChain(np.zeros((K, D)), np.zeros((K, K)), classes, np.zeros((K, K)))
 
 
 class MaxMarginMarkovNetwork(ChainClassifier):
-    """Labels of the steps of sequences by a chain whose true path wins by a margin: a structured SVM.
+    """Max-margin Markov network (structured SVM) for labelling the steps of sequences.
 
-    There is no intercept: add a feature that is one for that. The solvers reach the same optimum, and say how
-    far from it they are at most: the duality gap.
+    There is no intercept: add a constant feature if needed. All solvers reach the same optimum, and report
+    the duality gap.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the mean loss of a sequence against half the squared norm of the weights.
+        Inverse of the regularization strength: the weight of the mean loss per sequence against half the
+        squared norm.
     loss : 'hamming' or array of shape (n_classes, n_classes), default='hamming'
-        Cost of a label of a step: one for a wrong one, or ``loss[true, other]`` by the order of the classes.
+        Cost of a wrong label: 1 ('hamming'), or ``loss[true, predicted]`` with sorted classes.
     solver : {'cutting-plane', 'bcfw', 'smo'}, default='cutting-plane'
-        'cutting-plane' adds up the worst paths of all sequences in each pass, wherever the data is. The
+        'cutting-plane' sums the most violated paths of all sequences in each pass, for data of any size. The
         others take the sequences one after the other, in memory, so that their way depends on the order:
-        'bcfw', block-coordinate Frank-Wolfe, is much faster if there are many sequences; 'smo' moves weight
-        between two paths at a time in the factored dual, for kernels and small data.
+        'bcfw', block-coordinate Frank-Wolfe, is much faster if there are many sequences. 'smo', sequential
+        minimal optimization of the factored dual, is for kernels and small data.
     kernel : str or callable, default='linear'
-        Of the features of steps, for ``solver='smo'``: a name that scikit-learn's `pairwise_kernels` knows,
-        as 'rbf', or a function of two arrays of rows that gives the matrix of their products.
+        Kernel of the features of steps, for ``solver='smo'``: a name of scikit-learn's `pairwise_kernels`,
+        such as 'rbf', or a function of two arrays of rows that returns their kernel matrix.
     gamma : float, default=None
-        Parameter of kernels that have one; 1 / n_features if not given.
+        Kernel coefficient. If None, 1 / n_features.
     tol : float, default=1e-3
-        Converged when the duality gap is no larger than this share of the objective.
+        Tolerance of the duality gap, relative to the objective.
     max_iter : int, default=1000
-        Passes at most.
+        Maximum number of passes.
     random_state : int, RandomState instance or None, default=None
-        Of the order in which 'bcfw' and 'smo' visit the sequences.
+        Seed for the order in which 'bcfw' and 'smo' visit the sequences.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features of a step for each label; with a kernel other than the linear one, of the
-        products with the steps that are kept, ``model_.kernel.rows``.
+        Weights of the features of a step for each label. With a nonlinear kernel, weights of the support
+        steps, ``model_.kernel.rows``.
     transitions_ : ndarray of shape (n_classes, n_classes)
-        Weights of the moves from the label of the row to that of the column.
+        Weights of the transitions, from a label (row) to the next (column).
     objective_ : float
-        What is minimised, at the solution.
+        Objective at the solution.
     duality_gap_ : float
-        By how much the objective is above the least one, at most.
+        Duality gap: an upper bound on the distance of the objective from its minimum.
     n_iter_ : int
         Number of passes.
     trace_ : ndarray
-        The negative of the dual objective by pass: it falls.
+        Minus the dual objective, by pass.
     converged_ : bool
-        Whether it converged.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the passes ended.
+        Reason why the iterations stopped.
     model_ : MarginChain
-        The fitted model; `model_.chains(block)` has the scores of paths.
+        The fitted model. `model_.chains(block)` has the scores of paths.
     statistics_ : Hinge
         The loss at the solution, summed over the sequences, and its subgradient.
 
@@ -264,13 +266,13 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         Parameters
         ----------
         X : array, CSR matrix, list of these, table, Parquet scan or distributed data set
-            The steps. See `suffice.sequences` for tables that hold labels, weights and ids of sequences.
+            The steps. To name the columns of labels, weights and ids in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of these, optional
-            Labels of the steps, if they are not a column of the table.
+            Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional
-            Ids of the sequences of an array of steps; all are of one if not given.
+            Sequence id of each step. If None, an array is one sequence.
         sample_weight : array, optional
-            Weights of the sequences: two is the sequence twice, zero is its absence.
+            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
 
         Returns
         -------
@@ -305,14 +307,13 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         cost = np.array(self.loss, dtype=np.float64)
         if cost.shape != (K, K) or not np.isfinite(cost).all() or (cost < 0).any() or cost.diagonal().any():
             raise ValueError(
-                f"loss has the shape {cost.shape}, and is expected to be ({K}, {K}) for the classes "
-                f"{classes.tolist()}: the cost of the label of the column where that of the row is true, "
-                "zero on the diagonal and not negative."
+                f"loss has shape {cost.shape}, expected ({K}, {K}) for the classes "
+                f"{classes.tolist()}: loss[true, predicted], non-negative and zero on the diagonal."
             )
         return cost
 
-    def _watch(self, data: Partitions, **how: Any) -> Watch:
-        return Watch(self, self.checkpoint, data, **how).limited(self.max_iter)
+    def _watch(self, data: Partitions, **options: Any) -> Watch:
+        return Watch(self, self.checkpoint, data, **options).limited(self.max_iter)
 
     def _cutting_planes(self, model: MarginChain, data: Partitions) -> Any:
         problem, solver = Problem(data, model, self._plane), find_solver(self.solver, SOLVERS)
@@ -323,8 +324,8 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         )
 
     def _plane(self, theta: np.ndarray, s: Hinge) -> tuple[float, np.ndarray]:
-        """The plane that touches C times the mean loss at a point: its height at zero, and its slope. Half
-        the squared norm is added by the solver."""
+        """Cutting plane of C times the mean loss at a point: its value at zero, and its slope. The solver
+        adds half the squared norm."""
         height = s.cost if np.isfinite(s.loss) else np.nan
         return self.C / s.weight * height, self.C / s.weight * s.gradient
 
@@ -335,14 +336,14 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         rows = csr(block.X)
 
-        def step(here: Dual) -> Dual:
-            W, T = np.ascontiguousarray(here.model.coef.T), here.model.transitions.copy()
-            share, moves, level = here.share.copy(), here.moves.copy(), here.level.copy()
-            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+        def step(dual: Dual) -> Dual:
+            W, T = np.ascontiguousarray(dual.model.coef.T), dual.model.transitions.copy()
+            share, moves, level = dual.share.copy(), dual.moves.copy(), dual.level.copy()
+            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
             frank_wolfe(*rows, block.offset, codes, model.cost, scale, order, W, T, share, moves, level)
             new = model.replace(coef=np.ascontiguousarray(W.T), transitions=T)
             s = data.fold(MarginChain.summarize, new)
-            return self._measured(here.replace(model=new, share=share, moves=moves, level=level), s, scale)
+            return self._measured(dual.replace(model=new, share=share, moves=moves, level=level), s, scale)
 
         K = len(model.classes)
         moves = np.zeros((len(block), K, K))
@@ -362,30 +363,32 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         if self.kernel != "linear":
             instead = "map the features, e.g. with sklearn.kernel_approximation.Nystroem, and " + instead
         afford(
-            float(N) * N + 2.0 * N * K * K, f"the kernel of {N} steps and the shares of their moves", instead
+            float(N) * N + 2.0 * N * K * K,
+            f"the kernel of {N} steps and the marginals of their transitions",
+            instead,
         )
         gram = np.ascontiguousarray(Kernel(block.X, self.kernel, self.gamma)(block.X))
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         by_step = np.repeat(scale, block.lengths)
 
         def weights(share: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            """Of the steps, (N, K), and of the moves: what is true less what has a share."""
+            """True minus dual marginals of the steps, (N, K), and of the transitions."""
             return by_step[:, None] * (truth - share), np.tensordot(by_step, true_moves - moves, 1)
 
-        def step(here: Dual) -> Dual:
-            share, moves = here.share.copy(), here.moves.copy()
+        def step(dual: Dual) -> Dual:
+            share, moves = dual.share.copy(), dual.moves.copy()
             A, T = weights(share, moves)
-            order = np.random.default_rng([here.seed, here.n_iter]).permutation(len(block))
+            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
             smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
             A, T = weights(share, moves)
             if self.kernel == "linear":
                 new, F = model.replace(coef=np.asarray(block.X.T.dot(A)).T, transitions=T), block.X
             else:
-                kept = A.any(axis=1)
-                kernel = Kernel(block.X[kept], self.kernel, self.gamma)
-                new, F = model.replace(coef=A[kept].T, transitions=T, kernel=kernel), gram[:, kept]
+                support = A.any(axis=1)
+                kernel = Kernel(block.X[support], self.kernel, self.gamma)
+                new, F = model.replace(coef=A[support].T, transitions=T, kernel=kernel), gram[:, support]
             level = by_sequence((share * model.cost[codes]).sum(axis=1), offset)
-            progress = here.replace(model=new, share=share, moves=moves, level=level)
+            progress = dual.replace(model=new, share=share, moves=moves, level=level)
             return self._measured(progress, new._summarize(F, block), scale, float((A * gram.dot(A)).sum()))
 
         truth, true_moves = np.eye(K)[codes], np.zeros((N, K, K))
@@ -396,15 +399,15 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         )
         return self._watch(data, in_order=True).loop(step, start)
 
-    def _measured(self, here: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
-        """With the dual objective in the trace, and the gap to the primal one."""
+    def _measured(self, dual: Dual, s: Hinge, scale: np.ndarray, square: float | None = None) -> Dual:
+        """The state with the dual objective in the trace, and the duality gap."""
         if square is None:
-            square = float((here.model.coef**2).sum())
-        square += float((here.model.transitions**2).sum())
-        bound = float(scale.dot(here.level)) - 0.5 * square
+            square = float((dual.model.coef**2).sum())
+        square += float((dual.model.transitions**2).sum())
+        bound = float(scale.dot(dual.level)) - 0.5 * square
         objective = 0.5 * square + self.C / s.weight * s.loss
-        return here.replace(
-            trace=(*here.trace, -bound if np.isfinite(objective) else np.nan),
+        return dual.replace(
+            trace=(*dual.trace, -bound if np.isfinite(objective) else np.nan),
             statistics=s,
             stopped_because="tolerance" if objective - bound <= self.tol * objective else "",
             gap=objective - bound,
@@ -418,5 +421,5 @@ def csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _scale(C: float, block: Sequences) -> np.ndarray:
-    """C times the share that each sequence has in the mean, (S,)."""
+    """C times the weight of each sequence in the mean, (S,)."""
     return C * block.weight / block.weight[block.lengths > 0].sum()

@@ -1,8 +1,8 @@
 """The structured perceptron on chains.
 
-Collins, "Discriminative training methods for hidden Markov models", 2002. Where the best path of a sequence
-is not the true one, the features of the true one are added to the weights and those of the best one are taken
-away. It is a max-margin chain that asks for no margin, fitted one sequence at a time.
+Collins, "Discriminative training methods for hidden Markov models", 2002. If the best path of a sequence is
+not the true one, the features of the true path are added to the weights and those of the best path are
+subtracted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .max_margin import ChainClassifier, MarginChain, csr
 
 @dataclass(frozen=True, eq=False)
 class Epochs(Progress):
-    """The model to label with, the weights that learn, and what their mean needs."""
+    """State of the fit: the model that predicts, the current weights, and the sums of their mean."""
 
     W: Annotated[Any, "(D, K) or None"] = None
     T: Annotated[Any, "(K, K) or None"] = None
@@ -35,22 +35,22 @@ class Epochs(Progress):
 
 
 class StructuredPerceptron(ChainClassifier):
-    """Labels of the steps of sequences by a chain that learns from its mistakes, one sequence at a time.
+    """Structured perceptron for labelling the steps of sequences.
 
-    What it learns depends on the order of the sequences, so that they are taken in memory.
+    It learns from one sequence at a time, in an order that matters, so the data must fit in memory.
 
     Parameters
     ----------
     average : bool, default=True
-        Whether to label with the mean of the weights over all visits, which is steadier than the last ones.
+        Whether to predict with the average of the weights over all visits (averaged perceptron).
     max_iter : int, default=100
-        Epochs at most; it stops after one without a mistake.
+        Maximum number of epochs. The fit stops after an epoch without mistakes.
     shuffle : bool, default=True
-        Whether each epoch has another order.
+        Whether to shuffle the sequences in each epoch.
     random_state : int, RandomState instance or None, default=None
-        Of the orders.
+        Seed for the order of the sequences.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -59,19 +59,19 @@ class StructuredPerceptron(ChainClassifier):
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features of a step for each label.
     transitions_ : ndarray of shape (n_classes, n_classes)
-        Weights of the moves from the label of the row to that of the column.
+        Weights of the transitions, from a label (row) to the next (column).
     n_iter_ : int
         Number of epochs.
     trace_ : ndarray
-        Share of wrong labels on the way, by epoch.
+        Fraction of wrong labels during each epoch.
     converged_ : bool
-        Whether the last epoch made no mistake. On sequences that no chain separates it never does.
+        Whether the last epoch made no mistakes. Always False if the sequences are not separable.
     stopped_because_ : str
-        Why the epochs ended.
+        Reason why the epochs stopped.
     model_ : MarginChain
-        The fitted model; `model_.chains(block)` has the scores of paths.
+        The fitted model. `model_.chains(block)` has the scores of paths.
     statistics_ : Hinge
-        By how much the best paths score above the true ones at the solution, summed over the sequences.
+        Structured perceptron loss at the solution: score of the best minus that of the true path, summed.
 
     Examples
     --------
@@ -116,13 +116,13 @@ class StructuredPerceptron(ChainClassifier):
         Parameters
         ----------
         X : array, CSR matrix, list of these or table
-            The steps. See `suffice.sequences` for tables that hold labels, weights and ids of sequences.
+            The steps. To name the columns of labels, weights and ids in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of these, optional
-            Labels of the steps, if they are not a column of the table.
+            Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional
-            Ids of the sequences of an array of steps; all are of one if not given.
+            Sequence id of each step. If None, an array is one sequence.
         sample_weight : array, optional
-            Weights of the sequences: how far the weights go at a mistake in them.
+            Per-sequence weights: factors of the updates.
 
         Returns
         -------
@@ -137,17 +137,21 @@ class StructuredPerceptron(ChainClassifier):
         learn: Any = margin.perceptron
         weight, order = np.ascontiguousarray(block.weight), np.arange(len(block))
 
-        def step(here: Epochs) -> Epochs:
-            state = [part.copy() for part in (here.W, here.T, here.late_W, here.late_T)]
-            at = np.random.default_rng([here.seed, here.n_iter]).permutation(order) if self.shuffle else order
-            wrong, visits = learn(*rows, block.offset, codes, weight, at, *state, here.visits)
+        def step(epochs: Epochs) -> Epochs:
+            state = [part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)]
+            at = (
+                np.random.default_rng([epochs.seed, epochs.n_iter]).permutation(order)
+                if self.shuffle
+                else order
+            )
+            wrong, visits = learn(*rows, block.offset, codes, weight, at, *state, epochs.visits)
             W, T, late_W, late_T = state
             share = 1.0 / visits if self.average else 0.0
-            return here.replace(
+            return epochs.replace(
                 model=model.replace(
                     coef=np.ascontiguousarray((W - share * late_W).T), transitions=T - share * late_T
                 ),
-                trace=(*here.trace, wrong / len(codes)),
+                trace=(*epochs.trace, wrong / len(codes)),
                 stopped_because="" if wrong else "tolerance",
                 W=W,
                 T=T,

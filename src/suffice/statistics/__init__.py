@@ -1,4 +1,4 @@
-"""What many methods add up."""
+"""Statistics that many methods sum: moments, counts, losses, samples."""
 
 from .factor import Factor, factor
 from .margin_loss import best_score, margin_loss

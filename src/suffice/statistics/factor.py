@@ -1,6 +1,7 @@
-"""Factor: the triangular factor of centred rows, which keeps the digits that a scatter squares away.
+"""Triangular (QR) factor of centred rows by TSQR. It keeps the digits that a scatter matrix loses by
+squaring.
 
-Two factors merge by factoring their rows again: Demmel, Grigori, Hoemmen and Langou,
+Two factors are merged by factoring their stacked rows: Demmel, Grigori, Hoemmen and Langou,
 "Communication-optimal parallel and sequential QR and LU factorizations", 2012.
 """
 
@@ -42,14 +43,14 @@ class Factor(Statistics):
 
 
 def factor(X: np.ndarray, weight: np.ndarray) -> Factor:
-    """The factor of the rows of X."""
+    """The triangular factor of the rows of X."""
     total = float(weight.sum())
     mean = weight.dot(X) / (total or 1.0)
     return Factor(total, mean, triangle((X - mean) * np.sqrt(weight)[:, None]))
 
 
 def triangle(rows: np.ndarray) -> np.ndarray:
-    """The triangular factor, with no more rows than it needs."""
+    """The triangular factor, with as few rows as possible."""
     if len(rows) <= rows.shape[1]:
         return rows
     return qr(rows, mode="r", overwrite_a=True, check_finite=False)[0][: rows.shape[1]]

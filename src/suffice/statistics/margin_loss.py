@@ -1,4 +1,4 @@
-"""Losses of scores by their margins y f(x): what classifiers add up in the place of mistakes. Li 12.3."""
+"""Margin losses: surrogate losses of classifiers as functions of the margin y f(x). Li 12.3."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _exponential(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return loss, -loss
 
 
-# Of each kind, the loss and its derivative by the margin; at a kink, that to its left.
+# The loss and its left derivative in the margin, by kind.
 KINDS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
     "zero-one": lambda m: (np.where(m < 0, 1.0, 0.0), np.zeros_like(m)),
     "perceptron": lambda m: (np.maximum(-m, 0.0), np.where(m <= 0, -1.0, 0.0)),
@@ -26,7 +26,7 @@ KINDS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
     "exponential": _exponential,
     "logistic": _logistic,
 }
-# The score f of which the mean loss is least, where the positive class has the probability p.
+# The score f that minimizes the expected loss, if the positive class has probability p.
 BEST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zero-one": lambda p: np.sign(2.0 * p - 1.0),
     "perceptron": np.zeros_like,
@@ -44,22 +44,23 @@ def margin_loss(
     Parameters
     ----------
     margin : array
-        y f(x): positive where the sign of the score is right.
+        Margins y f(x), which are positive if the sign of the score is correct.
     kind : {'zero-one', 'perceptron', 'hinge', 'smoothed-hinge', 'logistic', 'exponential'}, default='hinge'
         1 where m < 0; max(-m, 0); max(1 - m, 0); g log(1 + exp((1 - m) / g)); log(1 + exp(-m)); exp(-m).
     smoothing : float, default=1.0
-        g of the smoothed hinge, which is at most g log 2 above the hinge.
+        Parameter g of the smoothed hinge, which is at most g log 2 above the hinge.
     base : float, default=np.e
-        Of the logarithm of the logistic loss. With 2 it is one where the margin is zero, and nowhere below
-        the loss of mistakes; hinge and exponential are so as they are, and that of the perceptron is not.
+        Base of the logarithm of the logistic loss. With base 2 it is 1 at margin zero, and an upper bound of
+        the 0-1 loss. Hinge and exponential loss are upper bounds too; the perceptron loss is not.
     derivative : bool, default=False
-        Whether to return the derivative by the margin too; at a kink, that to its left.
+        Whether to also return the derivative in the margin; the left derivative where it is not
+        differentiable.
 
     Returns
     -------
     loss : ndarray, as the margins
     slope : ndarray
-        With `derivative`.
+        Derivative of the loss. Only if `derivative`.
 
     Examples
     --------
@@ -72,7 +73,9 @@ def margin_loss(
     m = np.asarray(margin, dtype=np.float64)
     if kind == "smoothed-hinge":
         if not smoothing > 0:
-            raise ValueError(f"smoothing={smoothing} must be positive: without it, kind='hinge'.")
+            raise ValueError(
+                f"smoothing must be positive; got {smoothing}. Without smoothing, use kind='hinge'."
+            )
         loss, slope = _logistic((m - 1.0) / smoothing)
         loss = smoothing * loss
     elif kind in KINDS:
@@ -85,15 +88,15 @@ def margin_loss(
 
 
 def best_score(probability: Any, kind: str = "logistic") -> np.ndarray:
-    """The score of which a margin loss is least in the mean, where the positive class has some probability.
+    """Population minimizer of a margin loss: the score that minimizes the expected loss.
 
     Parameters
     ----------
     probability : array
-        That the label is 1 and not -1.
+        Probability that the label is 1 and not -1.
     kind : {'zero-one', 'perceptron', 'hinge', 'logistic', 'exponential'}, default='logistic'
-        The loss. Logistic scores are log-odds, and exponential ones half of that; of the hinge only their
-        sign is left, and the perceptron is content with zero.
+        The loss. The minimizer is the log-odds for 'logistic', half the log-odds for 'exponential', the sign
+        of the log-odds for 'hinge' and 'zero-one', and zero for 'perceptron'.
 
     Returns
     -------
@@ -109,5 +112,5 @@ def best_score(probability: Any, kind: str = "logistic") -> np.ndarray:
     if kind not in BEST:
         raise ValueError(f"kind={kind!r} is unknown: use one of {list(BEST)}.")
     if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("A probability is from 0 to 1.")
+        raise ValueError("probability must be from 0 to 1.")
     return BEST[kind](p)

@@ -1,7 +1,7 @@
 """Moments: weight, mean and centred scatter, with the merge written once.
 
-Raw sums of squares go negative far from the origin. Centred scatter does not, and two of them merge
-exactly: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
+Raw sums of squares cancel far from the origin. Centred scatter does not, and two of them are merged exactly:
+Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class Moments(Statistics):
     __rmul__ = __mul__
 
     def total(self) -> Moments:
-        """The moments of all K groups together."""
+        """The moments of all K groups pooled."""
         groups = (Moments(*parts) for parts in zip(self.weight, self.mean, self.scatter, strict=True))
         return tree_sum(groups)
 
     @property
     def variance(self) -> np.ndarray:
-        """Scatter over weight: the maximum likelihood estimate, zero where nothing was seen."""
+        """Scatter over weight: the maximum likelihood estimate; zero if the weight is zero."""
         weight = self.weight
         if self.pooled:
             weight = weight.sum()
@@ -111,9 +111,9 @@ FEW_FEATURES = 32
 
 
 def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
-    """Moments of K groups that share the rows of X by R (N, K): "full", "pooled" or "diagonal".
+    """Moments of K groups with responsibilities R (N, K) for the rows of X: "full", "pooled" or "diagonal".
 
-    Where X has NaN only the diagonal kind is defined, and counts what is observed.
+    If X has NaN, only "diagonal" is defined, from the observed entries.
     """
     from ..loops.distances import scatters_about, squares_about
 
@@ -134,7 +134,7 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
 
 
 def moments_by_label(X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Moments | None:
-    """Diagonal moments of rows each of which is of one group, k[n]; None if X has NaN."""
+    """Diagonal moments of rows that belong to one group each, k[n]; None if X has NaN."""
     from ..loops.counts import add_by_label, add_squares_by_label
 
     total = np.zeros((K, X.shape[1]))
@@ -166,7 +166,7 @@ def _scatter_about(X: np.ndarray, r: np.ndarray, mean: np.ndarray) -> np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Description(Statistics):
-    """A first look at the rows: how many there are, and the moments of each feature."""
+    """First pass over the rows: their number, and the moments of each feature."""
 
     rows: float
     weight: float
@@ -174,6 +174,6 @@ class Description(Statistics):
 
 
 def describe(block: Any) -> Description:
-    """A first look at the rows of a block, as far as they are observed."""
+    """First pass over the rows of a block: the observed entries."""
     features = moments(block.X, block.weight, "diagonal")
     return Description(float(len(block)), float(block.weight.sum()), features)

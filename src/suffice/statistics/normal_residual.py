@@ -1,8 +1,8 @@
-"""The residual of the normal equations, X' W (y - X coef' - intercept), in twice the working precision.
+"""The residual of the normal equations, X' W (y - X coef' - intercept), in double-double precision.
 
-At the least squares solution it is a sum that cancels: what is left of it says how far a solution is off,
-and refinement corrects that. Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel,
-Hida, Riedy and Li, "Extra-precise iterative refinement for overdetermined least squares problems", 2009.
+At the least squares solution it is zero: its value gives the error of a solution, which iterative refinement
+corrects. Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel, Hida, Riedy and Li,
+"Extra-precise iterative refinement for overdetermined least squares problems", 2009.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class NormalResidual(Statistics):
 
 
 def normal_residual(X: Any, y: np.ndarray, weight: np.ndarray, theta: np.ndarray) -> NormalResidual:
-    """Of rows that are dense or CSR, targets (N, T), and coefficients with the intercept, (2, T, D + 1)."""
+    """The residual for rows that are dense or CSR, targets (N, T), and coefficients with the intercept, (2,
+    T, D + 1)."""
     from ..loops.twofold import add_normal_residual, add_sparse_normal_residual
 
     out, size, y = np.zeros_like(theta), np.zeros(theta.shape[1:]), y.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Objective: a loss with its derivatives, summed over the examples; penalties are added on the driver."""
+"""A loss with its derivatives, summed over the examples. Penalties are added on the driver."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ class Objective(Statistics):
     weight: float
     loss: float
     gradient: Annotated[np.ndarray, "(P,)"]
-    hessian: Annotated[Any, "number or (P, P)"] = 0.0  # zero if it was not asked for
+    hessian: Annotated[Any, "number or (P, P)"] = 0.0  # zero if it is not needed

@@ -1,7 +1,7 @@
 """A sample of the values of each column that does not depend on their order, for quantiles.
 
-Of the different values those are kept whose hash is smallest: whatever the blocks, the sum is the same.
-Beyer, Haas, Reinwald, Sismanis and Gemulla, "On synopses for distinct-value estimation under multiset
+The distinct values with the smallest hashes are kept (a KMV sketch), so the sum does not depend on the
+blocks. Beyer, Haas, Reinwald, Sismanis and Gemulla, "On synopses for distinct-value estimation under multiset
 operations", 2007.
 """
 
@@ -19,7 +19,7 @@ KEPT = 1024  # a quantile of so many values is right to about 1.5 percent of the
 
 @dataclass(frozen=True, eq=False)
 class Sample(Statistics):
-    """Up to `KEPT` different values of each column, all alike drawn, and its extremes; no weights."""
+    """Uniform sample of up to `KEPT` distinct values of each column, and its extremes, without weights."""
 
     values: Annotated[tuple[np.ndarray, ...], "D of (V_d,)"]  # of each column, by their hash
     low: Annotated[np.ndarray, "(D,)"]
@@ -40,14 +40,14 @@ class Sample(Statistics):
     __rmul__ = __mul__
 
     def knots(self, column: int, count: int) -> np.ndarray:
-        """At most so many values of a column, with about as many different ones between any two."""
-        found = np.unique(np.concatenate([self.values[column], self.low[[column]], self.high[[column]]]))
-        places = np.linspace(0, len(found) - 1, min(count, len(found)))
-        return found[np.round(places).astype(int)]
+        """Quantiles of the distinct values of a column, at most this many."""
+        unique = np.unique(np.concatenate([self.values[column], self.low[[column]], self.high[[column]]]))
+        places = np.linspace(0, len(unique) - 1, min(count, len(unique)))
+        return unique[np.round(places).astype(int)]
 
 
 def sample(X: np.ndarray) -> Sample:
-    """A sample of the different values of each column."""
+    """A sample of the distinct values of each column."""
     nothing = np.full((1, X.shape[1]), np.nan)
     seen = np.concatenate([X, nothing]) if not len(X) else X
     values = tuple(_smallest(np.ascontiguousarray(x)) for x in X.T)
@@ -55,15 +55,15 @@ def sample(X: np.ndarray) -> Sample:
 
 
 def _smallest(x: np.ndarray) -> np.ndarray:
-    """The different values of smallest hash, in the order of it."""
+    """The distinct values with the smallest hashes, in this order."""
     x = x + 0.0  # of the two zeros one
     hashed = _hash(x)
     if len(x) > 4 * KEPT:
         # As in a sample of evenly spread numbers; if many values are equal, all are looked at.
         few = hashed < np.uint64((1 << 64) // len(x) * 2 * KEPT)
-        found = _different(x[few], hashed[few])
-        if len(found) >= KEPT:
-            return found[:KEPT]
+        unique = _different(x[few], hashed[few])
+        if len(unique) >= KEPT:
+            return unique[:KEPT]
     return _different(x, hashed)[:KEPT]
 
 

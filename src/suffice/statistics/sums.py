@@ -13,14 +13,14 @@ from ..core.statistics import Statistics
 
 @dataclass(frozen=True, eq=False)
 class Totals(Statistics):
-    """Of K groups, for each feature: the weight of what was observed, and the weighted total of it."""
+    """For K groups and each feature: the weight of the observed entries, and their weighted total."""
 
     weight: Annotated[np.ndarray, "(K, D) or (K, 1)"]  # (K, 1) where nothing is missing
     total: Annotated[np.ndarray, "(K, D)"]
 
 
 def totals(X: Any, R: np.ndarray) -> Totals:
-    """Totals of K groups that share the rows of X by R (N, K); NaN counts in no sum."""
+    """Totals of K groups with responsibilities R (N, K) for the rows of X. NaN is left out."""
     if isinstance(X, np.ndarray) and np.isnan(X.sum()):
         seen = ~np.isnan(X)
         return Totals(R.T.dot(seen.astype(np.float64)), R.T.dot(np.where(seen, X, 0.0)))
@@ -28,7 +28,8 @@ def totals(X: Any, R: np.ndarray) -> Totals:
 
 
 def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: float | None = None) -> Totals:
-    """Totals of rows each of which is of one group, k[n]; of dense X, of how much is above a number."""
+    """Totals of rows that belong to one group each, k[n]. For dense X, optionally of the entries above a
+    threshold."""
     from ..loops.counts import add_above_by_label, add_by_label, add_sparse_by_label
 
     total = np.zeros((K, X.shape[1]))
@@ -53,7 +54,7 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
 
 @dataclass(frozen=True, eq=False)
 class CategoryCounts(Statistics):
-    """Of K groups, for each column: the categories that were seen, in order, and the weight of each."""
+    """For K groups and each column: the sorted categories, and the weight of each."""
 
     values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]
     count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]
@@ -73,7 +74,7 @@ class CategoryCounts(Statistics):
 
 
 def _spread(values: np.ndarray, old: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Counts of the old categories, in the places that they have among all."""
+    """Counts of the old categories, at their indices among all."""
     if len(old) == len(values):
         return count
     out = np.zeros((len(count), len(values)))
@@ -82,7 +83,7 @@ def _spread(values: np.ndarray, old: np.ndarray, count: np.ndarray) -> np.ndarra
 
 
 def category_codes(values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each category among the values, and whether it is one of them; zero if not."""
+    """The index of each category among the values (zero if it is unknown), and whether it is known."""
     if not len(values):
         return np.zeros(len(x), np.int64), np.zeros(len(x), bool)
     if x.dtype == object:
@@ -97,7 +98,7 @@ def category_codes(values: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _places(values: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Where each of x would be among the values."""
+    """Insertion index of each x among the values."""
     try:
         return np.minimum(np.searchsorted(values, x), len(values) - 1)
     except TypeError:  # of strings among numbers
@@ -107,12 +108,12 @@ def _places(values: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _without_order(values: Any) -> TypeError:
     kinds = sorted({type(value).__name__ for value in values})
     return TypeError(
-        f"A column has values of several types, {kinds}, which have no order: write all as strings."
+        f"A column has values of several types, {kinds}, which cannot be sorted: write all as strings."
     )
 
 
 def count_categories(values: np.ndarray, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The categories of a column, at least those given, and the weight of each in K groups."""
+    """The categories of a column, including `values`, and the weight of each in K groups."""
     code, known = category_codes(values, x)
     if not known.all():  # missing, or new
         values = _union(values, distinct(x))
@@ -131,8 +132,8 @@ MOST_COUNTED = 1 << 20
 def count_categories_by_label(
     values: tuple[np.ndarray, ...], X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int
 ) -> CategoryCounts | None:
-    """The categories of all columns, at least those given, of rows each of which is of one group, k[n]; None
-    if they are not small whole numbers."""
+    """The categories of all columns for rows that belong to one group each, k[n]; None if they are not small
+    integers."""
     from ..loops.counts import add_categories_by_label, largest
 
     if X.dtype != np.float64:
@@ -154,7 +155,7 @@ def count_categories_by_label(
 
 @dataclass(frozen=True, eq=False)
 class Distinct(Statistics):
-    """The different values of each column, in order: a sum that is a union."""
+    """The sorted distinct values of each column. Addition is the union."""
 
     values: Annotated[tuple[np.ndarray, ...], "P of labels (V_p,)"]
 
@@ -175,7 +176,7 @@ def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """The different values of an array in order, NaN and None left out."""
+    """The sorted distinct values of an array, without NaN and None."""
     if values.dtype == object:
         present = {v for v in values if v is not None and v == v}
         try:
@@ -186,8 +187,8 @@ def distinct(values: np.ndarray) -> np.ndarray:
         low, high = int(values.min()), int(values.max())
         if high - low < 4096:  # counting is linear where sorting is not
             return (np.flatnonzero(np.bincount(values.astype(np.int64) - low)) + low).astype(values.dtype)
-    found = np.unique(values)
-    return found[~np.isnan(found)] if found.dtype.kind == "f" else found
+    unique = np.unique(values)
+    return unique[~np.isnan(unique)] if unique.dtype.kind == "f" else unique
 
 
 def distinct_targets(rows: Any) -> Distinct:
@@ -196,12 +197,12 @@ def distinct_targets(rows: Any) -> Distinct:
 
 
 def classes_of(data: Any) -> np.ndarray:
-    """The classes of labelled examples, of which there must be two."""
+    """The classes of labelled examples, at least two."""
     return at_least_two(data.fold(distinct_targets).values[0])
 
 
 def at_least_two(classes: np.ndarray) -> np.ndarray:
-    """The classes, if a classifier can learn to tell them apart."""
+    """The classes. Raises if there are fewer than two."""
     if len(classes) < 2:
         raise ValueError(
             "A classifier needs examples of at least 2 classes in the data, but the data contains only one "
@@ -210,21 +211,21 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
-def class_weights(given: Any, data: Any, classes: np.ndarray) -> np.ndarray:
-    """What `class_weight` says of each class: None, a dict, or 'balanced' over labelled rows."""
-    if given is None:
+def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarray:
+    """The weight of each class from `class_weight`: None, a dict, or 'balanced' over labelled rows."""
+    if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(given, str):
-        if given != "balanced":
-            raise ValueError(f"class_weight={given!r} is unknown: use a dict or 'balanced'.")
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight={class_weight!r} is unknown: use a dict or 'balanced'.")
         total = class_totals(data, classes)
         return total.sum() / (len(classes) * total)
-    weights = {c: 1.0 for c in classes.tolist()} | dict(given)
+    weights = {c: 1.0 for c in classes.tolist()} | dict(class_weight)
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 
 
 def class_totals(data: Any, classes: np.ndarray) -> np.ndarray:
-    """The weight of the rows of each class, (K,)."""
+    """Total weight of the rows of each class, (K,)."""
     return data.fold(_class_totals, classes)
 
 
@@ -233,7 +234,7 @@ def _class_totals(classes: np.ndarray, rows: Any) -> np.ndarray:
 
 
 def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The number of the class of each label."""
+    """The class index of each label."""
     K = len(classes)
     counted = classes.dtype == y.dtype == np.int64 and K and classes[0] == 0 and classes[-1] == K - 1
     if counted and len(y) and y.min() >= 0 and y.max() < K:  # labels that are their own numbers
@@ -250,7 +251,7 @@ def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Extremes(Statistics):
-    """The smallest and the largest value of each column, NaN left out."""
+    """Minimum and maximum of each column, without NaN."""
 
     low: Annotated[np.ndarray, "(D,)"]
     high: Annotated[np.ndarray, "(D,)"]

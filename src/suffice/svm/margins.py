@@ -1,6 +1,6 @@
-"""Hyperplanes and rows beside them: distances, margins, whether two classes can be separated. Li ch. 2, 7.
+"""Hyperplanes: distances of rows, margins, linear separability of two classes. Li ch. 2, 7.
 
-The hyperplane is w x + b = 0. Of two classes the second in order is the positive one.
+The hyperplane is w x + b = 0. The second of the two sorted classes is the positive one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def hyperplane_distance(X: Any, coef: Any, intercept: float = 0.0, *, signed: bo
     X : array of shape (n_samples, n_features)
         The rows.
     coef : array of shape (n_features,)
-        w, which stands at right angles on the hyperplane.
+        Normal vector w of the hyperplane.
     intercept : float, default=0.0
         b.
     signed : bool, default=False
-        Whether those on the side from which w points away are negative.
+        Whether distances are signed: negative on the side opposite to w.
 
     Returns
     -------
@@ -45,14 +45,14 @@ def hyperplane_distance(X: Any, coef: Any, intercept: float = 0.0, *, signed: bo
 
 
 def hyperplane_projection(X: Any, coef: Any, intercept: float = 0.0) -> np.ndarray:
-    """The points of a hyperplane that are nearest to rows.
+    """Orthogonal projections of rows on a hyperplane.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         The rows.
     coef : array of shape (n_features,)
-        w, which stands at right angles on the hyperplane.
+        Normal vector w of the hyperplane.
     intercept : float, default=0.0
         b.
 
@@ -71,9 +71,10 @@ def hyperplane_projection(X: Any, coef: Any, intercept: float = 0.0) -> np.ndarr
 
 
 def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "geometric") -> np.ndarray:
-    """How far each row is on the right side of a hyperplane; negative on the wrong one.
+    """Margin of each row with respect to a hyperplane: positive on the correct side, negative on the wrong
+    one.
 
-    That of a data set is the least of them, and the empty band around the hyperplane twice as wide.
+    The margin of a data set is the smallest of them. The empty band around the hyperplane is twice as wide.
 
     Parameters
     ----------
@@ -86,8 +87,8 @@ def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "ge
     intercept : float, default=0.0
         b.
     kind : {'geometric', 'functional'}, default='geometric'
-        In the units of the rows, ``y (w x + b) / norm(w)``; or in those of scores, ``y (w x + b)``, which
-        grow with w.
+        'geometric' is ``y (w x + b) / norm(w)``, in the units of the rows. 'functional' is ``y (w x + b)``,
+        which grows with w.
 
     Returns
     -------
@@ -110,24 +111,25 @@ def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "ge
 
 
 def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -> Any:
-    """Whether a hyperplane has the rows of two classes on its two sides, none on it: by a linear program.
+    """Whether two classes are linearly separable, by a linear program.
 
-    It is so if their convex hulls do not meet.
+    They are separable if and only if their convex hulls do not intersect.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         The rows.
     y : array of shape (n_samples,)
-        Labels of two classes; one alone is separable.
+        Labels of two classes. A single class is separable.
     return_certificate : bool, default=False
-        Whether to return what shows it.
+        Whether to also return a certificate.
 
     Returns
     -------
     separable : bool
     certificate : tuple or ndarray of shape (n_features,)
-        With `return_certificate`: such a hyperplane, ``(coef, intercept)``; or a point of both convex hulls.
+        If `return_certificate`: a separating hyperplane ``(coef, intercept)``, or a point in both convex
+        hulls.
 
     Examples
     --------
@@ -145,13 +147,13 @@ def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -
     width = np.abs(X - middle).max(axis=0)
     width[width == 0] = 1.0
     Z = np.column_stack([(X - middle) / width, np.ones(len(X))]) * sign[:, None]
-    found = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None))
-    separable = found.status == 0 and bool((Z.dot(found.x) > 0).all())
+    solution = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None))
+    separable = solution.status == 0 and bool((Z.dot(solution.x) > 0).all())
     if not return_certificate:
         return separable
     if separable:
-        coef = found.x[:-1] / width
-        return True, (coef, float(found.x[-1] - coef.dot(middle)))
+        coef = solution.x[:-1] / width
+        return True, (coef, float(solution.x[-1] - coef.dot(middle)))
     # Shares of rows, one in all for either class, whose means are the same.
     first, second = sign < 0, sign > 0
     A = np.vstack([Z[:, :-1].T, first, second])
@@ -161,7 +163,7 @@ def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -
 
 @dataclass(frozen=True, eq=False)
 class MistakeBound(Value):
-    """Novikoff's bound on the steps of a perceptron, and what it is made of."""
+    """Novikoff's bound on the mistakes of a perceptron, with the radius and the margin."""
 
     bound: float  # (radius / margin) ** 2
     radius: float  # the greatest norm of a row (x, 1)
@@ -173,10 +175,11 @@ class MistakeBound(Value):
 def novikoff_bound(
     X: Any, y: Any, coef: Any = None, intercept: float = 0.0, *, fit_intercept: bool = True
 ) -> MistakeBound:
-    """The most steps that a perceptron from zero can make until it separates two classes. Li theorem 2.1.
+    """Novikoff's bound on the number of perceptron updates from zero until two classes are separated. Li
+    theorem 2.1.
 
-    Any hyperplane that separates them gives a bound. Without one given, the best is found: that of the widest
-    margin, where the intercept is part of the norm.
+    Any separating hyperplane gives a bound. By default, the hyperplane of maximum margin is used, where the
+    intercept is part of the norm.
 
     Parameters
     ----------
@@ -194,12 +197,12 @@ def novikoff_bound(
     Returns
     -------
     bound : MistakeBound
-        Its `bound`, with the `radius` and the `margin` of which it is the squared ratio, and the hyperplane,
-        `coef` and `intercept`. Infinite if the hyperplane does not separate the classes, or none does.
+        The `bound`, which is ``(radius / margin) ** 2``, with the `radius`, the `margin` and the hyperplane,
+        `coef` and `intercept`. Infinite if the hyperplane does not separate the classes, or if none does.
 
     Notes
     -----
-    The widest margin is a problem of least distance, solved by non-negative least squares: Lawson and Hanson,
+    The maximum margin is a least distance problem, solved by non-negative least squares: Lawson and Hanson,
     *Solving Least Squares Problems*, 1974, ch. 23.
 
     Examples
@@ -226,7 +229,7 @@ def novikoff_bound(
 
 
 def _least_distance(Z: np.ndarray) -> np.ndarray:
-    """The shortest w with Z w >= 1, or zero if there is none."""
+    """The minimum norm w with Z w >= 1, or zero if there is none."""
     E = np.vstack([Z.T, np.ones(len(Z))])
     goal = np.append(np.zeros(Z.shape[1]), 1.0)
     shares, distance = nnls(E, goal)
@@ -246,7 +249,7 @@ def _rows(X: Any, coef: Any) -> tuple[np.ndarray, np.ndarray]:
 def _norm(w: np.ndarray) -> float:
     norm = float(np.linalg.norm(w))
     if norm == 0.0:
-        raise ValueError("coef is zero: that is no hyperplane.")
+        raise ValueError("coef is zero, expected a non-zero normal vector.")
     return norm
 
 

@@ -1,4 +1,4 @@
-"""Topics of documents: what they are weighed by, modelled by and judged by."""
+"""Topic models: term weighting, models, evaluation, retrieval."""
 
 from .held_out import document_completion, left_to_right
 from .judging import coherence, top_words, topic_diversity

@@ -1,12 +1,12 @@
-"""Collapsed Gibbs sampling of latent Dirichlet allocation: the topic of each word given all others.
+"""Collapsed Gibbs sampling for latent Dirichlet allocation: the topic of each word given all others.
 
 Griffiths and Steyvers, "Finding scientific topics", 2004; Newman, Asuncion, Smyth and Welling, "Distributed
 algorithms for topic models", 2009; Li ch. 20.3. The topics of words stay with their block.
 
 Blocks of one machine share the counts. A sweep has as many rounds as there are blocks, and in a round each
 block visits a part of the vocabulary that no other visits (Yan, Xu and Qi, "Parallel inference for latent
-Dirichlet allocation on graphics processing units", 2009). Of what others draw, only the totals of topics come
-late, by a round. With one block this is the sampler itself.
+Dirichlet allocation on graphics processing units", 2009). Only the totals of topics are stale, by one round.
+With one block this is the exact sampler.
 
 On a cluster, a block starts from the counts of all words that were summed before the sweep, and changes them
 as it goes; what the other blocks change it sees in the next sweep.
@@ -41,7 +41,7 @@ NEXT_WORD = 2  # draws that take as long as to go on to the next word
 
 @dataclass(frozen=True, eq=False)
 class Tokens(Value):
-    """The words of documents, one by one, with their topics: by word, since each word is visited in a run."""
+    """Tokens of documents with their topics, sorted by word, since each word is visited in a run."""
 
     words: Annotated[np.ndarray, "int (U,)"]  # those that are in the block
     start: Annotated[np.ndarray, "int (U + 1,)"]  # the tokens of word u are start[u] to start[u + 1]
@@ -55,7 +55,7 @@ class Tokens(Value):
 
     @classmethod
     def of(cls, X: Any, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]) -> Tokens:
-        """Of counts, with topics by word and document, or drawn by chance."""
+        """Tokens from counts, with topics by word and document, or drawn at random."""
         by_word = sp.csc_array(X)
         by_word.sort_indices()
         times = by_word.data.astype(np.int64)
@@ -72,7 +72,7 @@ class Tokens(Value):
         return len(self.lengths)
 
     def piece(self, start: int, stop: int, number: int) -> Tokens:
-        """The block, or none of it: its documents share its words."""
+        """The block, or an empty one: it cannot be divided."""
         if stop > start:
             return self
         none, zero = np.zeros(0, np.int32), np.zeros(1, np.int64)
@@ -96,15 +96,14 @@ class Tokens(Value):
     def swept(
         self, alpha: np.ndarray, eta: np.ndarray, counts: np.ndarray, total: np.ndarray, seed: Any
     ) -> Tokens:
-        """The block after a topic was drawn for each of its words; counts (V, K) and their total (K,) are of
-        all blocks."""
+        """The block after one sweep. The counts (V, K) and their totals (K,) are those of all blocks."""
         walk, nowhere = Walk(self, len(alpha)), counts[:0].copy()  # the counts may be read-only
         walk.visit(0, len(self.words), alpha, eta, counts, nowhere, total.copy(), seed)
         return walk.ended(alpha).replace(n_dk=None)
 
 
 class Walk:
-    """A block on its way through a sweep. The counts that it was left with are changed."""
+    """State of a block during a sweep. The counts are changed in place."""
 
     def __init__(self, block: Tokens, K: int) -> None:
         from ..loops.topics import N
@@ -123,8 +122,8 @@ class Walk:
         total: np.ndarray,
         seed: Any,
     ) -> None:
-        """Draw topics for some words of the block. `total` is changed; the counts go to `back`, if it has
-        rows."""
+        """Draw topics for some words of the block. `total` is changed in place; the counts are written to
+        `back`, if it has rows."""
         from ..loops.topics import sweep
 
         state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
@@ -140,8 +139,8 @@ class Walk:
 
 @dataclass(frozen=True, eq=False)
 class Draw(Value):
-    """Where the sampler stands: the counts, which the next sweep may change, and for a checkpoint the topics
-    of each block."""
+    """State of the sampler: the counts, which the next sweep may change, and for a checkpoint the topics of
+    each block."""
 
     word: Annotated[np.ndarray, "int (V, K)"]
     total: Annotated[np.ndarray, "int (K,)"]
@@ -152,15 +151,17 @@ class Draw(Value):
             must_index(topic, sizes["K"], "Topics")
 
     def model(self, start: Any) -> Any:
-        """The topics that the counts call for."""
+        """The model estimated from the counts."""
         return start.replace(word=self.word + start.eta[:, None])
 
 
 def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) -> Progress:
-    """Sweeps over all words. The trace is log p(words, topics), by word."""
+    """Sweeps over all words. The trace is log p(words, topics) per word."""
     alpha, eta = start.alpha, start.eta
     if not eta.any():
-        raise ValueError("topic_word_prior=0 is no prior, and solver='gibbs' draws with one.")
+        raise ValueError(
+            "topic_word_prior=0 is no prior, and solver='gibbs' needs one: pass a positive topic_word_prior."
+        )
     V, K = start.word.shape
     tokens, done = _tokens(data, V, K, seed), 0
     swept = _swept_together if tokens.local else _swept_apart
@@ -178,8 +179,8 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         if n != done:  # it goes on from a checkpoint
             if tokens.fold(_lengths) != tuple(map(len, progress.model.topics)):
                 raise StorageError(
-                    f"{watch.checkpoint} holds the topics of other blocks of these documents: go on where it "
-                    "was written, with the data divided as then, or remove it to start again."
+                    f"{watch.checkpoint} holds the topics of other blocks of these documents: resume "
+                    f"with the same division of the data, or remove it to start again."
                 )
             tokens = tokens.map(_resumed, progress.model.topics)
             s = tokens.fold(Counts.of, alpha, V)
@@ -192,7 +193,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
 def _swept_together(
     tokens: Any, s: Counts, alpha: np.ndarray, eta: np.ndarray, seed: tuple[int, ...]
 ) -> tuple[Partitions, Counts]:
-    """By threads that share the counts of words, which are changed: in a round, no two visit one word."""
+    """A sweep by threads that share the counts of words: in a round, no two threads visit the same word."""
     blocks, total = list(tokens.batches()), s.total
     n = len(blocks)
     walks: dict[int, Walk] = {}
@@ -216,7 +217,7 @@ def _swept_together(
 def _swept_apart(
     tokens: Partitions, s: Counts, alpha: np.ndarray, eta: np.ndarray, seed: tuple[int, ...]
 ) -> tuple[Partitions, Counts]:
-    """Each block by itself, from the counts before the sweep."""
+    """A sweep of each block by itself, from the counts before the sweep."""
     tokens = tokens.map(_swept, alpha, eta, s.word, s.total, seed)
     return tokens, tokens.fold(Counts.of, alpha, len(eta))
 
@@ -265,11 +266,14 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     K = len(alpha)
     X = whole_counts(X)
     if not (eta > 0).all():
-        raise ValueError("Words without a prior (topic_word_prior=0) have no joint probability with topics.")
+        raise ValueError(
+            "Words without a prior (topic_word_prior=0) have no joint probability with "
+            "topics: pass a positive topic_word_prior."
+        )
     length = int(X.sum())
     if topics.shape != (length,) or (length and not 0 <= topics.min() <= topics.max() < K):
         raise ValueError(
-            f"topics has shape {topics.shape}, expected {(length,)}: one a word, from 0 to {K - 1}."
+            f"topics has shape {topics.shape}, expected {(length,)}: one per word, from 0 to {K - 1}."
         )
     rows, columns = X.tocoo().coords
     times = X.data.astype(np.int64)
@@ -279,7 +283,7 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
 
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
-    """CSR rows of whole numbers, those of a weight repeated."""
+    """CSR rows of integer counts, repeated by their weights."""
     X = one_a_place(sp.csr_array(X))
     if (X.data != np.floor(X.data)).any():
         raise ValueError(
@@ -301,8 +305,8 @@ def topic_type(K: int) -> Any:
 
 
 def afford_tokens(K: int, sizes: np.ndarray) -> None:
-    """Refuse more words and documents than there is memory for: each word has its document and its topic,
-    each document the counts of its topics."""
+    """Refuse more words and documents than fit in memory: each word has its document and its topic, each
+    document the counts of its topics."""
     n_words, n_documents, n_entries = sizes.tolist()
     afford(
         n_words * (4 + np.dtype(topic_type(K)).itemsize) / 8 + n_documents * K / 4 + 1.5 * n_entries,
@@ -312,13 +316,13 @@ def afford_tokens(K: int, sizes: np.ndarray) -> None:
 
 
 def _sizes(block: Any) -> np.ndarray:
-    """Of documents as often as their weight says: words, documents, and entries of CSR rows."""
+    """Sizes of documents, repeated by their weights: words, documents, and entries of CSR rows."""
     X, weight = sp.csr_array(block.X), block.weight
     return np.array([weight @ X.sum(axis=1), weight.sum(), weight @ np.diff(X.indptr)])
 
 
 def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
-    """Blocks of tokens. Those of this machine are cut anew, by how many words there are."""
+    """Blocks of tokens. On this machine they are divided again, by the number of words."""
     if not data.local:
         tokens = data.map(_here, K, seed)
         must_have_words(tokens.fold(len_of))
@@ -340,7 +344,7 @@ def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
 
 
 def _even(costs: np.ndarray, n: int) -> np.ndarray:
-    """Where n runs begin that cost about the same, and where the last ends, (n + 1,)."""
+    """Boundaries of n runs of about equal cost, (n + 1,)."""
     cuts = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, n) / n) + 1
     return np.concatenate([[0], np.minimum(cuts, len(costs)), [len(costs)]])
 

@@ -1,4 +1,4 @@
-"""How probable documents are that a topic model was not fitted to.
+"""Held-out likelihood of documents under a topic model.
 
 Wallach, Murray, Salakhutdinov and Mimno, "Evaluation methods for topic models", 2009; Buntine, "Estimating
 likelihoods for topic models", 2009; Neal, "Annealed importance sampling", 2001.
@@ -19,20 +19,21 @@ from .collapsed_gibbs import whole_counts
 
 
 def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: Any = None) -> float:
-    """Mean log probability of the words of one part of each document given the words of the other.
+    """Document completion: mean log probability of the words of one part of each document given the other
+    part.
 
-    exp(- the answer) is a perplexity, and comparable between models whatever they were fitted by.
+    exp(-result) is a perplexity, which is comparable between models fitted by different solvers.
 
     Parameters
     ----------
     lda : LatentDirichletAllocation
-        Fitted to other documents.
+        Model fitted to other documents.
     X : array or CSR matrix of shape (n_samples, n_features)
-        Counts of words, whole numbers.
+        Integer counts of words.
     share : float, default=0.5
-        Probability with which a word is given; the others are to be told.
+        Probability that a word is observed. The other words are predicted.
     random_state : int, RandomState or None, default=None
-        Seed of the division.
+        Seed for the division of the words.
 
     Examples
     --------
@@ -44,43 +45,42 @@ def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: A
     2.0
     """
     if not 0 <= share <= 1:
-        raise ValueError(f"share={share} is a probability, from 0 to 1.")
+        raise ValueError(f"share must be a probability, between 0 and 1; got {share}.")
     X = whole_counts(read_rows(lda, X))
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    given = rng.binomial(X.data.astype(np.int64), share)
-    told = X.data - given
-    if not told.any():
-        raise ValueError(f"share={share} leaves no word to be told.")
-    theta = lda.transform(sp.csr_array((given.astype(float), X.indices, X.indptr), X.shape))
+    observed = rng.binomial(X.data.astype(np.int64), share)
+    predicted = X.data - observed
+    if not predicted.any():
+        raise ValueError(f"share={share} leaves no word to predict: lower it, or pass longer documents.")
+    theta = lda.transform(sp.csr_array((observed.astype(float), X.indices, X.indptr), X.shape))
     phi = lda.model_.probability
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     total, few = 0.0, 1 << 16
-    for i in range(0, len(told), few):
+    for i in range(0, len(predicted), few):
         part = slice(i, i + few)
         p = np.einsum("nk,nk->n", theta[row[part]], phi[X.indices[part]])
         with np.errstate(divide="ignore"):
-            total += float((told[part] * np.log(p))[told[part] > 0].sum())
-    return total / float(told.sum())
+            total += float((predicted[part] * np.log(p))[predicted[part] > 0].sum())
+    return total / float(predicted.sum())
 
 
 def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any = None) -> np.ndarray:
-    """Estimates of log p(document) by sampling, for each document.
+    """Left-to-right estimates of log p(document), for each document.
 
-    The words of a document come in an order drawn by chance. Each is told from the topics drawn for those
-    before it, which are drawn anew each time: the cost is the square of the length. The mean of what many
-    particles find estimates p without bias, so its logarithm tends to the true one with their number, from
-    below.
+    The words of a document are visited in random order. Each is predicted from the topics of the words before
+    it, which are resampled each time: the cost is quadratic in the length. The mean over particles is an
+    unbiased estimate of p, so its logarithm converges from below as their number grows.
 
     Parameters
     ----------
     lda : LatentDirichletAllocation
-        Fitted to other documents. Its topics are taken at the means of their words.
+        Model fitted to other documents. Its topics are fixed at their posterior means.
     X : array or CSR matrix of shape (n_samples, n_features)
-        Counts of words, whole numbers.
+        Integer counts of words.
     n_particles : int, default=20
-        How often topics are drawn, of which the mean is taken.
+        Number of particles to average.
     random_state : int, RandomState or None, default=None
-        Seed. That of a document does not depend on threads.
+        Seed. The result does not depend on the number of threads.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
     from ..loops.topics import left_to_right
 
     if not n_particles >= 1:
-        raise ValueError(f"n_particles={n_particles}: there must be at least 1.")
+        raise ValueError(f"n_particles must be at least 1; got n_particles={n_particles}.")
     X = whole_counts(read_rows(lda, X))
     random = check_random_state(random_state)
     rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))

@@ -1,4 +1,4 @@
-"""How good topics are: what words they have, whether these occur together, and whether topics differ.
+"""Evaluation of topics: top words, coherence and diversity.
 
 Mimno et al., "Optimizing semantic coherence in topic models", 2011 (u_mass); Bouma, "Normalized (pointwise)
 mutual information in collocation extraction", 2009 (NPMI); Röder, Both and Hinneburg, "Exploring the space
@@ -27,16 +27,16 @@ EPSILON = 1e-12
 
 
 def top_words(topics: Any, feature_names: Any = None, n_words: int = 10) -> list[list[Any]]:
-    """The heaviest words of each topic, the heaviest first.
+    """Words with the largest weights in each topic, in decreasing order.
 
     Parameters
     ----------
     topics : array of shape (n_components, n_features), or fitted estimator with `components_`
-        What words weigh in topics.
+        Weights of words in topics.
     feature_names : array of shape (n_features,), optional
-        The words, as `CountVectorizer.get_feature_names_out` gives them; their numbers if not given.
+        The words, as from `CountVectorizer.get_feature_names_out`. If None, column indices are returned.
     n_words : int, default=10
-        How many of each topic.
+        Number of words of each topic.
 
     Examples
     --------
@@ -48,7 +48,9 @@ def top_words(topics: Any, feature_names: Any = None, n_words: int = 10) -> list
     if topics.ndim != 2:
         raise ValueError(f"topics has the shape {topics.shape}, expected (n_components, n_features).")
     if not 1 <= n_words <= topics.shape[1]:
-        raise ValueError(f"n_words={n_words}, expected 1 to {topics.shape[1]}, as many as there are words.")
+        raise ValueError(
+            f"n_words={n_words}, expected a number from 1 to {topics.shape[1]}, the number of words."
+        )
     if feature_names is not None and len(feature_names) != topics.shape[1]:
         raise ValueError(f"There are {len(feature_names)} feature_names, expected {topics.shape[1]}.")
     best = np.argsort(-topics, axis=1, kind="stable")[:, :n_words]
@@ -56,14 +58,15 @@ def top_words(topics: Any, feature_names: Any = None, n_words: int = 10) -> list
 
 
 def topic_diversity(topics: Any, n_words: int = 25) -> float:
-    """The share of distinct words among the heaviest words of all topics: one if no word is in two topics.
+    """Topic diversity: the fraction of distinct words among the top words of all topics. It is 1 if no word
+    is in two topics.
 
     Parameters
     ----------
     topics : array of shape (n_components, n_features), fitted estimator, or list of lists of words
         The topics.
     n_words : int, default=25
-        How many words of each topic; of lists, all if they have fewer.
+        Number of words of each topic. Shorter lists are used whole.
 
     Examples
     --------
@@ -86,41 +89,40 @@ def coherence(
     analyzer: Any = None,
     smoothing: float | None = None,
 ) -> np.ndarray:
-    """How much the words of each topic occur together: one pass over a corpus, wherever it is.
+    """Coherence of each topic: how much its top words co-occur. One pass over a corpus.
 
     Parameters
     ----------
     topics : array of shape (n_components, n_features), fitted estimator, or list of lists of words
-        The topics, of which the heaviest words are judged. The words of lists are those of the corpus:
-        strings, or numbers of columns if it holds counts and there are no `feature_names`.
+        The topics. Their top words are evaluated. The words of lists are those of the corpus: strings, or
+        numbers of columns if it holds counts and there are no `feature_names`.
     corpus : counts of words, or documents
         Counts: an array, CSR, described table, scan or data set. Documents: a list of strings or of lists of
-        words; or a table described by `suffice.documents`. The order of words is known of documents only, and
-        'c_v' needs it.
+        words; or a table described by `suffice.documents`. Only documents have the order of words, which
+        'c_v' needs.
     measure : {'u_mass', 'npmi', 'c_v'}, default='u_mass'
-        'u_mass': the mean of log P(word given a heavier word of the topic). 'npmi': the mean normalised
-        pointwise mutual information of two words, from -1 to 1. 'c_v': the mean cosine between the NPMI of
-        a word with all words of the topic, and the sum of these.
+        'u_mass': the mean of log P(word given a higher-ranked word of the topic). 'npmi': the mean normalized
+        pointwise mutual information of two words, from -1 to 1. 'c_v': the mean cosine between the NPMI of a
+        word with all words of the topic, and the sum of these.
     n_words : int, default=10
-        How many words of each topic.
+        Number of words of each topic.
     feature_names : array of shape (n_features,), optional
         The words of the columns.
     window : int, optional
-        Words count as together if they are in one window of so many; 0 for the whole document. If not
-        given, 10 for 'npmi' and 110 for 'c_v'; whole documents for 'u_mass', and where the order of words
-        is not known.
+        Size of the sliding window, in words, in which words co-occur. 0 is the whole document. If None, 10
+        for 'npmi' and 110 for 'c_v'; whole documents for 'u_mass', and for counts.
     analyzer : callable, optional
-        Cuts strings into words, e.g. ``vectorizer.build_analyzer()``; that of a plain `CountVectorizer` if
-        not given.
+        Function that splits strings into words, e.g. ``vectorizer.build_analyzer()``. If None, that of a
+        default `CountVectorizer`.
     smoothing : float, optional
-        Added to the number of documents or windows that have both words; 1 for 'u_mass', and 1e-12 of all
-        of them for the others, if not given.
+        Added to the number of documents or windows that contain both words. If None, 1 for 'u_mass', and
+        1e-12 of their total for the others.
 
     Returns
     -------
     coherence : ndarray of shape (n_components,)
-        The higher the better; NaN for a topic with a word that never occurs, for 'u_mass', or of a single
-        word.
+        Higher is better. NaN for a topic of a single word, and for 'u_mass' if a word of the topic never
+        occurs.
 
     Examples
     --------
@@ -136,14 +138,14 @@ def coherence(
     place = {word: n for n, word in enumerate(known)}
     total, together = _together(corpus, place, measure, window, analyzer, feature_names)
     if not total > 0:
-        raise ValueError("The corpus has no documents.")
+        raise ValueError("The corpus has no documents, expected at least one.")
     smoothing = (1.0 if measure == "u_mass" else EPSILON * total) if smoothing is None else smoothing
     judge = {"u_mass": _u_mass, "npmi": _npmi, "c_v": _c_v}[measure]
-    found = []
+    scores = []
     for topic in words:
         at = [place[word] for word in topic]
-        found.append(judge(total, together[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
-    return np.array(found)
+        scores.append(judge(total, together[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
+    return np.array(scores)
 
 
 def _u_mass(total: float, n: np.ndarray, smoothing: float) -> float:
@@ -156,15 +158,15 @@ def _u_mass(total: float, n: np.ndarray, smoothing: float) -> float:
 
 
 def _pairs(total: float, n: np.ndarray, smoothing: float) -> np.ndarray:
-    """NPMI of all pairs of words, those of a word with itself too; of a word that never occurs, zero."""
+    """NPMI of all pairs of words, including a word with itself; zero for a word that never occurs."""
     p, both = np.diag(n) / total, (n + smoothing) / total
     seen = np.outer(p > 0, p > 0)
     apart = np.where(seen, np.outer(p, p), 1.0)
     with np.errstate(divide="ignore"):
         scale = np.where(both < 1.0, -np.log(np.minimum(both, 1.0)), 1.0)  # in all: nothing is told
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(both > 0, np.log(both / apart) / np.where(scale > 0, scale, 1.0), -1.0)
-    return np.where(seen & (both < 1.0), found, 0.0)
+        npmi = np.where(both > 0, np.log(both / apart) / np.where(scale > 0, scale, 1.0), -1.0)
+    return np.where(seen & (both < 1.0), npmi, 0.0)
 
 
 def _npmi(total: float, n: np.ndarray, smoothing: float) -> float:
@@ -180,12 +182,12 @@ def _c_v(total: float, n: np.ndarray, smoothing: float) -> float:
 
 
 def _words_of(topics: Any, n_words: int, feature_names: Any = None) -> list[list[Any]]:
-    """The words of topics: lists of words or of their numbers as they are, of weights the heaviest."""
+    """The words of topics: lists are returned unchanged, weights are reduced to the top words."""
     if not isinstance(topics, list | tuple) or any(isinstance(w, float) for topic in topics for w in topic):
         topics = np.asarray(getattr(topics, "components_", topics))
         return top_words(topics, feature_names, min(n_words, topics.shape[-1]))
     if not topics or not all(len(topic) for topic in topics):
-        raise ValueError("There are no topics, or there is one without words.")
+        raise ValueError("topics has no topics, or a topic without words.")
     names = None if feature_names is None else np.asarray(feature_names, object)
     return [
         [w if isinstance(w, str) or names is None else names[w] for w in dict.fromkeys(topic)][:n_words]
@@ -201,7 +203,7 @@ def _together(
     analyzer: Any,
     feature_names: Any,
 ) -> tuple[float, np.ndarray]:
-    """Of documents or windows: how many there are, and how many have two words, (M, M)."""
+    """Number of documents or windows, and of those that contain each pair of words, (M, M)."""
     texts = _documents(corpus)
     if texts is not None:
         if not all(isinstance(word, str) for word in place):
@@ -213,8 +215,8 @@ def _together(
         return tuple(texts.fold(_in_windows, place, size, analyzer).parts)
     if measure == "c_v" or window:
         raise ValueError(
-            "Counts of words do not tell which are near each other: pass the documents, as strings or lists "
-            "of words, for windows and for measure='c_v'."
+            "Counts of words do not contain which are near each other: for windows and for "
+            "measure='c_v', pass the documents as strings or lists of words."
         )
     columns = list(place)
     if feature_names is not None:
@@ -259,9 +261,11 @@ class _TextReader(Reader):
 
 def _in_rows(columns: np.ndarray, block: Any) -> Parts:
     X = block.X[:, columns]
-    there = (X > 0).astype(np.float64)
-    weighted = there.multiply(block.weight[:, None]) if sp.issparse(there) else there * block.weight[:, None]
-    both = there.T.dot(weighted)
+    present = (X > 0).astype(np.float64)
+    weighted = (
+        present.multiply(block.weight[:, None]) if sp.issparse(present) else present * block.weight[:, None]
+    )
+    both = present.T.dot(weighted)
     return Parts((float(block.weight.sum()), both.toarray() if sp.issparse(both) else both))
 
 
@@ -278,10 +282,10 @@ def _in_windows(place: dict[str, int], window: int, analyze: Callable[[str], lis
         if not at:
             continue
         n, word = np.array(at).T
-        there = np.zeros((len(set(word)), windows), bool)
+        present = np.zeros((len(set(word)), windows), bool)
         names, row = np.unique(word, return_inverse=True)
         for position, r in zip(n, row, strict=True):  # a word is in the windows that begin near before it
-            there[r, max(0, position - size + 1) : min(position, windows - 1) + 1] = True
-        found = there.astype(np.float64)
-        both[np.ix_(names, names)] += weight * found.dot(found.T)
+            present[r, max(0, position - size + 1) : min(position, windows - 1) + 1] = True
+        npmi = present.astype(np.float64)
+        both[np.ix_(names, names)] += weight * npmi.dot(npmi.T)
     return Parts((total, both))

@@ -60,7 +60,7 @@ SLACK = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class TopicCounts(Statistics):
-    """Of documents: what is expected of their topics, and the bound; or counts of topics that were drawn."""
+    """Expected statistics of the topics of documents, and the bound; or counts of sampled topics."""
 
     bound: float  # sum of the bounds of log p(document)
     weight: float  # of the documents
@@ -72,7 +72,7 @@ class TopicCounts(Statistics):
 @dataclass(frozen=True, eq=False)
 class Topics(Model):
     """phi_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha); each word has a topic z ~ theta_d and is drawn from
-    phi_z. Given what was seen, phi_k is Dirichlet with parameters word[:, k].
+    phi_z. The posterior of phi_k is Dirichlet with parameters word[:, k].
 
     An eta of zero is no prior: the probabilities of words are then in proportion to `word`.
     """
@@ -114,7 +114,7 @@ class Topics(Model):
         return B, top, float((bound + gammaln(self.eta.sum()) - gammaln(total)).sum())
 
     def summarize(self, block: Any, each: Any = map) -> TopicCounts:
-        """The E step: expected words by topic, each document taken from the same start."""
+        """The E step: expected words by topic. Each document has the same initial value."""
         from ..loops.topics import add_counts
 
         B = self.expected[0]
@@ -122,8 +122,8 @@ class Topics(Model):
         ratio = np.empty(X.nnz)
         bound, log_theta = 0.0, np.zeros(len(self.alpha))
         parts = tuple(block.parts(self._run(X)))
-        found = each(lambda part: self._infer(X, part, ratio), parts)
-        for part, (_, theta, of_topics, bounds) in zip(parts, found, strict=True):
+        results = each(lambda part: self._infer(X, part, ratio), parts)
+        for part, (_, theta, of_topics, bounds) in zip(parts, results, strict=True):
             weight = block.weight[part]
             add_counts(X.indices, X.indptr, part.start, part.stop, theta, ratio, block.weight, word)
             bound += float(weight @ bounds)
@@ -133,7 +133,7 @@ class Topics(Model):
         return TopicCounts(bound, float(block.weight.sum()), length, log_theta, word)
 
     def estimate(self, s: TopicCounts) -> Self:
-        """The M step; priors that are learnt follow by Newton's method."""
+        """The M step. Priors that are learned are updated by Newton's method."""
         new = self.replace(word=s.word + self.eta[:, None])
         if self.learns[0]:
             new = new.replace(alpha=Dirichlet(self.alpha).estimate(s.log_theta / s.weight).alpha)
@@ -143,17 +143,17 @@ class Topics(Model):
         return new
 
     def objective(self, s: TopicCounts) -> float:
-        """The bound of the log probability of all documents, by word."""
+        """The bound on the log probability of all documents, per word."""
         return (s.bound + self.expected[2]) / s.length
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
         X = sp.csr_array(X)
         parts, ratio = tuple(Rows(X).parts(self._run(X))), np.empty(X.nnz)
-        found = [self._infer(X, part, ratio) for part in parts]
-        if not found:
+        results = [self._infer(X, part, ratio) for part in parts]
+        if not results:
             return np.empty((0, len(self.alpha))), np.empty(0)
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[3] for f in found])
+        return np.concatenate([f[0] for f in results]), np.concatenate([f[3] for f in results])
 
     def _run(self, X: Any) -> int:
         """Documents that make a run."""
@@ -176,7 +176,7 @@ def bounds_of(model: Topics, block: Any) -> np.ndarray:
 
 
 def variational(start: Topics, data: Partitions, tol: float, max_iter: int, watch: Watch) -> Progress:
-    """Improve the topics until the bound, by word, changes by less than `tol`."""
+    """Variational EM until the bound per word changes by less than `tol`."""
 
     def step(progress: Progress) -> Progress:
         model: Topics = progress.model
@@ -196,14 +196,14 @@ def variational(start: Topics, data: Partitions, tol: float, max_iter: int, watc
 
 @dataclass(frozen=True, eq=False)
 class Passed(Progress):
-    """Where the online solver stands: passes, and steps so far."""
+    """State of the online solver: passes and steps so far."""
 
     steps: int = 0
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How much the n-th batch counts, the first of which is 1: (offset + n)^-decay."""
+    """Learning rate of the n-th batch: (offset + n)^-decay."""
 
     decay: float
     offset: float
@@ -215,7 +215,7 @@ class Rate:
 def online(
     start: Topics, data: Partitions, batch: int, rate: Rate, tol: float, max_iter: int, watch: Watch
 ) -> Passed:
-    """Improve the topics after every few documents, in the order in which they come."""
+    """Online variational Bayes: update the topics after each mini-batch, in the order of the documents."""
     total = data.fold(_sizes)
     must_have_words(total[1])
 
@@ -235,7 +235,7 @@ def online(
 
 
 def improved(model: Topics, rows: Any, rate: Rate, n: int, total: float) -> tuple[Topics, TopicCounts]:
-    """Towards the topics that the documents would call for if all were like these. Hoffman et al. 2010."""
+    """Step towards the topics estimated as if all documents were like these. Hoffman et al. 2010."""
     s = in_memory(rows).fold(Topics.summarize, model)
     share = rate(n)
     called = model.estimate(s * (total / s.weight)).word
@@ -254,82 +254,82 @@ def _sizes(block: Any) -> np.ndarray:
 
 
 class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Latent Dirichlet allocation: topics of documents, from counts of words.
+    """Latent Dirichlet allocation (LDA): a topic model of counts of words.
 
     Parameters
     ----------
     n_components : int, default=10
         Number of topics.
     solver : str, default='variational'
-        - 'variational': maximises a lower bound of the log probability of the documents; a pass over all of
-          them for each step;
-        - 'online': the same bound, with a step after every `batch_size` documents, in the order in which they
-          come; rows of this machine, in memory or scanned;
-        - 'gibbs': draws the topic of every word in turn, given those of all others, `max_iter` times.
-          Counts and weights must be whole numbers. Exact for corpora of fewer than 262,144 words. Larger
-          ones are cut into blocks, which visit different parts of the vocabulary at a time: only the totals
-          of topics come late (Yan et al. 2009). On a cluster, the blocks are those of the data, and in a
-          sweep a block sees the topics that the others had when the sweep began (Newman et al. 2009).
+        - 'variational': variational Bayes, which maximizes a lower bound on the log-likelihood; one pass over
+          all documents per step;
+        - 'online': online variational Bayes, with a step after every `batch_size` documents, in the order in
+          which they are stored; for rows on this machine, in memory or scanned;
+        - 'gibbs': collapsed Gibbs sampling, with `max_iter` sweeps over all words. Counts and weights must be
+          integers. Exact for corpora of fewer than 262,144 words. Larger ones are divided into blocks, which
+          visit different parts of the vocabulary at a time: only the totals of topics are stale (Yan et al.
+          2009). On a cluster, each block uses the counts of the other blocks from before the sweep (Newman et
+          al. 2009).
     doc_topic_prior : float, array of shape (n_components,) or 'auto', default=None
-        Prior of the topics of a document, 1 / n_components if not given. 'auto' estimates one for each topic
-        (Newton's method), with `solver` 'variational'.
+        Dirichlet prior of the topics of a document. If None, 1 / n_components. 'auto' estimates one for each
+        topic by Newton's method, with `solver` 'variational'.
     topic_word_prior : float, array of shape (n_features,) or 'auto', default=None
-        Prior of the words of a topic, 1 / n_components if not given. 'auto' estimates one for all words, with
-        `solver` 'variational'; with 0 the words have no prior, and their probabilities are those of the
-        largest bound.
+        Dirichlet prior of the words of a topic. If None, 1 / n_components. 'auto' estimates one for all
+        words, with `solver` 'variational'. 0 means no prior: the probabilities of words maximize the bound.
     learning_method : str, default=None
-        scikit-learn's name of the solver, if given: 'batch' is 'variational', 'online' is 'online'.
+        scikit-learn's name of the solver, which overrides `solver`: 'batch' is 'variational', 'online' is
+        'online'.
     learning_decay : float, default=0.7
-        For 'online', the n-th step has size (learning_offset + n) ** -learning_decay.
+        Learning rate of 'online': step n has size (learning_offset + n) ** -learning_decay.
     learning_offset : float, default=10.0
         See `learning_decay`.
     max_iter : int, default=100
-        Passes over the documents at most; for 'gibbs', the number of sweeps.
+        Maximum number of passes over the documents. For 'gibbs', the number of sweeps.
     tol : float, default=1e-4
-        Converged when the bound by word changes by less. Not for 'gibbs'.
+        Tolerance of the stopping criterion: the change of the bound per word. Not used by 'gibbs'.
     batch_size : int, default=128
-        Documents to a step, for 'online' and `partial_fit`.
+        Number of documents per step, for 'online' and `partial_fit`.
     evaluate_every : int, default=-1
-        Ignored: the bound is part of every pass.
+        Ignored: the bound is computed in every pass.
     total_samples : float, default=1e6
-        Documents that are expected in all, for `partial_fit`.
+        Total number of documents, for `partial_fit`.
     perp_tol : float, default=0.1
         Ignored: see `tol`.
     mean_change_tol : float, default=1e-3
-        The topics of a document have converged when their parameters change by less, in the mean.
+        Tolerance of the E step: the mean change of the topics of a document.
     max_doc_update_iter : int, default=100
-        Steps for a document at most.
+        Maximum number of iterations of the E step for a document.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     verbose : int, default=0
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     random_state : int, RandomState or None, default=None
-        Seed of the start, and of 'gibbs'.
+        Seed for the initialization and for 'gibbs'.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Parameters of the Dirichlet distributions of the words of each topic: the prior, and the words that
-        were seen. Divided by the sum of their row they are probabilities.
+        Parameters of the Dirichlet posterior of the words of each topic: prior plus expected counts. Rows
+        divided by their sums are probabilities.
     doc_topic_prior_ : float or ndarray of shape (n_components,)
-        Prior of the topics of a document.
+        Dirichlet prior of the topics of a document.
     topic_word_prior_ : float or ndarray of shape (n_features,)
-        Prior of the words of a topic.
+        Dirichlet prior of the words of a topic.
     bound_ : float
-        Perplexity of the documents at the last pass, by `trace_`.
+        Perplexity of the training documents in the last pass.
     n_iter_ : int
         Number of passes.
     n_batch_iter_ : int
         Number of steps so far, for 'online' and `partial_fit`.
     trace_ : ndarray
-        By pass, the bound of the log probability of a word; for 'gibbs', the log probability of words and
-        topics together.
+        Bound on the log probability per word, by pass. For 'gibbs', the joint log probability of words and
+        topics.
     converged_ : bool
-        Whether it converged; with 'gibbs' never.
+        Whether the fit converged. Always False for 'gibbs'.
     stopped_because_ : str
-        Why the passes ended.
+        Reason why the iterations stopped.
     model_ : Topics
         The fitted model.
     statistics_ : TopicCounts
@@ -422,14 +422,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @classmethod
     def from_topics(cls, topics: Any, **params: Any) -> Self:
-        """A fitted estimator of topics that are known.
+        """Make a fitted estimator from known topics.
 
         Parameters
         ----------
         topics : array of shape (n_components, n_features)
             Probabilities of words in each topic.
         **params
-            Parameters of the estimator, as `doc_topic_prior`.
+            Parameters of the estimator, such as `doc_topic_prior`.
 
         Examples
         --------
@@ -441,8 +441,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         given = np.asarray(topics, dtype=np.float64)
         if given.ndim != 2 or not (given >= 0).all() or not (given.sum(axis=1) > 0).all():
             raise ValueError(
-                f"topics has shape {given.shape}: expected a row a topic, of probabilities of words, not "
-                "negative and not all zero."
+                f"topics has shape {given.shape}: expected a row per topic, of probabilities of words "
+                f"that are non-negative and not all zero."
             )
         word = np.ascontiguousarray(given.T)
         self = cls(word.shape[1], **params)
@@ -462,11 +462,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            Counts of words, a row a document. See `suffice.sparse` for tables that hold lists of words.
+            Counts of words, one row per document. For tables with lists of words, see `suffice.sparse`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents: two is the document twice, zero is its absence.
+            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
 
         Returns
         -------
@@ -494,16 +494,17 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._publish(progress)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Improve the topics by more documents, a step for every `batch_size` of them.
+        """Online variational Bayes: update the topics with more documents, one step per `batch_size`
+        documents.
 
         Parameters
         ----------
         X : array, CSR matrix, table or Parquet scan
-            Counts of words, a row a document.
+            Counts of words, one row per document.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents.
+            Per-document weights.
 
         Returns
         -------
@@ -511,7 +512,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         if self._solver() == "gibbs":
             raise ValueError(
-                "partial_fit improves a bound, and solver='gibbs' has none: use 'online', or `fit`."
+                "partial_fit is not available for solver='gibbs': use solver='online', or call fit."
             )
         if any(self._learns):
             raise ValueError("Priors are estimated ('auto') by `fit`, not by `partial_fit`.")
@@ -559,11 +560,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ValueError(f"{name} has shape {prior.shape}, expected a number or {(size,)}.")
         none = name == "topic_word_prior" and not prior.any()
         if not (np.isfinite(prior).all() and ((prior > 0).all() or none)):
-            raise ValueError(f"{name}={given!r}: the parameters of a Dirichlet prior are positive.")
+            raise ValueError(f"{name} must be positive, as a parameter of a Dirichlet prior; got {given!r}.")
         return np.array(np.broadcast_to(prior, size))
 
     def _block_rows(self, block: Any) -> float:
-        """Rows that are large beside what is summed."""
+        """Block size that is large compared with the statistics."""
         sums = 8.0 * self.n_components * block.X.shape[1]
         return max(BLOCK_BYTES, 4.0 * sums) / max(block.row_bytes, 8.0)
 
@@ -585,15 +586,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @row_wise
     def transform(self, X: Any, *, normalize: bool = True) -> np.ndarray:
-        """The topics of each document.
+        """Topic distribution of each document.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
             Counts of words.
         normalize : bool, default=True
-            Whether to give the means of the topics, which sum to one, or the parameters of their Dirichlet
-            distribution, which sum to the words of the document and its prior.
+            Whether to return the posterior means of the topics, which sum to one, or else the parameters of
+            the Dirichlet posterior.
 
         Returns
         -------
@@ -607,20 +608,19 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return gamma / gamma.sum(axis=1, keepdims=True) if normalize else gamma
 
     def evidence_lower_bound(self, X: Any) -> np.ndarray:
-        """Of each document, the lower bound of its log probability given the topics, in natural
-        logarithms."""
+        """Lower bound on the log probability of each document given the topics."""
         X = read_rows(self, X)
         _ = self.model_.expected
         return map_rows(lambda rows: self.model_.posterior(rows)[1], X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The lower bound of the log probability of the documents and the topics, as in scikit-learn."""
+        """Lower bound on the log probability of the documents and the topics, as in scikit-learn."""
         return float(self._bound(X, sample_weight)[0])
 
     def perplexity(self, X: Any, sample_weight: Any = None) -> float:
-        """exp(- bound of the log probability of a word); the lower the better.
+        """Perplexity: exp(-bound on the log probability per word). Lower is better.
 
-        A bound with the topics in it is no probability of held-out documents: for that see
+        The bound includes the topics, so it is not the likelihood of held-out documents: for that see
         `suffice.topics.document_completion` and `suffice.topics.left_to_right`.
         """
         bound, length = self._bound(X, sample_weight)
@@ -633,17 +633,18 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return data.fold(bounds_of, self.model_) + [of_topics, 0.0]
 
     def log_joint(self, X: Any, topics: Any) -> float:
-        """log p(words, topics): what the probabilities of words and of topics were is integrated out.
+        """Joint log probability log p(words, topics), with the probabilities of words and topics integrated
+        out.
 
-        Of the priors, and so before `fit` too.
+        It depends on the priors only, so it can be called before `fit`.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_samples, n_features)
             Counts of words.
         topics : array of shape (n_words,)
-            The topic of every word, in the order of the documents and in each by feature; those of a word
-            that is there several times follow each other.
+            The topic of every word, in the order of the documents and by feature in each. Topics of a
+            repeated word are adjacent.
 
         Returns
         -------
@@ -657,14 +658,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return log_joint(X, np.asarray(topics), alpha, self._prior("topic_word_prior", X.shape[1]))
 
     def sample(self, n_samples: int = 1, *, length: Any = 100) -> tuple[Any, np.ndarray]:
-        """Documents drawn from the model, and the topics that they have.
+        """Draw documents from the model, and their topic distributions.
 
         Parameters
         ----------
         n_samples : int, default=1
             Number of documents.
         length : int or array of shape (n_samples,), default=100
-            Words in each.
+            Number of words in each document.
 
         Returns
         -------
@@ -703,6 +704,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
 
 def _perplexity(mean_log_probability: float) -> float:
-    """Infinite, if it is beyond the range of numbers: of documents of next to no words."""
+    """exp, or infinity on overflow."""
     with np.errstate(over="ignore"):
         return float(np.exp(-mean_log_probability))

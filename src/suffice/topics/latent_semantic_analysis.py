@@ -1,4 +1,4 @@
-"""Latent semantic analysis: documents and words in a space of few topics, by truncated singular values.
+"""Latent semantic analysis (LSA): documents and words in a space of few topics, by truncated SVD.
 
 Deerwester, Dumais, Furnas, Landauer and Harshman, "Indexing by latent semantic analysis", 1990; Li ch. 17.
 """
@@ -15,49 +15,50 @@ from ..decomposition import TruncatedSVD
 
 
 class LatentSemanticAnalysis(TruncatedSVD):
-    """Latent semantic analysis: X, documents by words, is near document coordinates times topics.
+    """Latent semantic analysis (LSA): truncated SVD of documents by words.
 
-    Counts are not centred. Weight them first if common words shall count less. A document that was not among
-    those of the fit, as a query, has its coordinates by `transform` as all others have.
+    Counts are not centred. To reduce the influence of common words, weight the counts first, e.g. by tf-idf.
+    `transform` also projects new documents, such as queries.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of topics.
     algorithm : str, default='randomized'
-        How the topics are found, 'randomized', 'arpack' or 'gram': see
+        Algorithm of the SVD, 'randomized', 'arpack' or 'gram': see
         :class:`~suffice.decomposition.TruncatedSVD`.
     n_iter : int, default=5
-        Power iterations of 'randomized'.
+        Number of power iterations of 'randomized'.
     n_oversamples : int, default=10
-        Columns of 'randomized' beyond the topics.
+        Number of additional random columns of 'randomized', beyond the topics.
     power_iteration_normalizer : str, default='auto'
-        What keeps the columns of 'randomized' apart: 'auto', 'QR', 'LU' or 'none'.
+        Normalizer of the power iterations of 'randomized': 'auto', 'QR', 'LU' or 'none'.
     random_state : int, RandomState or None, default=None
-        Seed of the columns.
+        Seed for the random columns.
     tol : float, default=0.0
-        Tolerance of 'arpack'; zero is the precision of numbers.
+        Tolerance of 'arpack'. 0 means machine precision.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Topics: orthonormal directions in the space of words. Their entries may be negative.
     singular_values_ : ndarray of shape (n_components,)
-        How much of the counts lies along each topic, descending.
+        Singular values of the topics, in decreasing order.
     word_coordinates_ : ndarray of shape (n_features, n_components)
-        Words in the space of topics, so that their inner products are those of the columns of X.
+        Coordinates of words in the space of topics. Their inner products approximate those of the columns of
+        X.
     explained_variance_ : ndarray of shape (n_components,)
         Variance of the document coordinates.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Its share of the summed variances of the words.
+        Fraction of the total variance explained by each topic.
     model_ : SingularAxes
         The fitted model.
     statistics_ : Product
-        What was summed in the pass that gave the topics.
+        The sums of the last pass.
 
     Examples
     --------
-    A query is as near to a document that does not have its word as to one that has it:
+    A query is equally similar to documents with and without its word:
 
     >>> import numpy as np
     >>> from suffice.topics import LatentSemanticAnalysis
@@ -74,14 +75,14 @@ class LatentSemanticAnalysis(TruncatedSVD):
         return self.components_.T * self.singular_values_
 
     def similarity(self, X: Any, Y: Any = None, *, metric: str = "cosine") -> np.ndarray:
-        """How alike documents are in the space of topics.
+        """Similarity of documents in the space of topics.
 
         Parameters
         ----------
         X : array or CSR of shape (n_documents, n_features)
             Documents, or queries.
         Y : array or CSR, optional
-            Documents to compare them with; X itself if not given.
+            Documents to compare with. If None, X.
         metric : {'cosine', 'dot'}, default='cosine'
             The cosine of the angle between coordinates, or their inner product.
 

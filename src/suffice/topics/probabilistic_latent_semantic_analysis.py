@@ -1,4 +1,4 @@
-"""Probabilistic latent semantic analysis: words of documents from topics, by expectation maximisation.
+"""Probabilistic latent semantic analysis (PLSA) by expectation maximization.
 
 Hofmann, "Unsupervised learning by probabilistic latent semantic analysis", 2001; Li ch. 18.
 """
@@ -41,7 +41,7 @@ RAREST = 1e-100  # of all words, the share of a word
 
 @dataclass(frozen=True, eq=False)
 class AspectCounts(Statistics):
-    """The expected counts of words in topics; how many documents and words there are; the log-likelihood."""
+    """Expected counts of words in topics, numbers of documents and words, and the log-likelihood."""
 
     log_likelihood: float  # of the words, given their documents
     weight: float  # of the documents
@@ -54,13 +54,13 @@ class AspectCounts(Statistics):
 class Aspects(Model):
     """P(w given d) = sum_z P(z given d) P(w given z): a document is a mixture of topics.
 
-    The topics z are the parameters. The weights P(z given d) of a document are the best for these topics, and
-    found anew wherever they are needed (Hofmann's folding-in): they take no memory, and the likelihood that
-    is summed is that of the topics alone.
+    The topics z are the parameters. The weights P(z given d) of a document are optimal for these topics, and
+    computed again in each pass (Hofmann's folding-in). So they take no memory, and the likelihood is a
+    function of the topics alone.
 
     With beta < 1, a word is shared among topics in proportion to (P(z given d) P(w given z))^beta in the
-    generative form, and to P(z) (P(d given z) P(w given z))^beta in that of co-occurrence: tempered EM.
-    What it raises is the log of the sum of these.
+    generative form, and to P(z) (P(d given z) P(w given z))^beta in that of co-occurrence: tempered EM. It
+    maximizes the log of the sum of these.
     """
 
     topics: Annotated[np.ndarray, "(K, V)"]  # P(w given z)
@@ -72,7 +72,7 @@ class Aspects(Model):
 
     @cached_property
     def potential(self) -> np.ndarray:
-        """What a word weighs in each topic, (V, K)."""
+        """Weights of words in topics, (V, K)."""
         A = np.array(self.topics.T, order="C")
         if self.beta != 1.0:
             A = A**self.beta
@@ -81,7 +81,7 @@ class Aspects(Model):
         return A
 
     def fold_in(self, X: Any, theta: Any = None, max_iter: int | None = None) -> np.ndarray:
-        """P(z given d) of documents, (N, K): by steps of EM from P(z), or from the weights given."""
+        """P(z given d) of documents, (N, K), by EM from P(z) or from initial weights."""
         from ..loops.plsa import fold_in
 
         entries = _entries(X)
@@ -93,7 +93,7 @@ class Aspects(Model):
         return theta
 
     def summarize(self, block: Any) -> AspectCounts:
-        """The E step, at the best weights of the documents."""
+        """The E step, at the optimal weights of the documents."""
         return self.summarize_at(self.fold_in(block.X), block)
 
     def summarize_at(self, theta: np.ndarray, block: Any) -> AspectCounts:
@@ -119,7 +119,7 @@ class Aspects(Model):
         return self.replace(topics=topics, weight=total / total.sum())
 
     def objective(self, s: AspectCounts) -> float:
-        """The mean log-likelihood of a word; of word and document, in the form of co-occurrence."""
+        """Mean log-likelihood per word; in the co-occurrence form, of word and document."""
         mean = s.log_likelihood / s.words
         if self.form == "cooccurrence":  # P(d) is its share of all words
             mean += self.beta * (s.lengths / s.words - np.log(s.words))
@@ -141,12 +141,12 @@ def _word_counts(block: Any) -> np.ndarray:
 
 
 class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Probabilistic latent semantic analysis: topics of documents by maximum likelihood.
+    """Probabilistic latent semantic analysis (PLSA): a topic model by maximum likelihood.
 
-    A document d draws each of its words from a topic, and the topic from weights of its own:
-    P(w given d) = sum_z P(z given d) P(w given z). In every pass over the documents the weights of each are
-    found for the topics so far, to their optimum; then the topics are estimated from the expected counts.
-    The likelihood never falls. Nothing is kept of a document between passes, so documents may be anywhere.
+    A document d draws each of its words from a topic, and the topic from weights of its own: P(w given d) =
+    sum_z P(z given d) P(w given z). Every pass over the documents optimizes the weights of each for the
+    current topics. Then the topics are estimated from the expected counts. The likelihood never decreases. No
+    state is kept per document between passes.
 
     Parameters
     ----------
@@ -156,36 +156,36 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         The model of words given documents, P(w given d); or of both, P(w, d) = sum_z P(z) P(w given z)
         P(d given z). Both have the same topics, unless `beta` is less than one.
     beta : float, default=1.0
-        Inverse temperature. Less than one blurs which topic a word is of, against overfitting (tempered EM).
+        Inverse temperature of tempered EM. Values below 1 smooth the responsibilities, against overfitting.
     tol : float, default=1e-5
-        Converged when the mean log-likelihood of a word changes by less.
+        Tolerance of the stopping criterion: the change of the mean log-likelihood per word.
     max_iter : int, default=200
-        Passes over the documents at most.
+        Maximum number of passes over the documents.
     doc_tol : float, default=1e-10
-        The weights of a document rest when none would grow by a larger share. The mean log-likelihood of its
-        words is then within that of the best, if `beta` is one.
+        Tolerance of the weights of a document: their largest relative growth in a step. The mean
+        log-likelihood of its words is then within this distance of the optimum, if `beta` is 1.
     max_doc_iter : int, default=1000
-        Steps at most to find the weights of a document.
+        Maximum number of iterations for the weights of a document.
     n_init : int, default=1
-        Number of starts, of which the best is kept; they share each pass over the data.
+        Number of initializations. The best result is kept. All runs share each pass over the data.
     topics_init : array of shape (n_components, n_features), default=None
-        Topics to start from, instead of random ones.
+        Initial topics. If None, they are random.
     random_state : int, RandomState or None, default=None
-        Seed of the start.
+        Seed for the initialization.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        P(w given z).
+        Probability P(w given z) of each word in each topic.
     weights_ : ndarray of shape (n_components,)
-        P(z), the share of each topic in all words.
+        P(z), the fraction of all words from each topic.
     lower_bound_ : float
-        Mean log-likelihood of a word at the last iteration.
+        Mean log-likelihood per word at the last iteration.
     model_ : Aspects
-        The fitted model; `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` tell how
-        it was fitted.
+        The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
+        fit.
 
     Examples
     --------
@@ -246,16 +246,16 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to documents by expectation maximisation.
+        """Fit to documents by expectation maximization.
 
         Parameters
         ----------
         X : array, CSR, described table, scan or distributed data set
-            Counts of words, a document a row.
+            Counts of words, one row per document.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents: two is the document twice, zero is its absence.
+            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
 
         Returns
         -------
@@ -266,11 +266,11 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         afford(4 * K * V, f"{K} topics of {V} words", "use fewer topics, or fewer words (max_features).")
         words = data.fold(_word_counts)
         if not words.any():
-            raise ValueError("There is nothing to fit: no rows, or every document is empty.")
+            raise ValueError("X has no rows, or every document is empty: pass documents with words.")
         if (rare := np.flatnonzero((words > 0) & (words < RAREST * words.sum()))).size:
             raise ValueError(
-                f"The column {rare[0]} of X has less than {RAREST:.0e} of all words, so little that its "
-                "probabilities vanish: leave the column out, or pass counts of words."
+                f"The column {rare[0]} of X has less than {RAREST:.0e} of all words, so its "
+                f"probabilities underflow: leave the column out, or pass counts of words."
             )
         progress = em(
             self._starts(words),
@@ -284,7 +284,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         return self
 
     def _starts(self, words: np.ndarray) -> tuple[Aspects, ...]:
-        """Topics at random about the frequencies of words, or those that were given."""
+        """Initial topics: random around the word frequencies, or `topics_init`."""
         K = self.n_components
 
         def model(topics: np.ndarray) -> Aspects:
@@ -293,16 +293,18 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
             return Aspects(topics, weight, self.form, self.beta, self.doc_tol, self.max_doc_iter)
 
         if self.topics_init is not None:
-            given = np.array(self.topics_init, dtype=np.float64)
-            if given.shape != (K, len(words)):
+            initial = np.array(self.topics_init, dtype=np.float64)
+            if initial.shape != (K, len(words)):
                 raise ValueError(
-                    f"topics_init has the shape {given.shape}, expected {(K, len(words))}: topics by words."
+                    f"topics_init has the shape {initial.shape}, expected {(K, len(words))}: topics by words."
                 )
-            if not ((given >= 0).all() and given.sum(axis=1).all()):
+            if not ((initial >= 0).all() and initial.sum(axis=1).all()):
                 raise ValueError("topics_init has negative weights, or a topic without words.")
-            if (words[~given.any(axis=0)] > 0).any():
-                raise ValueError("topics_init has words of the documents in no topic: give each some weight.")
-            return (model(given),)
+            if (words[~initial.any(axis=0)] > 0).any():
+                raise ValueError(
+                    "topics_init has words of the documents in no topic: give each a positive weight."
+                )
+            return (model(initial),)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(
@@ -319,9 +321,9 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
-        """P(z given d): the weights of the topics in each document, new ones too (folding-in).
+        """Weights P(z given d) of the topics in each document. New documents are folded in.
 
-        A document without words has those of all documents together, P(z).
+        A document without words gets P(z).
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -337,7 +339,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
 
     @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
-        """log P(words given document) of each document, at the best weights for it.
+        """Log-likelihood log P(words given document) of each document, at its optimal weights.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
@@ -345,10 +347,10 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         return map_rows(lambda rows: _log_likelihood(self.model_, rows), X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Mean log-likelihood of a word; of word and document, in the form of co-occurrence.
+        """Mean log-likelihood per word; in the co-occurrence form, of word and document.
 
-        Of the documents that were fitted, it is the objective. New documents choose their weights too, so
-        they look a little better than they are; with more topics more so.
+        For the training documents, it is the objective. The weights of new documents are fitted too, so their
+        score is optimistic, and more so with more topics.
         """
         check_is_fitted(self)
         data = open_rows(self, X, None, sample_weight, reset=False)
@@ -357,34 +359,37 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         return float(total / words + joint)
 
     def perplexity(self, X: Any, sample_weight: Any = None) -> float:
-        """exp(-score): among how many equally probable words the model is at a loss."""
+        """Perplexity, exp(-score). Lower is better."""
         return float(np.exp(-self.score(X, None, sample_weight)))
 
     def sample(
         self, n_samples: int = 1, *, length: int = 100, document_topics: Any = None
     ) -> tuple[sp.csr_array, np.ndarray]:
-        """Documents drawn from the model, and which row of `document_topics` each is of.
+        """Draw documents from the model, and the row of `document_topics` of each.
 
         Parameters
         ----------
         n_samples : int, default=1
             Number of documents.
         length : int, default=100
-            Words in each.
+            Number of words in each document.
         document_topics : array of shape (n_documents, n_components), default=None
-            P(z given d) of documents, as `transform` gives, of which each drawn one has a row at random;
-            P(z) for all, if not given.
+            P(z given d) of documents, as from `transform`. Each drawn document uses a random row. If None,
+            all use P(z).
 
         Returns
         -------
         X : csr_array of shape (n_samples, n_features)
             Counts of words.
         documents : ndarray of shape (n_samples,)
-            Whose topics they have.
+            Index of the row of `document_topics` of each drawn document.
         """
         check_is_fitted(self)
         if n_samples < 1 or length < 0:
-            raise ValueError(f"n_samples={n_samples}, length={length}: expected one document at least.")
+            raise ValueError(
+                f"n_samples={n_samples}, length={length}: expected at least one document "
+                f"and a non-negative length."
+            )
         theta = np.atleast_2d(self.weights_ if document_topics is None else document_topics)
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))

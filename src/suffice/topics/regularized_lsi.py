@@ -1,4 +1,4 @@
-"""Regularised latent semantic indexing: sparse topics, and documents by ridge regression on them.
+"""Regularized latent semantic indexing (RLSI): sparse topics, and documents by ridge regression on them.
 
 Wang, Xu, Li and Craswell, "Regularized latent semantic indexing", 2011.
 """
@@ -33,7 +33,7 @@ SWEEPS = 20
 
 @dataclass(frozen=True, eq=False)
 class DocumentSums(Statistics):
-    """Of documents V: all that the squared error is made of, for any topics."""
+    """Sums over documents V that determine the squared error for any topics."""
 
     weight: float
     square: float  # of all entries of X
@@ -43,14 +43,14 @@ class DocumentSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class SparseTopics(Model):
-    """X near V U: |X - V U|^2 + of_topics |U| + of_documents |V|^2, where |U| adds up absolute values."""
+    """X ≈ V U, which minimizes |X - V U|^2 + of_topics |U|_1 + of_documents |V|^2."""
 
     topics: Annotated[np.ndarray, "(K, D)"]  # U
     of_topics: float
     of_documents: float
 
     def documents(self, X: Any) -> np.ndarray:
-        """V: of each row by ridge regression on the topics, (N, K)."""
+        """V by ridge regression of each row on the topics, (N, K)."""
         U = self.topics
         return solve_positive(
             U @ U.T + self.of_documents * np.eye(len(U)), times(X, np.ascontiguousarray(U.T)).T
@@ -64,7 +64,7 @@ class SparseTopics(Model):
         return DocumentSums(float(weight.sum()), square, V.T.dot(G), transposed_times(X, G))
 
     def estimate(self, s: DocumentSums) -> Self:
-        """The weights of each word by lasso on the documents, one topic after the other."""
+        """The weights of each word, by the lasso on the documents (coordinate descent)."""
         U, curve = np.ascontiguousarray(self.topics.T), np.diag(s.gram)
         for _ in range(SWEEPS):
             before = U.copy()
@@ -84,10 +84,10 @@ class SparseTopics(Model):
 
 
 class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
-    """Regularised latent semantic indexing: X, documents by words, is near documents times sparse topics.
+    """Regularized latent semantic indexing (RLSI): documents by words are approximated with sparse topics.
 
-    Topics need not be orthogonal, and most words have weight zero in each. Given the topics, documents are
-    found each by itself; given the documents, words are; so corpora larger than memory are read once in each
+    Topics need not be orthogonal, and most words have weight zero in each. Given the topics, each document is
+    fitted by itself; given the documents, each word is. So corpora larger than memory are read once per
     iteration.
 
     Parameters
@@ -95,17 +95,17 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     n_components : int, default=2
         Number of topics.
     topic_penalty : float, default=1.0
-        Strength of the penalty on the absolute weights of words in topics.
+        Strength of the l1 penalty on the weights of words in topics.
     document_penalty : float, default=1.0
-        Strength of the penalty on the squared coordinates of documents.
+        Strength of the l2 penalty on the coordinates of documents.
     tol : float, default=1e-4
-        Converged when the objective falls by less than this part of it.
+        Tolerance of the stopping criterion: the relative decrease of the objective.
     max_iter : int, default=100
-        Iterations at most.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the columns by which the singular axes are found, where topics start.
+        Seed for the initialization by randomized SVD.
     checkpoint : str or path, default=None
-        File in which progress is kept while the fit runs; a fit that was killed goes on from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -114,11 +114,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     n_iter_ : int
         Number of iterations.
     trace_ : ndarray of shape (n_iter_,)
-        Objective at the beginning of each iteration.
+        Objective at the start of each iteration.
     converged_ : bool
-        Whether the objective settled.
+        Whether the fit converged.
     stopped_because_ : str
-        Why the iterations ended.
+        Reason why the iterations stopped.
     model_ : SparseTopics
         The fitted model.
     statistics_ : DocumentSums
@@ -171,11 +171,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         Parameters
         ----------
         X : array, CSR, table, Parquet scan or distributed data set
-            Documents by words. See `suffice.rows` for tables that hold their weight.
+            Documents by words. To name the column of weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional
-            Weights of the documents: two is the document twice, zero is its absence.
+            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         return map_rows(self.model_.documents, read_rows(self, X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Documents from coordinates."""
+        """Map coordinates back to documents."""
         check_is_fitted(self)
         return np.asarray(X) @ self.components_
 

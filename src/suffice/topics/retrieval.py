@@ -1,4 +1,4 @@
-"""Documents ranked by their similarity to a query: the vector space model. Li ch. 17."""
+"""Retrieval in the vector space model: documents ranked by their similarity to a query. Li ch. 17."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..inputs import open_rows
 
 
 class Reader(BaseEstimator):
-    """What rows must be that are read and not learnt from: numbers, dense or sparse."""
+    """Checks of rows that are read and not fitted: numbers, dense or sparse."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -25,7 +25,7 @@ class Reader(BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class Best(Value):
-    """Of rows in order, how many there are, and the places and scores of those that score best."""
+    """Number of rows, and the indices and scores of the best."""
 
     rows: int
     places: Annotated[np.ndarray, "int (M,)"]
@@ -52,25 +52,26 @@ def _scored(query: np.ndarray, cosine: bool, size: int, block: Any) -> Best:
 def rank_documents(
     query: Any, X: Any, *, measure: str = "cosine", n_best: int = 10
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The documents most similar to a query, the best first: one pass, wherever they are.
+    """Rank the documents most similar to a query, in one pass.
 
     Parameters
     ----------
     query : array or CSR of shape (n_features,) or (1, n_features)
-        The query as a document: counts or weights of words, or coordinates of topics, as the rows of X are.
+        The query, in the representation of the rows of X: counts or weights of words, or coordinates of
+        topics.
     X : array, CSR, described table, scan or distributed data set
         The documents.
     measure : {'cosine', 'inner'}, default='cosine'
         Cosine of the angle between the document and the query, or their inner product.
     n_best : int, default=10
-        How many documents.
+        Number of documents to return.
 
     Returns
     -------
     places : ndarray of shape (n_best,)
-        The numbers of the rows; of documents that are equally similar, the first come first.
+        Indices of the rows, most similar first. Ties are in the order of the rows.
     scores : ndarray of shape (n_best,)
-        Their similarity to the query.
+        Similarities to the query.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def rank_documents(
     if measure not in ("cosine", "inner"):
         raise ValueError(f"measure={measure!r} is unknown: use 'cosine' or 'inner'.")
     if n_best < 1:
-        raise ValueError(f"n_best={n_best}: there must be one at least.")
+        raise ValueError(f"n_best must be at least 1; got n_best={n_best}.")
     query = query.toarray() if sp.issparse(query) else np.asarray(query)
     query = check_array(np.atleast_2d(query), dtype=np.float64, input_name="query")
     reader = Reader()

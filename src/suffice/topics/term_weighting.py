@@ -1,4 +1,4 @@
-"""Weights of words in documents: by how often they occur in the document, and in how few documents.
+"""Term weighting (tf-idf) of counts of words.
 
 Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988; Li ch. 17; Gong and Xu
 ch. 3.
@@ -26,7 +26,7 @@ from ..inputs import read_rows
 
 
 def _by_document(x: np.ndarray, X: sp.csr_array, reduce: Any) -> np.ndarray:
-    """For each entry x of the rows X, the sum or the largest of its row."""
+    """For each entry x of the rows X, the sum or the maximum of its row."""
     full = np.flatnonzero(np.diff(X.indptr))
     return np.repeat(reduce.reduceat(x, X.indptr[full]), np.diff(X.indptr)[full]) if len(full) else x
 
@@ -50,7 +50,7 @@ COLLECTION: dict[str | None, Callable[[float, np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequencies(Statistics):
-    """The weight of all documents, and of those that have each word."""
+    """Total weight of the documents, and of those that contain each word."""
 
     weight: float
     documents: Annotated[np.ndarray, "(V,)"]
@@ -58,7 +58,7 @@ class DocumentFrequencies(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Weights(Model):
-    """A word weighs its local weight in the document times its weight in the collection."""
+    """Term weights: the local weight in the document times the weight in the collection."""
 
     of_words: Annotated[np.ndarray, "(V,)"]  # in the collection
     local: str
@@ -67,14 +67,14 @@ class Weights(Model):
 
     def summarize(self, block: Any) -> DocumentFrequencies:
         X = _without_zeros(block.X)
-        there = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
-        return DocumentFrequencies(float(block.weight.sum()), there.T.dot(block.weight))
+        present = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        return DocumentFrequencies(float(block.weight.sum()), present.T.dot(block.weight))
 
     def estimate(self, s: DocumentFrequencies) -> Self:
         return self.replace(of_words=COLLECTION[self.collection](s.weight, s.documents))
 
     def weigh(self, X: Any) -> sp.csr_array:
-        """The rows of counts X, weighed."""
+        """The weighted rows of counts X."""
         X = _without_zeros(X)
         x = LOCAL[self.local](X.data, X) * self.of_words[X.indices]
         X = sp.csr_array((x, X.indices, X.indptr), X.shape)
@@ -90,9 +90,10 @@ def _without_zeros(X: Any) -> sp.csr_array:
 
 
 class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
-    """Weigh the words of documents: local weight times weight in the collection, then a norm.
+    """Weight the words of documents (tf-idf and variants): local times collection weight, then a norm.
 
-    With tf the count of a word in a document, N the number of documents and n of those that have the word:
+    With tf the count of a word in a document, N the number of documents and n the number of those with the
+    word:
 
     ============== =========================================
     ``local``
@@ -113,27 +114,27 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
     'smooth_idf'   log((1 + N) / (1 + n)) + 1
     ============== =========================================
 
-    A word that a document has not weighs nothing in it. The tf-idf of Li is `relative` by `idf` without a
-    norm; that of Gong and Xu `frequency` by `idf` to unit length; that of scikit-learn `frequency` by
-    `smooth_idf` to unit length.
+    Words that do not occur in a document have weight zero. The tf-idf of Li is 'relative' with 'idf' and no
+    norm; that of Gong and Xu 'frequency' with 'idf' and the l2 norm; that of scikit-learn 'frequency' with
+    'smooth_idf' and the l2 norm.
 
     Parameters
     ----------
     local : {'frequency', 'relative', 'binary', 'augmented', 'log', 'sublinear'}, default='frequency'
-        The weight of a word in a document.
+        Local weight: of a word in a document.
     collection : {'idf', 'smooth_idf', None}, default='idf'
-        Its weight in the collection.
+        Weight of a word in the collection.
     norm : {'l2', 'l1', None}, default='l2'
-        To which the weights of a document are scaled.
+        Norm to which the weights of a document are scaled.
 
     Attributes
     ----------
     idf_ : ndarray of shape (n_features,)
-        The weight of each word in the collection.
+        Weight of each word in the collection.
     model_ : Weights
         The fitted model.
     statistics_ : DocumentFrequencies
-        What was summed, to which `partial_fit` adds.
+        The sums. `partial_fit` adds to them.
 
     Examples
     --------
@@ -175,14 +176,14 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         return {"idf_": model.of_words}
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add documents to those already seen; the result is that of one `fit` to all of them."""
+        """Update the model with more documents. The result equals one `fit` to all documents."""
         return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> Any:
-        """The weights of the words: CSR if the counts are, else an array.
+        """Weight the words: CSR if the counts are CSR, else an array.
 
-        Of a table that describes sparse rows it returns a description anew: its rows are weighed when they
+        For a described table of sparse rows it returns another description: the rows are weighted when they
         are read.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
