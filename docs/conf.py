@@ -20,6 +20,18 @@ import suffice  # noqa: E402
 
 reference_pages.write(HERE / "reference" / "generated")
 
+
+def speed_table() -> str:
+    """The rows of the benchmarks beside scikit-learn, with the columns that fit on the first page."""
+    text = (HERE / "guides" / "benchmarks_table.md").read_text(encoding="utf-8")
+    size, *rows = re.findall(r".+", text.partition("## Beside scikit-learn")[2].partition("\n## ")[0])
+    table = ["|".join(row.split("|")[:5]) + "|" for row in rows]
+    return "\n".join([f"{size} {text.splitlines()[0]}", "", *table, ""])
+
+
+(HERE / "generated").mkdir(exist_ok=True)
+(HERE / "generated" / "speed.md").write_text(speed_table(), encoding="utf-8")
+
 project = "suffice"
 author = "The suffice developers"
 copyright = f"{author}, BSD-3-Clause"
@@ -31,6 +43,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # MathJax from the site itself: pages show formulas without the internet
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 # Links into other projects need their inventories from the internet; builds without it stay possible.
@@ -47,6 +61,7 @@ intersphinx_mapping = {
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
+    "generated",  # included in index.md
     "guides/benchmarks_table.md",
     "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
@@ -63,6 +78,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "suffice"
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "suffice"},
@@ -79,6 +95,9 @@ html_theme_options = {
     "footer_end": [],
 }
 
+copybutton_prompt_text = r">>> |\.\.\. "  # copied without them
+copybutton_prompt_is_regexp = True
+
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -90,6 +109,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "doc_module": ("suffice",),
+    "backreferences_dir": "gallery/backreferences",  # "Examples using" on the pages of classes
     "reference_url": {"suffice": None},
     "download_all_examples": False,
     "show_signature": False,
