@@ -99,3 +99,10 @@ def test_no_code_escapes(page):
     for language, line, code in blocks(page.read_text(encoding="utf-8")):
         assert language in ("python", "bash", "text") or language.startswith("{"), (page, line, language)
         assert language == "python" or ">>> " not in code, (page, line)
+
+
+def test_the_flow_chart_leads_to_guides():
+    """Sphinx does not look at the links of a picture."""
+    links = re.findall(r'href="(\w+)\.html"', (ROOT / "docs/_static/choosing.svg").read_text(encoding="utf-8"))
+    assert links
+    assert not [name for name in links if not (ROOT / "docs" / "guides" / f"{name}.md").exists()]
