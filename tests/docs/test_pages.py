@@ -103,6 +103,8 @@ def test_no_code_escapes(page):
 
 def test_the_flow_chart_leads_to_guides():
     """Sphinx does not look at the links of a picture."""
-    links = re.findall(r'href="(\w+)\.html"', (ROOT / "docs/_static/choosing.svg").read_text(encoding="utf-8"))
+    links = re.findall(
+        r'href="(\w+)\.html"', (ROOT / "docs/_static/choosing.svg").read_text(encoding="utf-8")
+    )
     assert links
     assert not [name for name in links if not (ROOT / "docs" / "guides" / f"{name}.md").exists()]

@@ -83,10 +83,25 @@ class HITS(OfLinks):
     statistics_ : LinkMass
         What was summed in the last pass.
 
+    See Also
+    --------
+    PageRank : One score for each node.
+    suffice.plot.RankDisplay : Plots scores.
+
     Notes
     -----
     The first singular vector is unique where the links hold together. Of a graph in parts the scores are
     those of the strongest part; where two are as strong, those that a start from equal scores leads to.
+
+    With the matrix A of the links, hub scores h and authority scores a solve
+
+    .. math::
+
+        a ∝ A^T h, \\qquad h ∝ A a.
+
+    References
+    ----------
+    * Kleinberg (1999), "Authoritative sources in a hyperlinked environment", Journal of the ACM 46.
 
     Examples
     --------

@@ -205,10 +205,27 @@ class MarkovChain(DensityMixin, Estimator):
     statistics_ : TransitionCounts
         What was counted, to which nothing was added.
 
+    See Also
+    --------
+    suffice.sequence.HiddenMarkovModel : States that are not observed.
+    suffice.ranking.PageRank : A chain on the links of a graph.
+
     Notes
     -----
     Probabilities are the shares of the counts. A state at which sequences end, and which nothing ever
     followed, is followed by all states alike.
+
+    With n_ij the number of steps from state i to state j, the matrix and the stationary distribution are
+
+    .. math::
+
+        P_{ij} = \\frac{n_{ij}}{∑_k n_{ik}}, \\qquad π = π P.
+
+    References
+    ----------
+    * Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov
+      chains", Operations Research 33.
+    * Kemeny and Snell (1960), Finite Markov Chains, Van Nostrand.
 
     Examples
     --------
