@@ -137,6 +137,15 @@ def shapes(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
             lines[n] = first + colon + re.sub(r"_\b", r"\\_", kind)
 
 
+def operators(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In formulas, sums and products have their limits below and above; docstrings have the plain signs."""
+    inside = False
+    for n, line in enumerate(lines):
+        inside = line.startswith(".. math::") or (inside and (not line or line.startswith(" ")))
+        if inside:
+            lines[n] = line.replace("∑", r"\sum").replace("∏", r"\prod").replace("∫", r"\int ")
+
+
 def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """The fields of values are documented by the comments beside them; put them where readers look."""
     if what != "class" or not dataclasses.is_dataclass(thing) or "Attributes" in lines:
@@ -154,5 +163,5 @@ def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
 
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", ours_only)
-    for change in (fields, shapes):
+    for change in (fields, shapes, operators):
         app.connect("autodoc-process-docstring", change, priority=100)  # before numpydoc reads them
