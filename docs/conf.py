@@ -79,6 +79,10 @@ html_title = "suffice"
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+# Pages of the first level without pages below have nothing to list at the side.
+html_sidebars = {
+    page: [] for page in ("guides/getting_started", "guides/benchmarks", "contributing", "changelog")
+}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "suffice"},
