@@ -21,6 +21,18 @@ import suffice  # noqa: E402
 reference_pages.write(HERE / "reference" / "generated")
 (HERE / "concepts" / "guarantees_table.md").write_text(reference_pages.guarantees(), encoding="utf-8")
 
+
+def speed_table() -> str:
+    """The rows of the benchmarks beside scikit-learn, with the columns that fit on the first page."""
+    text = (HERE / "guides" / "benchmarks_table.md").read_text(encoding="utf-8")
+    size, *rows = re.findall(r".+", text.partition("## Beside scikit-learn")[2].partition("\n## ")[0])
+    table = ["|".join(row.split("|")[:5]) + "|" for row in rows]
+    return "\n".join([f"{size} {text.splitlines()[0]}", "", *table, ""])
+
+
+(HERE / "generated").mkdir(exist_ok=True)
+(HERE / "generated" / "speed.md").write_text(speed_table(), encoding="utf-8")
+
 project = "suffice"
 author = "The suffice developers"
 copyright = f"{author}, BSD-3-Clause"
@@ -32,6 +44,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # MathJax from the site itself: pages show formulas without the internet
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 # Links into other projects need their inventories from the internet; builds without it stay possible.
@@ -48,6 +62,7 @@ intersphinx_mapping = {
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
     "_build",
+    "generated",  # included in index.md
     "guides/benchmarks_table.md",
     "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
@@ -65,6 +80,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "suffice"
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+# Pages of the first level without pages below have nothing to list at the side.
+html_sidebars = {
+    page: [] for page in ("guides/getting_started", "guides/benchmarks", "contributing", "changelog")
+}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "suffice"},
@@ -81,6 +101,9 @@ html_theme_options = {
     "footer_end": [],
 }
 
+copybutton_prompt_text = r">>> |\.\.\. "  # copied without them
+copybutton_prompt_is_regexp = True
+
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -92,6 +115,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "doc_module": ("suffice",),
+    "backreferences_dir": "gallery/backreferences",  # "Examples using" on the pages of classes
     "reference_url": {"suffice": None},
     "download_all_examples": False,
     "show_signature": False,
@@ -119,6 +143,15 @@ def shapes(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
             lines[n] = first + colon + re.sub(r"_\b", r"\\_", kind)
 
 
+def operators(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In formulas, sums and products have their limits below and above; docstrings have the plain signs."""
+    inside = False
+    for n, line in enumerate(lines):
+        inside = line.startswith(".. math::") or (inside and (not line or line.startswith(" ")))
+        if inside:
+            lines[n] = line.replace("∑", r"\sum").replace("∏", r"\prod").replace("∫", r"\int ")
+
+
 def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """The fields of values are documented by the comments beside them; put them where readers look."""
     if what != "class" or not dataclasses.is_dataclass(thing) or "Attributes" in lines:
@@ -136,5 +169,5 @@ def fields(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
 
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", ours_only)
-    for change in (fields, shapes):
+    for change in (fields, shapes, operators):
         app.connect("autodoc-process-docstring", change, priority=100)  # before numpydoc reads them

@@ -10,7 +10,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from suffice.additive import AdditiveModel, GeneralizedAdditiveModel, SmoothingSpline
+from suffice.additive import (
+    AdditiveModel,
+    GeneralizedAdditiveModel,
+    SmoothingSpline,
+)
 from suffice.plot import PartialEffectsDisplay
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
@@ -21,7 +25,9 @@ print(f"{'':5} {'degrees of freedom':>18} {'p-value':>9}")
 for name, freedom, p in zip(X.columns, model.edf_, model.p_values_, strict=True):
     print(f"{name:5} {freedom:18.1f} {p:9.2g}")
 
-_, axes = plt.subplots(2, 3, figsize=(8.7, 5.0), sharey=True, layout="constrained")
+_, axes = plt.subplots(
+    2, 3, figsize=(8.7, 5.0), sharey=True, layout="constrained"
+)
 PartialEffectsDisplay.from_estimator(model, ax=axes)
 plt.show()
 
@@ -51,6 +57,8 @@ plt.show()
 # Of two classes the functions add to the log-odds. Here they are those of progress above the median.
 
 above = GeneralizedAdditiveModel("binomial").fit(X, y > y.median())
-print(f"right: {above.score(X, y > y.median()):.0%}, after {above.n_iter_} passes")
+print(
+    f"right: {above.score(X, y > y.median()):.0%}, after {above.n_iter_} passes"
+)
 PartialEffectsDisplay.from_estimator(above, features=["bmi", "bp", "s5"])
 plt.show()

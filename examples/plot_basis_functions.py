@@ -17,7 +17,9 @@ from suffice.linear_model import BayesianLinearRegression
 from suffice.preprocessing import BasisFunctions
 
 rng = np.random.default_rng(1)
-x = np.sort(np.concatenate([rng.uniform(0.0, 0.45, 25), rng.uniform(0.7, 1.0, 15)]))[:, None]
+x = np.sort(
+    np.concatenate([rng.uniform(0.0, 0.45, 25), rng.uniform(0.7, 1.0, 15)])
+)[:, None]
 truth = lambda x: np.sin(2.0 * np.pi * x[:, 0] ** 2) + x[:, 0]  # noqa: E731
 y = truth(x) + 0.12 * rng.normal(size=len(x))
 grid = np.linspace(-0.1, 1.1, 241)[:, None]
@@ -36,10 +38,19 @@ kinds = {
 how = {"sharex": True, "height_ratios": [2, 1], "layout": "constrained"}
 figure, axes = plt.subplots(2, 4, figsize=(12.5, 5.6), **how)
 for column, (name, basis) in zip(axes.T, kinds.items(), strict=True):
-    line = BayesianLinearRegression(prior_precision="evidence", noise_precision="evidence")
+    line = BayesianLinearRegression(
+        prior_precision="evidence", noise_precision="evidence"
+    )
     curve = make_pipeline(basis, line).fit(x, y)
     mean, std = curve.predict(grid, return_std=True)
-    column[0].fill_between(grid[:, 0], mean - 2 * std, mean + 2 * std, color="#4338ca", alpha=0.15, lw=0)
+    column[0].fill_between(
+        grid[:, 0],
+        mean - 2 * std,
+        mean + 2 * std,
+        color="#4338ca",
+        alpha=0.15,
+        lw=0,
+    )
     column[0].plot(grid, mean, color="#4338ca", lw=2)
     column[0].plot(grid, truth(grid), color="0.4", lw=1, ls=":")
     column[0].plot(x, y, ".", color="#d97706", ms=6)
@@ -59,7 +70,10 @@ plt.show()
 # where samples can be drawn again.
 
 from suffice.linear_model import LinearRegression  # noqa: E402
-from suffice.model_selection import bias_variance_decomposition, replicate_predictions  # noqa: E402
+from suffice.model_selection import (  # noqa: E402
+    bias_variance_decomposition,
+    replicate_predictions,
+)
 
 points = np.linspace(0.0, 1.0, 40)[:, None]
 degrees = np.arange(1, 11)
@@ -74,7 +88,9 @@ parts = []
 for degree in degrees:
     method = make_pipeline(BasisFunctions(degree=degree), LinearRegression())
     fits = replicate_predictions(method, sample, points, n_replicates=200)
-    parts.append(bias_variance_decomposition(fits, truth(points), noise=0.09).mean())
+    parts.append(
+        bias_variance_decomposition(fits, truth(points), noise=0.09).mean()
+    )
 
 figure, ax = plt.subplots(figsize=(6.2, 3.6), layout="constrained")
 for name, color, label in (
@@ -82,7 +98,14 @@ for name, color, label in (
     ("variance", "#d97706", "variance"),
     ("mse", "0.3", "with the noise: the expected error"),
 ):
-    ax.plot(degrees, [part[name] for part in parts], "o-", ms=4, color=color, label=label)
+    ax.plot(
+        degrees,
+        [part[name] for part in parts],
+        "o-",
+        ms=4,
+        color=color,
+        label=label,
+    )
 ax.axhline(0.09, color="0.6", lw=1, ls=":", label="the noise alone")
 ax.set(xlabel="degree", ylabel="squared error", xticks=degrees, ylim=(0, 0.3))
 ax.legend(frameon=False)

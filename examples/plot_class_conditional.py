@@ -28,18 +28,35 @@ models = {
     "diag: naive Bayes": ClassConditional("diag"),
     "tied: linear": ClassConditional("tied"),
     "full: quadratic": ClassConditional("full"),
-    "tied, two components a class": ClassConditional("tied", n_components=2, random_state=0),
+    "tied, two components a class": ClassConditional(
+        "tied", n_components=2, random_state=0
+    ),
 }
 COLORS = np.array(["#0f766e", "#d97706"])
-grid = np.stack(np.meshgrid(np.linspace(-6, 6, 160), np.linspace(-6, 6, 160)), axis=-1)
+grid = np.stack(
+    np.meshgrid(np.linspace(-6, 6, 160), np.linspace(-6, 6, 160)), axis=-1
+)
 
-figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 4, figsize=(13, 3.6), sharex=True, sharey=True, layout="constrained"
+)
 for ax, (name, model) in zip(axes, models.items(), strict=True):
     p = model.fit(X, y).predict_proba(grid.reshape(-1, 2))[:, 1].reshape(160, 160)
-    ax.contourf(grid[..., 0], grid[..., 1], p, np.linspace(0, 1, 11), cmap="BrBG_r", alpha=0.35)
-    ax.contour(grid[..., 0], grid[..., 1], p, [0.5], colors="black", linewidths=1.2)
+    ax.contourf(
+        grid[..., 0],
+        grid[..., 1],
+        p,
+        np.linspace(0, 1, 11),
+        cmap="BrBG_r",
+        alpha=0.35,
+    )
+    ax.contour(
+        grid[..., 0], grid[..., 1], p, [0.5], colors="black", linewidths=1.2
+    )
     ax.scatter(*X.T, s=6, c=COLORS[y], linewidths=0)
-    ax.set_title(f"{name}\n{model.score(new, truth):.0%} of new rows", fontsize=10)
+    ax.set_title(
+        f"{name}\n{model.score(new, truth):.0%} of new rows", fontsize=10
+    )
     ax.set(xticks=[], yticks=[], xlim=(-6, 6), ylim=(-6, 6))
 plt.show()
 
@@ -58,7 +75,13 @@ for known in shares:
         label = np.full(len(X), -1)
         label[order[:known]] = y[order[:known]]
         labelled = label >= 0
-        family = {"family": "tied", "n_components": 2, "unlabelled": -1, "n_init": 3, "random_state": seed}
+        family = {
+            "family": "tied",
+            "n_components": 2,
+            "unlabelled": -1,
+            "n_init": 3,
+            "random_state": seed,
+        }
         few = ClassConditional(**family).fit(X[labelled], label[labelled])
         all_rows = ClassConditional(**family).fit(X, label)
         scores.append([few.score(new, truth), all_rows.score(new, truth)])
@@ -69,11 +92,26 @@ for known in shares:
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 ax.semilogx(shares, alone, "o-", color="#0f766e")
 ax.semilogx(shares, together, "o-", color="#d97706")
-ax.annotate("all 600 rows", (shares[1], together[1]), (6, 6), textcoords="offset points", color="#d97706")
 ax.annotate(
-    "labelled rows alone", (shares[1], alone[1]), (8, -12), textcoords="offset points", color="#0f766e"
+    "all 600 rows",
+    (shares[1], together[1]),
+    (6, 6),
+    textcoords="offset points",
+    color="#d97706",
 )
-ax.set(xlabel="rows that have a label", ylabel="share of new rows right", xticks=shares, xticklabels=shares)
+ax.annotate(
+    "labelled rows alone",
+    (shares[1], alone[1]),
+    (8, -12),
+    textcoords="offset points",
+    color="#0f766e",
+)
+ax.set(
+    xlabel="rows that have a label",
+    ylabel="share of new rows right",
+    xticks=shares,
+    xticklabels=shares,
+)
 ax.minorticks_off()
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -24,7 +24,9 @@ X, y = data.data / data.data.std(), data.target
 # coefficients of opposite signs.
 
 lasso, ridge = LassoCV().fit(X, y), Ridge(10.0).fit(X, y)
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 2, figsize=(11, 4.2), sharey=True, layout="constrained"
+)
 for ax, model in zip(axes, (lasso, ridge), strict=True):
     CoefficientPathDisplay.from_estimator(model, ax=ax)
     ax.set_title(type(model).__name__)
@@ -36,10 +38,14 @@ plt.show()
 # of the ten features, each by how probable it is, and says how probable it is that a feature matters. It
 # too reads the data once.
 
-average = BayesianModelAveraging(prior_precision=0.003, noise_precision="evidence").fit(X, y)
+average = BayesianModelAveraging(
+    prior_precision=0.003, noise_precision="evidence"
+).fit(X, y)
 order = np.argsort(average.inclusion_probabilities_)
 figure, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
-ax.barh(X.columns[order], average.inclusion_probabilities_[order], color="#0072b2")
+ax.barh(
+    X.columns[order], average.inclusion_probabilities_[order], color="#0072b2"
+)
 ax.set(xlabel="probability that it matters", xlim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

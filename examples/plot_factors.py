@@ -22,7 +22,11 @@ nmf = NMF(K, random_state=0, max_iter=1000).fit(X)
 sparse = NMF(K, random_state=0, max_iter=1000, alpha_W=0.03, l1_ratio=1.0).fit(X)
 
 print(f"{'':28} {'left of X':>10} {'entries that are zero':>22}")
-for name, model in {"singular axes": svd, "parts": nmf, "parts, absolute penalty": sparse}.items():
+for name, model in {
+    "singular axes": svd,
+    "parts": nmf,
+    "parts, absolute penalty": sparse,
+}.items():
     rest = X - model.inverse_transform(model.transform(X))
     zero = (np.abs(model.components_) < 1e-9).mean()
     print(f"{name:28} {(rest**2).sum() / (X**2).sum():10.1%} {zero:22.0%}")
@@ -33,7 +37,9 @@ for name, model in {"singular axes": svd, "parts": nmf, "parts, absolute penalty
 
 figure, axes = plt.subplots(3, K, figsize=(12, 3.4), layout="constrained")
 for row, (name, model) in zip(
-    axes, {"singular axes": svd, "parts": nmf, "sparser parts": sparse}.items(), strict=True
+    axes,
+    {"singular axes": svd, "parts": nmf, "sparser parts": sparse}.items(),
+    strict=True,
 ):
     for axis, component in zip(row, model.components_, strict=True):
         most = np.abs(component).max() or 1.0
@@ -51,13 +57,19 @@ shown = [3, 8, 22]
 figure, axes = plt.subplots(len(shown), 6, figsize=(9, 4.4), layout="constrained")
 for row, n in zip(axes, shown, strict=True):
     largest = np.argsort(W[n] * np.linalg.norm(nmf.components_, axis=1))[::-1][:4]
-    pictures = [X[n], W[n] @ nmf.components_, *(W[n, k] * nmf.components_[k] for k in largest)]
+    pictures = [
+        X[n],
+        W[n] @ nmf.components_,
+        *(W[n, k] * nmf.components_[k] for k in largest),
+    ]
     for axis, picture in zip(row, pictures, strict=True):
         axis.imshow(picture.reshape(8, 8), cmap="Reds", vmin=0, vmax=16)
         axis.set(xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
 for axis, title in zip(
-    axes[0], ["a digit", "all parts", "first part", "second", "third", "fourth"], strict=True
+    axes[0],
+    ["a digit", "all parts", "first part", "second", "third", "fourth"],
+    strict=True,
 ):
     axis.set_title(title, fontsize=10)
 plt.show()
@@ -66,14 +78,28 @@ plt.show()
 # From the same start, three ways to improve the factors. No loss ever rises.
 
 rng = np.random.default_rng(0)
-start = {"W": rng.uniform(0.1, 1.0, (len(X), K)), "H": rng.uniform(0.1, 1.0, (K, 64))}
+start = {
+    "W": rng.uniform(0.1, 1.0, (len(X), K)),
+    "H": rng.uniform(0.1, 1.0, (K, 64)),
+}
 figure, axis = plt.subplots(figsize=(7, 3.4), layout="constrained")
-for solver, color in {"cd": "#0072b2", "mu": "#d55e00", "gradient": "#009e73"}.items():
+for solver, color in {
+    "cd": "#0072b2",
+    "mu": "#d55e00",
+    "gradient": "#009e73",
+}.items():
     model = NMF(K, init="custom", solver=solver, tol=1e-12, max_iter=300)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is meant to stop before it has converged
+        warnings.simplefilter(
+            "ignore"
+        )  # it is meant to stop before it has converged
         model.fit(X, **start)
-    axis.loglog(np.arange(1, model.n_iter_ + 1), 2.0 * model.trace_ / (X**2).sum(), color=color, label=solver)
+    axis.loglog(
+        np.arange(1, model.n_iter_ + 1),
+        2.0 * model.trace_ / (X**2).sum(),
+        color=color,
+        label=solver,
+    )
 axis.set(xlabel="iteration", ylabel="left of X")
 axis.legend(frameon=False)
 axis.spines[["top", "right"]].set_visible(False)

@@ -13,7 +13,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from suffice.mixture import GaussianMixture
-from suffice.plot import ConvergenceDisplay, SegmentsDisplay, TransitionDisplay, TrellisDisplay
+from suffice.plot import (
+    ConvergenceDisplay,
+    SegmentsDisplay,
+    TransitionDisplay,
+    TrellisDisplay,
+)
 from suffice.sequence import HiddenMarkovModel
 
 rng = np.random.default_rng(3)
@@ -23,7 +28,10 @@ state = [0]
 while len(state) < 600:
     state.append(rng.choice(3, p=stay[state[-1]]))
 state = np.array(state)
-mean, spread = np.array([[0.0, 0.0], [1.5, 2.0], [3.0, 1.0]]), np.array([[0.5, 0.6], [0.9, 0.9], [1.2, 0.9]])
+mean, spread = (
+    np.array([[0.0, 0.0], [1.5, 2.0], [3.0, 1.0]]),
+    np.array([[0.5, 0.6], [0.9, 0.9], [1.2, 0.9]]),
+)
 X = mean[state] + spread[state] * rng.normal(size=(600, 2))
 X[rng.random(X.shape) < 0.2] = np.nan
 X[300:360] = np.nan
@@ -42,16 +50,27 @@ def named(labels, mean):
 
 by_chain = named(model.predict(X), model.model_.emission.mean)
 by_step = named(mixture.predict(X), mixture.means_)
-for title, found in (("each step by itself", by_step), ("hidden Markov model", by_chain)):
-    print(f"{title:20} right in {np.mean(found == names[state]):.1%} of the steps")
+for title, found in (
+    ("each step by itself", by_step),
+    ("hidden Markov model", by_chain),
+):
+    print(
+        f"{title:20} right in {np.mean(found == names[state]):.1%} of the steps"
+    )
 
 # %%
 # The strips: what was true, and what was decoded. In the dead hour the mixture can only name its largest
 # component. The chain knows in which state the hour began and in which it ended.
 
-figure, axes = plt.subplots(2, 1, figsize=(10, 6.4), sharex=True, layout="constrained")
-for ax, title, found in zip(axes, ("by itself", "in a chain"), (by_step, by_chain), strict=True):
-    SegmentsDisplay.from_predictions(X, found, true=names[state], labels=names, ax=ax)
+figure, axes = plt.subplots(
+    2, 1, figsize=(10, 6.4), sharex=True, layout="constrained"
+)
+for ax, title, found in zip(
+    axes, ("by itself", "in a chain"), (by_step, by_chain), strict=True
+):
+    SegmentsDisplay.from_predictions(
+        X, found, true=names[state], labels=names, ax=ax
+    )
     ax.set(title=f"each step {title}", ylabel="vibration, current")
 axes[0].set_xlabel("")
 plt.show()
@@ -71,7 +90,11 @@ plt.show()
 # %%
 # And how the fit went.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=[1, 1.4], layout="constrained")
-TransitionDisplay(model.transmat_[np.ix_(order, order)], names.tolist()).plot(left)
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10, 3.6), width_ratios=[1, 1.4], layout="constrained"
+)
+TransitionDisplay(model.transmat_[np.ix_(order, order)], names.tolist()).plot(
+    left
+)
 ConvergenceDisplay.from_estimator(model, ax=right)
 plt.show()

@@ -22,17 +22,25 @@ rng = np.random.default_rng(1)
 center = np.array([[-2.0, -1.0], [0.0, 1.5], [2.0, -1.0]])
 X = center[rng.integers(3, size=8000)] + rng.normal(size=(8000, 2)) * [1.0, 0.6]
 blocks = np.split(X, 8)
-start = Mixture(np.ones(3) / 3, FullGaussian(X[:3], np.tile(np.eye(2), (3, 1, 1)), reg=1e-6))
+start = Mixture(
+    np.ones(3) / 3, FullGaussian(X[:3], np.tile(np.eye(2), (3, 1, 1)), reg=1e-6)
+)
 
 # An array. The precision of the start is the identity, as is its covariance.
-part = {"weights_init": start.weight, "means_init": X[:3], "precisions_init": start.component.covariance}
+part = {
+    "weights_init": start.weight,
+    "means_init": X[:3],
+    "precisions_init": start.component.covariance,
+}
 estimator = GaussianMixture(3, **part, tol=1e-10, max_iter=500).fit(X)
 fits = {"an array": (estimator.model_, estimator.trace_)}
 
 # Blocks, by hand: each is summarized by itself, the summaries are added, the sum makes the next model.
 model, trace = start, []
 for _ in range(estimator.n_iter_):
-    summaries = [suffice.partition(block).fold(model.summarize) for block in blocks]
+    summaries = [
+        suffice.partition(block).fold(model.summarize) for block in blocks
+    ]
     s = sum(summaries[1:], summaries[0])
     model, trace = model.estimate(s), [*trace, s.log_likelihood / len(X)]
 fits["eight blocks, by hand"] = (model, np.array(trace))
@@ -40,13 +48,17 @@ fits["eight blocks, by hand"] = (model, np.array(trace))
 # A Parquet folder in place of the array.
 with tempfile.TemporaryDirectory() as folder:
     for n, block in enumerate(blocks):
-        pq.write_table(pa.table({"a": block[:, 0], "b": block[:, 1]}), f"{folder}/part-{n}.parquet")
+        pq.write_table(
+            pa.table({"a": block[:, 0], "b": block[:, 1]}),
+            f"{folder}/part-{n}.parquet",
+        )
     estimator.fit(suffice.scan_parquet(folder))
 fits["a Parquet folder"] = (estimator.model_, estimator.trace_)
 
 first = fits["an array"][0].component.mean
 for name, (model, _) in fits.items():
-    print(f"{name:22} differs in a mean by at most {np.abs(model.component.mean - first).max():.0e}")
+    difference = np.abs(model.component.mean - first).max()
+    print(f"{name:22} differs in a mean by at most {difference:.0e}")
 
 # %%
 # On the left, the colour of a row is its block. On the right, how far the mean log-likelihood, kept in
@@ -60,14 +72,22 @@ lines = [
     {"color": "white", "lw": 1.2, "ls": "--"},
 ]
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-left.scatter(*X.T, c=np.repeat(np.arange(8), 1000), s=2, cmap="GnBu", vmin=-4, zorder=0)
+left.scatter(
+    *X.T, c=np.repeat(np.arange(8), 1000), s=2, cmap="GnBu", vmin=-4, zorder=0
+)
 right.set_facecolor("#eef2f6")
 for (name, (model, trace)), line in zip(fits.items(), lines, strict=True):
-    for m, C in zip(model.component.mean, model.component.covariance, strict=True):
+    for m, C in zip(
+        model.component.mean, model.component.covariance, strict=True
+    ):
         left.plot(*(m[:, None] + np.linalg.cholesky(C) @ circle), **line)
     right.semilogy(trace[-1] - trace[:-1], label=name, **line)
 left.set(title="three fits, one on the other", xticks=[], yticks=[])
-right.set(title="three traces, one on the other", xlabel="iteration", ylabel="log-likelihood still to gain")
+right.set(
+    title="three traces, one on the other",
+    xlabel="iteration",
+    ylabel="log-likelihood still to gain",
+)
 right.legend(facecolor="#cbd5e1", edgecolor="none")
 left.spines[:].set_visible(False)
 right.spines[:].set_visible(False)

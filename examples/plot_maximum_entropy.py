@@ -20,14 +20,28 @@ from suffice.linear_model import (
 )
 
 faces = np.arange(1, 7)
-figure, axes = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 3, figsize=(9, 2.8), sharey=True, layout="constrained"
+)
 for axis, mean in zip(axes, (3.5, 4.5, 5.4), strict=True):
     entropy = maximum_entropy_distribution(faces, mean)
     squares = minimum_norm_distribution(faces, mean)
-    axis.bar(faces, entropy.probability, color="#0072b2", width=0.7, label="largest entropy")
-    axis.plot(faces, squares.probability, "o", color="#d55e00", label="least squares")
+    axis.bar(
+        faces,
+        entropy.probability,
+        color="#0072b2",
+        width=0.7,
+        label="largest entropy",
+    )
+    axis.plot(
+        faces, squares.probability, "o", color="#d55e00", label="least squares"
+    )
     axis.axhline(0.0, color="black", lw=0.8)
-    axis.set(title=f"mean {mean}, entropy {entropy.entropy:.2f}", xlabel="face", xticks=faces)
+    axis.set(
+        title=f"mean {mean}, entropy {entropy.entropy:.2f}",
+        xlabel="face",
+        xticks=faces,
+    )
     axis.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("probability")
 axes[0].legend(frameon=False, fontsize=8, loc="upper left")
@@ -41,7 +55,11 @@ rng = np.random.default_rng(0)
 X = rng.uniform(-1.0, 1.0, size=(600, 2))
 inside = (X**2).sum(axis=1) < 0.5
 right = X[:, 0] > 0.2
-p = np.where(inside[:, None], [0.8, 0.1, 0.1], np.where(right[:, None], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]))
+p = np.where(
+    inside[:, None],
+    [0.8, 0.1, 0.1],
+    np.where(right[:, None], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]),
+)
 y = (rng.random((600, 1)) > p.cumsum(axis=1)).sum(axis=1)
 
 features = [
@@ -54,7 +72,11 @@ features = [
 # %%
 # All solvers go to the same place, by different ways. Iterative scaling moves each weight alone: by little.
 
-best = MaximumEntropy(features, C=np.inf, solver="newton", tol=1e-12).fit(X, y).trace_[-1]
+best = (
+    MaximumEntropy(features, C=np.inf, solver="newton", tol=1e-12)
+    .fit(X, y)
+    .trace_[-1]
+)
 colors = {
     "gis": "#d55e00",
     "iis": "#e69f00",
@@ -66,11 +88,19 @@ colors = {
 figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for solver, color in colors.items():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is meant to stop before it has converged
-        model = MaximumEntropy(features, C=np.inf, solver=solver, tol=1e-8, max_iter=60).fit(X, y)
+        warnings.simplefilter(
+            "ignore"
+        )  # it is meant to stop before it has converged
+        model = MaximumEntropy(
+            features, C=np.inf, solver=solver, tol=1e-8, max_iter=60
+        ).fit(X, y)
     above = np.maximum(model.trace_ - best, 1e-12)
     axis.loglog(np.arange(1, len(above) + 1), above, color=color, label=solver)
-axis.set(xlabel="iteration", ylabel="dual function above its least value", ylim=(1e-11, 1.0))
+axis.set(
+    xlabel="iteration",
+    ylabel="dual function above its least value",
+    ylim=(1e-11, 1.0),
+)
 axis.legend(frameon=False, fontsize=8)
 axis.spines[["top", "right"]].set_visible(False)
 plt.show()
@@ -97,9 +127,18 @@ for number, gain in zip(found.chosen, found.gains, strict=True):
 grid = np.linspace(-1.0, 1.0, 60)
 points = np.stack([part.ravel() for part in np.meshgrid(grid, grid)], axis=1)
 P = found.estimator.predict_proba(points).reshape(60, 60, 3)
-figure, axes = plt.subplots(1, 3, figsize=(9, 3), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 3, figsize=(9, 3), sharey=True, layout="constrained"
+)
 for c, axis in enumerate(axes):
-    image = axis.imshow(P[:, :, c], origin="lower", extent=(-1, 1, -1, 1), vmin=0, vmax=1, cmap="Blues")
+    image = axis.imshow(
+        P[:, :, c],
+        origin="lower",
+        extent=(-1, 1, -1, 1),
+        vmin=0,
+        vmax=1,
+        cmap="Blues",
+    )
     axis.scatter(*X[y == c].T, s=4, color="#d55e00")
     axis.set(title=f"class {c}")
 figure.colorbar(image, ax=axes, label="probability")

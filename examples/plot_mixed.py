@@ -51,20 +51,41 @@ new = pd.DataFrame(
     }
 )
 prior = np.diff(model.class_log_prior_).item()
-alone = [new.where(np.broadcast_to(new.columns == name, new.shape)) for name in new]
-shares = np.hstack([np.diff(model.predict_joint_log_proba(rows)) for rows in alone]) - prior
+alone = [
+    new.where(np.broadcast_to(new.columns == name, new.shape)) for name in new
+]
+shares = (
+    np.hstack([np.diff(model.predict_joint_log_proba(rows)) for rows in alone])
+    - prior
+)
 steps = np.cumsum(np.insert(shares, 0, prior, axis=1), axis=1)
-assert np.allclose(steps[:, -1], np.diff(model.predict_log_proba(new))[:, 0])  # they add up
+assert np.allclose(
+    steps[:, -1], np.diff(model.predict_log_proba(new))[:, 0]
+)  # they add up
 
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.3), sharex=True, sharey=True, layout="constrained")
-for ax, (_, row), step, p in zip(axes, new.iterrows(), steps, model.predict_proba(new)[:, 1], strict=True):
+figure, axes = plt.subplots(
+    1, 4, figsize=(12, 3.3), sharex=True, sharey=True, layout="constrained"
+)
+for ax, (_, row), step, p in zip(
+    axes, new.iterrows(), steps, model.predict_proba(new)[:, 1], strict=True
+):
     width = np.diff(step, prepend=0.0)
-    ax.barh(range(5), width, left=step - width, height=0.62, color=np.where(width > 0, "#d97706", "#0f766e"))
+    ax.barh(
+        range(5),
+        width,
+        left=step - width,
+        height=0.62,
+        color=np.where(width > 0, "#d97706", "#0f766e"),
+    )
     ax.vlines(step[:-1], np.arange(4), np.arange(1, 5), color="0.5", lw=0.8)
     ax.axvline(0.0, color="black", lw=0.8, zorder=0)
     for y, entry in enumerate(row, start=1):
         ax.annotate(
-            "missing" if pd.isna(entry) else str(entry), (5.4, y), ha="right", va="center", color="0.4"
+            "missing" if pd.isna(entry) else str(entry),
+            (5.4, y),
+            ha="right",
+            va="center",
+            color="0.4",
         )
     ax.set_title(f"late with probability {p:.2f}", fontsize=11)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -20,31 +20,56 @@ from suffice.svm import is_linearly_separable, novikoff_bound
 X, y = np.array([[3.0, 3.0], [4.0, 3.0], [1.0, 1.0]]), np.array([1, 1, -1])
 model = Perceptron(shuffle=False).fit(X, y)
 print("weights", model.coef_[0], "intercept", model.intercept_[0])
-print("mistakes", model.mistakes_[0], "of at most", round(novikoff_bound(X, y).bound))
+print(
+    "mistakes",
+    model.mistakes_[0],
+    "of at most",
+    round(novikoff_bound(X, y).bound),
+)
 
 # %%
 # Two classes that overlap. The plain perceptron ends wherever its last mistakes led it: its line differs with
 # the order of the rows, of which there are eight here. Those of the others hardly do.
 
-X, y = make_classification(300, 2, n_redundant=0, class_sep=0.9, flip_y=0.08, random_state=3)
+X, y = make_classification(
+    300, 2, n_redundant=0, class_sep=0.9, flip_y=0.08, random_state=3
+)
 print("a line separates them:", is_linearly_separable(X, y))
 
-figure, axes = plt.subplots(1, 4, figsize=(11, 3.2), sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 4, figsize=(11, 3.2), sharex=True, sharey=True, layout="constrained"
+)
 across = np.array([X[:, 0].min(), X[:, 0].max()])
-for ax, variant in zip(axes, ["plain", "averaged", "voted", "pocket"], strict=True):
+for ax, variant in zip(
+    axes, ["plain", "averaged", "voted", "pocket"], strict=True
+):
     shares = []
     for seed in range(8):
         model = Perceptron(variant=variant, random_state=seed).fit(X, y)
         shares.append(model.score(X, y))
         if variant == "voted":
-            sides = np.meshgrid(np.linspace(*across, 80), np.linspace(X[:, 1].min(), X[:, 1].max(), 80))
-            votes = model.decision_function(np.column_stack([side.ravel() for side in sides]))
-            ax.contour(*sides, votes.reshape(80, 80), [0.0], colors="0.25", linewidths=1.0)
+            sides = np.meshgrid(
+                np.linspace(*across, 80),
+                np.linspace(X[:, 1].min(), X[:, 1].max(), 80),
+            )
+            votes = model.decision_function(
+                np.column_stack([side.ravel() for side in sides])
+            )
+            ax.contour(
+                *sides,
+                votes.reshape(80, 80),
+                [0.0],
+                colors="0.25",
+                linewidths=1.0,
+            )
         else:
             w, b = model.coef_[0], model.intercept_[0]
             ax.plot(across, -(w[0] * across + b) / w[1], color="0.25", lw=1.0)
     ax.scatter(*X.T, c=np.array(["#0072b2", "#e69f00"])[y], s=9)
-    ax.set(title=f"{variant}: {np.mean(shares):.0%} right", ylim=(X[:, 1].min(), X[:, 1].max()))
+    ax.set(
+        title=f"{variant}: {np.mean(shares):.0%} right",
+        ylim=(X[:, 1].min(), X[:, 1].max()),
+    )
 plt.show()
 
 # %%
@@ -58,13 +83,19 @@ from suffice.plot import DecisionRegionsDisplay  # noqa: E402
 
 X, y = make_moons(200, noise=0.25, random_state=0)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
-kernel = Perceptron(algorithm="dual", kernel="rbf", gamma=1.0, variant="voted").fit(X, y)
+kernel = Perceptron(
+    algorithm="dual", kernel="rbf", gamma=1.0, variant="voted"
+).fit(X, y)
 DecisionRegionsDisplay.from_estimator(kernel, X, y, ax=axes[0])
 costly = BayesDecision(GaussianNB(), loss=[[0, 1], [5, 0]]).fit(X, y)
 DecisionRegionsDisplay.from_estimator(costly, X, y, ax=axes[1])
 doubtful = BayesDecision(GaussianNB(), reject_cost=0.15).fit(X, y)
 DecisionRegionsDisplay.from_estimator(doubtful, X, y, ax=axes[2])
-titles = ("kernel perceptron, by vote", "to miss class 1 costs five", "no decision costs 0.15")
+titles = (
+    "kernel perceptron, by vote",
+    "to miss class 1 costs five",
+    "no decision costs 0.15",
+)
 for ax, title in zip(axes, titles, strict=True):
     ax.set_title(title)
 plt.show()

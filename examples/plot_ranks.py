@@ -19,9 +19,14 @@ from suffice.ranking import HITS, PageRank
 
 library = Path(sysconfig.get_path("stdlib"))
 files = {path.stem: [path] for path in library.glob("*.py")}
-files |= {path.parent.name: sorted(path.parent.rglob("*.py")) for path in library.glob("*/__init__.py")}
+files |= {
+    path.parent.name: sorted(path.parent.rglob("*.py"))
+    for path in library.glob("*/__init__.py")
+}
 files = {
-    name: paths for name, paths in files.items() if name not in ("test", "idlelib", "lib2to3", "__future__")
+    name: paths
+    for name, paths in files.items()
+    if name not in ("test", "idlelib", "lib2to3", "__future__")
 }
 
 
@@ -36,7 +41,10 @@ def imports(path):
 
 source, target = [], []
 for name, paths in files.items():
-    for other in sorted({found for path in paths for found in imports(path)} & files.keys() - {name}):
+    for other in sorted(
+        {found for path in paths for found in imports(path)}
+        & files.keys() - {name}
+    ):
         source.append(name)
         target.append(other)
 
@@ -47,7 +55,11 @@ rank = PageRank().fit((source, target))
 seen = PageRank(restart={"asyncio": 1.0}).fit((source, target))
 hits = HITS().fit((source, target))
 
-found = {"PageRank": rank.scores_, "seen from asyncio": seen.scores_, "hubs": hits.hubs_}
+found = {
+    "PageRank": rank.scores_,
+    "seen from asyncio": seen.scores_,
+    "hubs": hits.hubs_,
+}
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.6), layout="constrained")
 for ax, (title, scores) in zip(axes, found.items(), strict=True):
     order = scores.argsort()[-14:]

@@ -16,15 +16,21 @@ from sklearn.datasets import load_digits
 
 from suffice.linear_model import LogisticRegression
 from suffice.naive_bayes import GaussianNB
-from suffice.sequence import ConditionalRandomField, HiddenMarkovModel, MaxMarginMarkovNetwork
+from suffice.sequence import (
+    ConditionalRandomField,
+    HiddenMarkovModel,
+    MaxMarginMarkovNetwork,
+)
 
 scans, digit = load_digits(return_X_y=True)
 side = np.linspace(-1.0, 1.0, 8)
-light = np.stack([np.ones((8, 8)), *np.meshgrid(side, side), np.outer(side, side)]).reshape(4, 64)
+light = np.stack(
+    [np.ones((8, 8)), *np.meshgrid(side, side), np.outer(side, side)]
+).reshape(4, 64)
 
 
 def photograph(rng, images, follows, count):
-    """Codes of the language, and pictures of them; each digit is one of these images."""
+    """Codes of the language, and pictures of them, digit by digit."""
     X, y = [], []
     for _ in range(count):
         code = [rng.integers(10)]
@@ -32,7 +38,9 @@ def photograph(rng, images, follows, count):
             code.append(rng.choice(follows[code[-1]]))
         rows = [rng.choice(images[digit[images] == d]) for d in code]
         shadow = rng.normal(scale=0.2, size=(len(code), 4)) @ light
-        X.append(scans[rows] / 16.0 + shadow + rng.normal(scale=0.2, size=shadow.shape))
+        X.append(
+            scans[rows] / 16.0 + shadow + rng.normal(scale=0.2, size=shadow.shape)
+        )
         y.append(np.array(code))
     return X, y
 
@@ -70,15 +78,21 @@ for seed in range(3):
     scan = rng.permutation(len(scans))
     X, y = photograph(rng, scan[:900], follows, 150)
     X_new, y_new = photograph(rng, scan[900:], follows, 400)
-    read = {name: m.fit(np.concatenate(X), np.concatenate(y)) for name, m in singles.items()}
+    read = {
+        name: m.fit(np.concatenate(X), np.concatenate(y))
+        for name, m in singles.items()
+    }
     read = {name: [m.predict(x) for x in X_new] for name, m in read.items()}
     read |= {name: m.fit(X, y).predict(X_new) for name, m in chains.items()}
     for name in names:
-        accuracy[name].append(np.mean(np.concatenate(read[name]) == np.concatenate(y_new)))
+        accuracy[name].append(
+            np.mean(np.concatenate(read[name]) == np.concatenate(y_new))
+        )
 
 print(f"{'digits read right':29} {'three languages':22} mean")
 for name in names:
-    print(f"{name:29} {'  '.join(f'{a:.3f}' for a in accuracy[name]):22} {np.mean(accuracy[name]):.3f}")
+    each = "  ".join(f"{a:.3f}" for a in accuracy[name])
+    print(f"{name:29} {each:22} {np.mean(accuracy[name]):.3f}")
 
 # %%
 # The order is the same in all three, and was in each of ten that were tried. The language helps the naive
@@ -92,21 +106,37 @@ wrong = [np.sum(read["naive Bayes"][s] != y_new[s]) for s in range(len(y_new))]
 shown = [s for s in np.argsort(wrong)[::-1] if len(y_new[s]) == 8][2:5]
 ink, error = "0.35", "#d55e00"
 figure, axes = plt.subplots(
-    2, 3, figsize=(12, 4.2), height_ratios=[1, 3.2], layout="constrained", sharex="row", sharey="row"
+    2,
+    3,
+    figsize=(12, 4.2),
+    height_ratios=[1, 3.2],
+    layout="constrained",
+    sharex="row",
+    sharey="row",
 )
 for n, s in enumerate(shown):
     picture, below = axes[:, n]
-    picture.imshow(np.hstack(X_new[s].reshape(-1, 8, 8)), cmap="gray_r", aspect="equal")
+    picture.imshow(
+        np.hstack(X_new[s].reshape(-1, 8, 8)), cmap="gray_r", aspect="equal"
+    )
     picture.axis("off")
     for row, labels in enumerate([y_new[s], *(read[name][s] for name in names)]):
         for t, label in enumerate(labels):
             right = label == y_new[s][t]
             style = {"color": "black" if row == 0 else ink if right else error}
-            below.text(t, row, label, ha="center", va="center", fontsize=13, **style)
+            below.text(
+                t, row, label, ha="center", va="center", fontsize=13, **style
+            )
             if not right:
-                below.plot([t - 0.25, t + 0.25], [row + 0.38] * 2, color=error, lw=1.8)
+                below.plot(
+                    [t - 0.25, t + 0.25], [row + 0.38] * 2, color=error, lw=1.8
+                )
     below.set(
-        xlim=(-0.5, 7.5), ylim=(5.6, -0.5), yticks=range(6), yticklabels=["the code", *names], xticks=[]
+        xlim=(-0.5, 7.5),
+        ylim=(5.6, -0.5),
+        yticks=range(6),
+        yticklabels=["the code", *names],
+        xticks=[],
     )
     below.tick_params(length=0)
     below.spines[:].set_visible(False)

@@ -17,9 +17,18 @@ from suffice.linear_model import LogisticRegression
 
 X, y = load_breast_cancer(return_X_y=True)
 X = scale(X)
-solvers = {"newton": "o", "lbfgs": "s", "bfgs": "^", "dfp": "v", "gradient": "D", "svrg": "P"}
+solvers = {
+    "newton": "o",
+    "lbfgs": "s",
+    "bfgs": "^",
+    "dfp": "v",
+    "gradient": "D",
+    "svrg": "P",
+}
 fits = {
-    solver: LogisticRegression(solver=solver, tol=1e-7, max_iter=2000, random_state=0).fit(X, y)
+    solver: LogisticRegression(
+        solver=solver, tol=1e-7, max_iter=2000, random_state=0
+    ).fit(X, y)
     for solver in solvers
 }
 best = min(model.trace_[-1] for model in fits.values())
@@ -29,7 +38,11 @@ best = min(model.trace_[-1] for model in fits.values())
 # angles and never quite arrives. A quasi-Newton method has learnt the curvature after the first step, and its
 # second ends at the minimum. A constant step, here nearly the longest that converges, jumps to and fro.
 
-Q, b, start = np.array([[6.0, 2.0], [2.0, 1.5]]), np.array([1.0, 1.0]), np.array([-1.3, 2.3])
+Q, b, start = (
+    np.array([[6.0, 2.0], [2.0, 1.5]]),
+    np.array([1.0, 1.0]),
+    np.array([-1.3, 2.3]),
+)
 
 
 def valley(x):
@@ -37,7 +50,10 @@ def valley(x):
 
 
 def way(minimise, steps, **options):
-    points = [minimise(valley, start, max_iter=n, tol=0.0, **options).model for n in range(1, steps + 1)]
+    points = [
+        minimise(valley, start, max_iter=n, tol=0.0, **options).model
+        for n in range(1, steps + 1)
+    ]
     return np.array([start, *points])
 
 
@@ -52,25 +68,53 @@ ways = {
 # Newton's method sees the curvature, the quasi-Newton methods learn it, the gradient alone does without.
 # Steps by single rows are ahead at first, as a pass over the rows is many of them, and come last in the end.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
-colors = dict(zip(solvers, plt.colormaps["viridis"](np.linspace(0.0, 0.9, len(solvers))), strict=True))
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(12, 4.8), layout="constrained"
+)
+colors = dict(
+    zip(
+        solvers,
+        plt.colormaps["viridis"](np.linspace(0.0, 0.9, len(solvers))),
+        strict=True,
+    )
+)
 for solver, model in fits.items():
     gap = np.maximum(model.trace_ - best, 1e-13)
-    left.plot(range(1, len(gap) + 1), gap, color=colors[solver], label=solver, lw=2)
+    left.plot(
+        range(1, len(gap) + 1), gap, color=colors[solver], label=solver, lw=2
+    )
     left.plot(len(gap), gap[-1], solvers[solver], color=colors[solver])
 left.set(
-    xscale="log", yscale="log", ylim=(5e-14, 1.0), xlabel="iterations", ylabel="loss above its least value"
+    xscale="log",
+    yscale="log",
+    ylim=(5e-14, 1.0),
+    xlabel="iterations",
+    ylabel="loss above its least value",
 )
 left.set_title("six solvers, thirty coefficients")
 left.legend(frameon=False, loc="lower left")
 
-grid = np.stack(np.meshgrid(np.linspace(-2.0, 1.2, 200), np.linspace(-1.5, 2.5, 200)), axis=-1)
+grid = np.stack(
+    np.meshgrid(np.linspace(-2.0, 1.2, 200), np.linspace(-1.5, 2.5, 200)), axis=-1
+)
 height = np.einsum("...i,ij,...j->...", grid, Q, grid) / 2 - grid @ b
-right.contour(grid[..., 0], grid[..., 1], height - height.min(), np.geomspace(0.02, 12, 10), colors="0.8")
+right.contour(
+    grid[..., 0],
+    grid[..., 1],
+    height - height.min(),
+    np.geomspace(0.02, 12, 10),
+    colors="0.8",
+)
 for (name, points), style in zip(ways.items(), ("o-", "D--", "s-"), strict=True):
     right.plot(*points.T, style, label=name, ms=4, lw=1.8)
 right.plot(*np.linalg.solve(Q, b), "k*", ms=14)
-right.set(xlim=(-2.0, 1.2), ylim=(-1.5, 2.5), xticks=[], yticks=[], title="three ways into a valley")
+right.set(
+    xlim=(-2.0, 1.2),
+    ylim=(-1.5, 2.5),
+    xticks=[],
+    yticks=[],
+    title="three ways into a valley",
+)
 right.legend(frameon=False, loc="lower left")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)

@@ -28,8 +28,13 @@ pixels = [f"pixel {j}" for j in range(64)]
 folder = tempfile.TemporaryDirectory()
 files = [f"{folder.name}/part-{n:02}.parquet" for n in range(12)]
 for file in files:
-    moved = [np.roll(scans.reshape(-1, 8, 8), rng.integers(-1, 2, size=2), axis=(1, 2)) for _ in range(5)]
-    X = np.reshape(moved, (-1, 64)) + rng.normal(scale=2.0, size=(5 * len(scans), 64))
+    moved = [
+        np.roll(scans.reshape(-1, 8, 8), rng.integers(-1, 2, size=2), axis=(1, 2))
+        for _ in range(5)
+    ]
+    X = np.reshape(moved, (-1, 64)) + rng.normal(
+        scale=2.0, size=(5 * len(scans), 64)
+    )
     columns = dict(zip(pixels, X.T.astype(np.float32), strict=True))
     pq.write_table(pa.table(columns | {"digit": np.tile(digit, 5)}), file)
 
@@ -38,7 +43,9 @@ for file in files:
 
 images = suffice.scan_parquet(folder.name)
 pca = PCA(2).fit(suffice.rows(images, features=pixels))
-lda = LinearDiscriminantAnalysis(n_components=2).fit(suffice.rows(images, target="digit"))
+lda = LinearDiscriminantAnalysis(n_components=2).fit(
+    suffice.rows(images, target="digit")
+)
 
 # %%
 # Where files arrive one by one, ``partial_fit`` adds them. After the last, it is where ``fit`` was.
@@ -48,20 +55,42 @@ for file in files:
     later.partial_fit(suffice.rows(suffice.scan_parquet(file), target="digit"))
     planes.append(np.linalg.qr(later.scalings_[:, :2])[0])
 folder.cleanup()
-cosine = [np.linalg.svd(plane.T @ np.linalg.qr(lda.scalings_[:, :2])[0])[1].min() for plane in planes]
+cosine = [
+    np.linalg.svd(plane.T @ np.linalg.qr(lda.scalings_[:, :2])[0])[1].min()
+    for plane in planes
+]
 
 # %%
 # The planes with 700 of the scans as they were, and the angle from the plane of ``fit`` after each file.
 
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), width_ratios=[1, 1, 0.6], layout="constrained")
-for ax, model, name in zip(axes, (pca, lda), ("principal components", "linear discriminants"), strict=False):
+figure, axes = plt.subplots(
+    1, 3, figsize=(13, 4.4), width_ratios=[1, 1, 0.6], layout="constrained"
+)
+for ax, model, name in zip(
+    axes,
+    (pca, lda),
+    ("principal components", "linear discriminants"),
+    strict=False,
+):
     Z = model.transform(pa.table(dict(zip(pixels, scans[:700].T, strict=True))))
     for point, d in zip(Z, digit, strict=False):
-        ax.text(*point, str(d), color=plt.colormaps["tab10"](d), fontsize=8, ha="center", weight="bold")
+        ax.text(
+            *point,
+            str(d),
+            color=plt.colormaps["tab10"](d),
+            fontsize=8,
+            ha="center",
+            weight="bold",
+        )
     ax.plot(*Z.T, alpha=0.0)  # text alone sets no limits
     ax.set(title=name, xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-axes[2].plot(range(1, 13), np.degrees(np.arccos(np.minimum(cosine, 1.0))), "o-", color="#4338ca")
+axes[2].plot(
+    range(1, 13),
+    np.degrees(np.arccos(np.minimum(cosine, 1.0))),
+    "o-",
+    color="#4338ca",
+)
 axes[2].set(
     title="files added one by one",
     xlabel="files",

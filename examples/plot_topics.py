@@ -16,10 +16,14 @@ from suffice.topics import ProbabilisticLatentSemanticAnalysis, coherence
 
 SUBJECTS = {
     "garden": "seed soil rose spade water hedge compost lawn prune pot sun bed",
-    "kitchen": "bread oven soup salt butter knife onion pot recipe water stir bake",
-    "travel": "train ticket hotel map harbour luggage passport coast bed sun bridge tour",
-    "money": "rent bill bank tax savings receipt ticket invoice price loan budget salary",
-    "health": "doctor fever tea pill rest bandage cough water nurse salt bed clinic",
+    "kitchen": "bread oven soup salt butter knife onion pot recipe water "
+    "stir bake",
+    "travel": "train ticket hotel map harbour luggage passport coast bed sun "
+    "bridge tour",
+    "money": "rent bill bank tax savings receipt ticket invoice price loan "
+    "budget salary",
+    "health": "doctor fever tea pill rest bandage cough water nurse salt "
+    "bed clinic",
 }
 rng = np.random.default_rng(0)
 names = list(SUBJECTS)
@@ -27,7 +31,9 @@ words = [SUBJECTS[name].split() for name in names]
 notes, shares = [], rng.dirichlet(np.full(len(names), 0.15), size=800)
 for share in shares:
     subjects = rng.choice(len(names), size=rng.integers(15, 40), p=share)
-    notes.append(" ".join(words[s][min(11, int(rng.exponential(4.0)))] for s in subjects))
+    notes.append(
+        " ".join(words[s][min(11, int(rng.exponential(4.0)))] for s in subjects)
+    )
 print(notes[0])
 
 # %%
@@ -36,7 +42,9 @@ print(notes[0])
 
 vectorizer = CountVectorizer()
 counts = vectorizer.fit_transform(notes)
-model = ProbabilisticLatentSemanticAnalysis(5, n_init=5, random_state=0).fit(counts)
+model = ProbabilisticLatentSemanticAnalysis(5, n_init=5, random_state=0).fit(
+    counts
+)
 display = TopicsDisplay.from_estimator(model, vectorizer.get_feature_names_out())
 
 # %%

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 import warnings
@@ -20,6 +21,7 @@ PAGES = sorted(
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(.*)$")
+WIDTH = 82  # characters that fit between the sidebars of the site
 
 
 def blocks(text: str) -> list[tuple[str, int, str]]:
@@ -99,3 +101,29 @@ def test_no_code_escapes(page):
     for language, line, code in blocks(page.read_text(encoding="utf-8")):
         assert language in ("python", "bash", "text") or language.startswith("{"), (page, line, language)
         assert language == "python" or ">>> " not in code, (page, line)
+
+
+def test_the_flow_chart_leads_to_guides():
+    """Sphinx does not look at the links of a picture."""
+    links = re.findall(
+        r'href="(\w+)\.html"', (ROOT / "docs/_static/choosing.svg").read_text(encoding="utf-8")
+    )
+    assert links
+    assert not [name for name in links if not (ROOT / "docs" / "guides" / f"{name}.md").exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_code_are_not_cut_off(page):
+    if "docs" not in page.relative_to(ROOT).parts:
+        return  # not written for the site alone
+    for language, line, code in blocks(page.read_text(encoding="utf-8")):
+        if not language.startswith("{"):
+            assert not [part for part in code.splitlines() if len(part) > WIDTH], (page, line)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_lines_of_examples_are_not_cut_off(example):
+    text = example.read_text(encoding="utf-8")
+    header = ast.parse(text).body[0].end_lineno
+    lines = [line for line in text.splitlines()[header:] if not line.startswith("# ")]  # comments are prose
+    assert not [line for line in lines if len(line) > WIDTH]

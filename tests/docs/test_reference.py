@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from numpydoc.docscrape import NumpyDocString
+from sklearn.base import BaseEstimator
 
 import suffice
 
@@ -61,3 +63,34 @@ def test_every_public_name_says_what_it_is(module, name):
     doc = inspect.getdoc(thing) or ""
     generated = inspect.isclass(thing) and doc.startswith(f"{name}(")  # what dataclasses write
     assert doc and not generated, f"{module}.{name} has no docstring"
+
+
+ESTIMATORS = sorted(
+    {
+        thing
+        for module, name in PUBLIC
+        if module not in ("suffice.estimator", "suffice.fitting")
+        and inspect.isclass(thing := getattr(import_module(module), name))
+        and issubclass(thing, BaseEstimator)
+    },
+    key=lambda thing: thing.__name__,
+)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda thing: thing.__name__)
+def test_every_estimator_has_its_kin_its_formula_and_its_source(estimator):
+    doc = NumpyDocString(inspect.getdoc(estimator))
+    assert doc["See Also"] and doc["References"]
+    assert ".. math::" in doc["Notes"]
+    order = [f"\n{title}\n---" for title in ("See Also", "Notes", "References", "Examples")]
+    places = [inspect.getdoc(estimator).index(title) for title in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda thing: thing.__name__)
+def test_what_an_estimator_refers_to_exists(estimator):
+    for names, _ in NumpyDocString(inspect.getdoc(estimator))["See Also"]:
+        for name, _ in names:
+            module, _, name = name.rpartition(".")
+            package = module or ".".join(estimator.__module__.split(".")[:2])
+            assert hasattr(import_module(package), name), f"{package}.{name}"

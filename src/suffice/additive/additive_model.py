@@ -535,6 +535,26 @@ class AdditiveModel(Regressor, _Additive):
         Mean penalized squared error by backfitting cycle. Backfitting also sets `converged_` and
         `stopped_because_`.
 
+    See Also
+    --------
+    SmoothingSpline : One feature.
+    GeneralizedAdditiveModel : Classes and counts.
+    suffice.preprocessing.BasisFunctions : Splines as features of a linear model.
+
+    Notes
+    -----
+    The functions minimise the penalised sum of squares
+
+    .. math::
+
+        ∑_n w_n (y_n - b - ∑_j f_j(x_{nj}))^2 + ∑_j α_j ∫ f_j''(t)^2 dt.
+
+    References
+    ----------
+    * Hastie and Tibshirani (1986), "Generalized additive models", Statistical Science 1.
+    * Wood, Goude and Shaw (2015), "Generalized additive models for large data sets", Journal of the Royal
+      Statistical Society C 64.
+
     Examples
     --------
     >>> import numpy as np
@@ -650,6 +670,27 @@ class GeneralizedAdditiveModel(_Additive):
         The fitted model.
     statistics_ : Working
         The sums of the last iteration.
+
+    See Also
+    --------
+    AdditiveModel : Least squares.
+    suffice.linear_model.LogisticRegression : A linear log-odds.
+
+    Notes
+    -----
+    With the link g, the logit for 'binomial' and the log for 'poisson', the model is
+
+    .. math::
+
+        g(E[y]) = b + ∑_j f_j(x_j),
+
+    and the penalty is the one of :class:`AdditiveModel`.
+
+    References
+    ----------
+    * Hastie and Tibshirani (1986), "Generalized additive models", Statistical Science 1.
+    * Wood, Goude and Shaw (2015), "Generalized additive models for large data sets", Journal of the Royal
+      Statistical Society C 64.
 
     Examples
     --------

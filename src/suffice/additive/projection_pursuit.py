@@ -445,6 +445,28 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
     statistics_ : Working
         The sums of the last iteration.
 
+    See Also
+    --------
+    ProjectionPursuitClassifier : Two classes.
+    AdditiveModel : Functions of single features.
+
+    Notes
+    -----
+    The functions and the directions minimise
+
+    .. math::
+
+        ∑_n w_n (y_n - b - ∑_m f_m(w_m^T x_n))^2, \\qquad ‖w_m‖ = 1,
+
+    plus a penalty on the curvature of each function.
+
+    References
+    ----------
+    * Friedman and Stuetzle (1981), "Projection pursuit regression", Journal of the American Statistical
+      Association 76.
+    * Li (1992), "On principal Hessian directions for data visualization and dimension reduction: another
+      application of Stein's lemma", Journal of the American Statistical Association 87.
+
     Examples
     --------
     >>> import numpy as np
@@ -514,6 +536,24 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
         The fitted model.
     statistics_ : Working
         The sums of the last iteration.
+
+    See Also
+    --------
+    ProjectionPursuitRegressor : Numbers instead of classes.
+    GeneralizedAdditiveModel : Functions of single features.
+
+    Notes
+    -----
+    The log-odds of the second class are a sum of ridge functions:
+
+    .. math::
+
+        \\log \\frac{p(x)}{1 - p(x)} = b + ∑_m f_m(w_m^T x), \\qquad ‖w_m‖ = 1.
+
+    References
+    ----------
+    * Friedman and Stuetzle (1981), "Projection pursuit regression", Journal of the American Statistical
+      Association 76.
 
     Examples
     --------

@@ -235,6 +235,25 @@ class SmoothingSpline(Regressor, OnePass):
     statistics_ : Ties or Moments
         The targets at each distinct x, or the moments of the splines and the target.
 
+    See Also
+    --------
+    AdditiveModel : Several features.
+    suffice.preprocessing.BasisFunctions : Splines as features of a linear model.
+
+    Notes
+    -----
+    The curve minimises
+
+    .. math::
+
+        ∑_n w_n (y_n - f(x_n))^2 + α ∫ f''(t)^2 dt.
+
+    References
+    ----------
+    * Reinsch (1967), "Smoothing by spline functions", Numerische Mathematik 10.
+    * Green and Silverman (1994), Nonparametric Regression and Generalized Linear Models, Chapman and Hall,
+      chapters 2 and 3.
+
     Examples
     --------
     >>> from suffice.additive import SmoothingSpline

@@ -162,6 +162,28 @@ default='k-means++'
     statistics_ : ClusterSums
         The sums of the last pass.
 
+    See Also
+    --------
+    suffice.mixture.GaussianMixture : Probabilities of groups, and groups of different shapes.
+    suffice.decomposition.TruncatedSVD : Reduces sparse rows to dense ones.
+
+    Notes
+    -----
+    The centres are a local minimum of the inertia
+
+    .. math::
+
+        J(c) = ∑_n w_n \\min_k ‖x_n - c_k‖^2.
+
+    Each iteration is one pass over the data, and the inertia does not increase.
+
+    References
+    ----------
+    * Lloyd (1982), "Least squares quantization in PCM", IEEE Transactions on Information Theory 28.
+    * Arthur and Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+    * Bahmani, Moseley, Vattani, Kumar and Vassilvitskii (2012), "Scalable k-means++", Proceedings of the
+      VLDB Endowment 5.
+
     Examples
     --------
     >>> from suffice.cluster import KMeans

@@ -169,6 +169,25 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     loss_ : ndarray of shape (n_classes, n_actions)
         The loss of each action for each true class.
 
+    See Also
+    --------
+    suffice.linear_model.LogisticRegression : A classifier with probabilities.
+    suffice.naive_bayes.ClassConditional : A generative classifier with probabilities.
+
+    Notes
+    -----
+    The decision for a row x minimises the expected loss
+
+    .. math::
+
+        a(x) = \\arg\\min_a ∑_c L(a, c)\\, p(c | x).
+
+    References
+    ----------
+    * Chow (1970), "On optimum recognition error and reject tradeoff", IEEE Transactions on Information
+      Theory 16.
+    * Berger (1985), Statistical Decision Theory and Bayesian Analysis, 2nd edition, Springer.
+
     Examples
     --------
     A missed case costs more than a false alarm, and a second examination costs little.

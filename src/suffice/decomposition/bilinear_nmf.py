@@ -158,6 +158,23 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     statistics_ : ConceptSums
         The sums that determine the loss.
 
+    See Also
+    --------
+    NMF : Rows without negative entries, wherever they are.
+    suffice.cluster.KMeans : Clusters of rows, wherever they are.
+
+    Notes
+    -----
+    With the kernel matrix K of the rows, the weights W and V minimise
+
+    .. math::
+
+        \\frac{1}{2} \\mathrm{tr}\\, (I - V W^T)\\, K\\, (I - V W^T)^T, \\qquad W, V ≥ 0.
+
+    References
+    ----------
+    * Xu and Gong (2004), "Document clustering by concept factorization", SIGIR.
+
     Examples
     --------
     >>> import numpy as np

@@ -372,6 +372,29 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     statistics_ : FactorSums or DivergenceSums
         The sums of the last pass.
 
+    See Also
+    --------
+    TruncatedSVD : Orthogonal components with entries of any sign.
+    BilinearNMF : Rows of any sign, and kernels.
+    suffice.topics.ProbabilisticLatentSemanticAnalysis : The factors of the divergence, as probabilities.
+
+    Notes
+    -----
+    The factors are a local minimum of one of the losses
+
+    .. math::
+
+        \\frac{1}{2} ‖X - W H‖_F^2, \\qquad ∑_{nd} x_{nd} \\log \\frac{x_{nd}}{(W H)_{nd}} - x_{nd} + (W
+        H)_{nd},
+
+    plus the penalties. Each iteration is one pass over the data.
+
+    References
+    ----------
+    * Lee and Seung (2001), "Algorithms for non-negative matrix factorization", NIPS 13.
+    * Cichocki and Phan (2009), "Fast local algorithms for large scale nonnegative matrix and tensor
+      factorizations", IEICE Transactions on Fundamentals E92-A.
+
     Examples
     --------
     >>> import numpy as np

@@ -143,6 +143,26 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     statistics_ : Moments or Factor
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    TruncatedSVD : Sparse rows, or very many features; rows are not centred.
+    NMF : Components without negative entries.
+    suffice.discriminant_analysis.LinearDiscriminantAnalysis : Directions that separate classes.
+
+    Notes
+    -----
+    The components are the eigenvectors of the sample covariance with the largest eigenvalues:
+
+    .. math::
+
+        S = \\frac{1}{N - 1} ∑_n (x_n - \\bar x)(x_n - \\bar x)^T, \\qquad S v_k = λ_k v_k.
+
+    References
+    ----------
+    * Tipping and Bishop (1999), "Probabilistic principal component analysis", Journal of the Royal
+      Statistical Society B 61.
+    * Minka (2000), "Automatic choice of dimensionality for PCA", NIPS 13.
+
     Examples
     --------
     >>> from suffice.decomposition import PCA

@@ -196,6 +196,28 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     statistics_ : Product
         The sums of the last pass.
 
+    See Also
+    --------
+    PCA : Centred rows, up to some thousand features.
+    suffice.topics.LatentSemanticAnalysis : The same for documents and queries.
+    NMF : Components without negative entries.
+
+    Notes
+    -----
+    The K largest singular values give the best approximation of rank K in the squared distance:
+
+    .. math::
+
+        X ≈ U Σ V^T.
+
+    The rows of `components_` are the columns of V, and `transform` returns X V.
+
+    References
+    ----------
+    * Halko, Martinsson and Tropp (2011), "Finding structure with randomness", SIAM Review 53.
+    * Tropp, Yurtsever, Udell and Cevher (2017), "Fixed-rank approximation of a positive-semidefinite matrix
+      from streaming data", NIPS 30.
+
     Examples
     --------
     >>> import scipy.sparse as sp

@@ -197,6 +197,28 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     statistics_ : GroupStatistics
         The moments of the classes. `partial_fit` adds to them.
 
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : A covariance for each class.
+    suffice.naive_bayes.ClassConditional : Other densities, mixtures, rows without labels.
+    suffice.linear_model.LogisticRegression : A linear classifier without a model of the rows.
+
+    Notes
+    -----
+    The score of a class c with mean μ_c and prior π_c is linear in x:
+
+    .. math::
+
+        δ_c(x) = x^T Σ^{-1} μ_c - \\frac{1}{2} μ_c^T Σ^{-1} μ_c + \\log π_c.
+
+    References
+    ----------
+    * Fisher (1936), "The use of multiple measurements in taxonomic problems", Annals of Eugenics 7.
+    * Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, 2nd edition, Springer,
+      section 4.3.
+    * Ledoit and Wolf (2004), "Honey, I shrunk the sample covariance matrix", Journal of Portfolio Management
+      30.
+
     Examples
     --------
     >>> from suffice.discriminant_analysis import LinearDiscriminantAnalysis

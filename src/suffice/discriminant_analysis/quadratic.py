@@ -57,6 +57,24 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     statistics_ : GroupStatistics
         The moments of the classes. `partial_fit` adds to them.
 
+    See Also
+    --------
+    LinearDiscriminantAnalysis : One covariance for all classes.
+    suffice.naive_bayes.GaussianNB : Diagonal covariances, and missing values.
+
+    Notes
+    -----
+    The score of a class c is quadratic in x:
+
+    .. math::
+
+        δ_c(x) = -\\frac{1}{2} \\log |Σ_c| - \\frac{1}{2} (x - μ_c)^T Σ_c^{-1} (x - μ_c) + \\log π_c.
+
+    References
+    ----------
+    * Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, 2nd edition, Springer,
+      section 4.3.
+
     Examples
     --------
     >>> from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis

@@ -241,6 +241,19 @@ class CountVectorizer(TransformerMixin, OnePass):
     suffice.documents : Describe a table with a column of texts. suffice.topics.TermWeighting : Weight the
     counts, e.g. by tf-idf.
 
+    Notes
+    -----
+    A document d becomes the row of its counts, one column for each word w of the vocabulary:
+
+    .. math::
+
+        x_{dw} = \mathrm{number\ of\ times\ that\ } w \mathrm{\ occurs\ in\ } d.
+
+    References
+    ----------
+    * Salton, Wong and Yang (1975), "A vector space model for automatic indexing", Communications of the ACM
+      18.
+
     Examples
     --------
     >>> from suffice.feature_extraction import CountVectorizer

@@ -150,6 +150,21 @@ class BayesianLinearRegression(LeastSquares):
     statistics_ : Moments
         The moments of rows and targets. `partial_fit` adds to them; the order of rows does not matter.
 
+    See Also
+    --------
+    Ridge : The mean of the posterior, with a fixed penalty.
+    BayesianModelAveraging : Several sets of features.
+    model_probabilities : Compares models by their evidence.
+
+    Notes
+    -----
+    With prior mean m_0, prior precision Λ and noise precision β, the posterior of the coefficients is
+    normal:
+
+    .. math::
+
+        S^{-1} = Λ + β X^T X, \\qquad m = S\\, (Λ m_0 + β X^T y).
+
     References
     ----------
     MacKay, "Bayesian interpolation", 1992.

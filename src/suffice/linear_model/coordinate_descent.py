@@ -272,6 +272,20 @@ class ElasticNet(_Penalised):
     statistics_ : Moments
         The moments of rows and targets. `partial_fit` adds to them.
 
+    See Also
+    --------
+    ElasticNetCV : Chooses the penalty by cross-validation.
+    Lasso : The absolute penalty alone.
+    Ridge : The squared penalty alone.
+
+    Notes
+    -----
+    With α = `alpha` and ρ = `l1_ratio`, the coefficients w minimise
+
+    .. math::
+
+        \\frac{1}{2 n} ‖y - X w - b‖^2 + α\\, (ρ ‖w‖_1 + \\frac{1 - ρ}{2} ‖w‖^2).
+
     References
     ----------
     Zou and Hastie, "Regularization and variable selection via the elastic net", 2005.
@@ -375,6 +389,20 @@ class Lasso(ElasticNet):
         The fitted model.
     statistics_ : Moments
         The moments of rows and targets. `partial_fit` adds to them.
+
+    See Also
+    --------
+    LassoCV : Chooses the penalty by cross-validation.
+    ElasticNet : Absolute and squared penalties.
+    BayesianModelAveraging : Probabilities that features matter.
+
+    Notes
+    -----
+    The coefficients w minimise
+
+    .. math::
+
+        \\frac{1}{2 n} ‖y - X w - b‖^2 + α ‖w‖_1.
 
     References
     ----------
@@ -494,6 +522,22 @@ class ElasticNetCV(_Penalised):
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
         The moments of each fold.
+
+    See Also
+    --------
+    ElasticNet : A given penalty.
+    LassoCV : The absolute penalty alone.
+    suffice.plot.CoefficientPathDisplay : Coefficients by the penalty.
+
+    Notes
+    -----
+    For each α and each ρ of `l1_ratio`, the coefficients w of a fold minimise
+
+    .. math::
+
+        \\frac{1}{2 n} ‖y - X w - b‖^2 + α\\, (ρ ‖w‖_1 + \\frac{1 - ρ}{2} ‖w‖^2).
+
+    The pair with the smallest mean squared error over the folds is refitted to all rows.
 
     References
     ----------
@@ -676,6 +720,29 @@ class LassoCV(ElasticNetCV):
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
         The moments of each fold.
+
+    See Also
+    --------
+    Lasso : A given penalty.
+    ElasticNetCV : Absolute and squared penalties.
+    suffice.plot.CoefficientPathDisplay : Coefficients by the penalty.
+
+    Notes
+    -----
+    For each α, the coefficients w of a fold minimise
+
+    .. math::
+
+        \\frac{1}{2 n} ‖y - X w - b‖^2 + α ‖w‖_1.
+
+    The α with the smallest mean squared error over the folds is refitted to all rows.
+
+    References
+    ----------
+    * Tibshirani (1996), "Regression shrinkage and selection via the lasso", Journal of the Royal Statistical
+      Society B 58.
+    * Friedman, Hastie and Tibshirani (2010), "Regularization paths for generalized linear models via
+      coordinate descent", Journal of Statistical Software 33.
 
     Examples
     --------

@@ -145,6 +145,20 @@ class HuberRegressor(Regressor, Iterative):
     --------
     QuantileRegressor : Regression to the median, or another quantile.
 
+    Notes
+    -----
+    With residuals r_n and scale s, the objective is
+
+    .. math::
+
+        ∑_n \\left( s + s\\, h(r_n / s) \\right) + α ‖w‖^2, \\qquad h(z) = z^2 \\ \\mathrm{if}\\ |z| < ε,\\
+        \\mathrm{else}\\ 2 ε |z| - ε^2.
+
+    References
+    ----------
+    * Huber (1964), "Robust estimation of a location parameter", Annals of Mathematical Statistics 35.
+    * Huber and Ronchetti (2009), Robust Statistics, 2nd edition, Wiley, section 7.7.
+
     Examples
     --------
     >>> import numpy as np

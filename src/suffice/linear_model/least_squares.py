@@ -237,6 +237,27 @@ class LinearRegression(Refined, LeastSquares):
     statistics_ : Moments
         The moments of rows and targets. `partial_fit` adds to them.
 
+    See Also
+    --------
+    Ridge : A squared penalty.
+    LassoCV : Few features.
+    HuberRegressor : Targets with outliers.
+    BayesianLinearRegression : The posterior of the coefficients.
+
+    Notes
+    -----
+    With row weights s_n, the coefficients w and the intercept b minimise the sum of squares
+
+    .. math::
+
+        ∑_n s_n (y_n - x_n^T w - b)^2.
+
+    References
+    ----------
+    * Björck (1996), Numerical Methods for Least Squares Problems, SIAM.
+    * Demmel, Grigori, Hoemmen and Langou (2012), "Communication-optimal parallel and sequential QR and LU
+      factorizations", SIAM Journal on Scientific Computing 34.
+
     Examples
     --------
     >>> from suffice.linear_model import LinearRegression
@@ -319,6 +340,25 @@ class Ridge(Refined, LeastSquares):
         The fitted model.
     statistics_ : Moments
         The moments of rows and targets. `partial_fit` adds to them.
+
+    See Also
+    --------
+    LinearRegression : No penalty.
+    ElasticNetCV : Chooses the penalty by cross-validation.
+    BayesianLinearRegression : The posterior of the coefficients, and the penalty by the evidence.
+
+    Notes
+    -----
+    With row weights s_n, the coefficients w minimise
+
+    .. math::
+
+        ∑_n s_n (y_n - x_n^T w - b)^2 + α ‖w‖^2.
+
+    References
+    ----------
+    * Hoerl and Kennard (1970), "Ridge regression: biased estimation for nonorthogonal problems",
+      Technometrics 12.
 
     Examples
     --------

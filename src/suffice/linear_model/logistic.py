@@ -356,6 +356,38 @@ class LogisticRegression(Classifier, Iterative):
     statistics_ : Objective
         The sums at the solution.
 
+    See Also
+    --------
+    RidgeClassifier : A quick classifier by least squares.
+    ProportionalOdds : Classes that have an order.
+    MaximumEntropy : Features of row and class together.
+    suffice.naive_bayes.GaussianNB : A generative classifier.
+
+    Notes
+    -----
+    With row weights s_n and ρ = `l1_ratio`, the coefficients w minimise
+
+    .. math::
+
+        -C ∑_n s_n \\log p(y_n | x_n) + \\frac{1 - ρ}{2} ‖w‖^2 + ρ ‖w‖_1,
+
+    where the probability of class c is
+
+    .. math::
+
+        p(c | x) = \\frac{e^{w_c^T x + b_c}}{∑_j e^{w_j^T x + b_j}}.
+
+    With two classes, the coefficients of the first are zero.
+
+    References
+    ----------
+    * Cox (1958), "The regression analysis of binary sequences", Journal of the Royal Statistical Society B
+      20.
+    * Liu and Nocedal (1989), "On the limited memory BFGS method for large scale optimization", Mathematical
+      Programming 45.
+    * Johnson and Zhang (2013), "Accelerating stochastic gradient descent using predictive variance
+      reduction", NIPS 26.
+
     Examples
     --------
     >>> from suffice.linear_model import LogisticRegression

@@ -374,6 +374,19 @@ class MaximumEntropy(Classifier, Iterative):
     Iterative scaling requires non-negative features. Features with negative values are shifted by their
     minimum, which does not change the probabilities.
 
+    The model with features f_p and weights w_p is
+
+    .. math::
+
+        p(c | x) = \\frac{\\exp ∑_p w_p f_p(x, c)}{∑_j \\exp ∑_p w_p f_p(x, j)}.
+
+    References
+    ----------
+    * Berger, Della Pietra and Della Pietra (1996), "A maximum entropy approach to natural language
+      processing", Computational Linguistics 22.
+    * Della Pietra, Della Pietra and Lafferty (1997), "Inducing features of random fields", IEEE Transactions
+      on Pattern Analysis and Machine Intelligence 19.
+
     Examples
     --------
     >>> from suffice.linear_model import MaximumEntropy

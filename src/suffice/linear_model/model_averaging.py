@@ -178,6 +178,21 @@ class BayesianModelAveraging(LeastSquares):
     --------
     model_probabilities : Posterior probabilities of any models, from their evidences.
 
+    Notes
+    -----
+    A subset M of the features has the posterior probability
+
+    .. math::
+
+        P(M | y) ∝ P(M) ∫ p(y | X, θ, M)\\, p(θ | M)\\, dθ,
+
+    and predictions are averaged by these probabilities.
+
+    References
+    ----------
+    * Hoeting, Madigan, Raftery and Volinsky (1999), "Bayesian model averaging: a tutorial", Statistical
+      Science 14.
+
     Examples
     --------
     >>> import numpy as np

@@ -252,11 +252,30 @@ class Perceptron(Classifier, Iterative):
     statistics_ : Objective
         The loss of the perceptron at the solution, summed over the rows.
 
+    See Also
+    --------
+    LogisticRegression : Probabilities; the data may be anywhere.
+    suffice.sequence.StructuredPerceptron : Labels of sequences.
+    suffice.svm.novikoff_bound : The largest number of mistakes.
+
     Notes
     -----
     As Li has it, a row on the hyperplane is a mistake while it learns, and of the positive class afterwards.
     A row of weight two is a row that is visited twice in a row. Distributed data that does not fit in memory
     is for :class:`LogisticRegression`.
+
+    A row x with class y, one or minus one, on the wrong side changes the weights by the learning rate η:
+
+    .. math::
+
+        w ← w + η y x, \\qquad b ← b + η y.
+
+    References
+    ----------
+    * Rosenblatt (1958), "The perceptron: a probabilistic model for information storage and organization in
+      the brain", Psychological Review 65.
+    * Freund and Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
+      Learning 37.
 
     Examples
     --------

@@ -178,6 +178,23 @@ class ProportionalOdds(Classifier, Iterative):
     statistics_ : Objective
         The sums at the solution.
 
+    See Also
+    --------
+    LogisticRegression : Classes without an order.
+
+    Notes
+    -----
+    With thresholds θ_1 < θ_2 < ... the model is
+
+    .. math::
+
+        \\log \\frac{P(y ≤ k | x)}{P(y > k | x)} = θ_k - x^T w.
+
+    References
+    ----------
+    * McCullagh (1980), "Regression models for ordinal data", Journal of the Royal Statistical Society B 42.
+    * Pratt (1981), "Concavity of the log likelihood", Journal of the American Statistical Association 76.
+
     Examples
     --------
     >>> import numpy as np

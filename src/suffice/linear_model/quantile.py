@@ -328,6 +328,19 @@ class QuantileRegressor(Regressor, Iterative):
     --------
     HuberRegressor : Squared loss for small errors, absolute loss for large ones.
 
+    Notes
+    -----
+    With q = `quantile`, the line minimises the mean pinball loss and the penalty:
+
+    .. math::
+
+        \\frac{1}{n} ∑_n \\max(q r_n, (q - 1) r_n) + α ‖w‖_1, \\qquad r_n = y_n - x_n^T w - b.
+
+    References
+    ----------
+    * Koenker and Bassett (1978), "Regression quantiles", Econometrica 46.
+    * Portnoy and Koenker (1997), "The Gaussian hare and the Laplacian tortoise", Statistical Science 12.
+
     Examples
     --------
     >>> import numpy as np

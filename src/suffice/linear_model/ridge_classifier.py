@@ -84,6 +84,26 @@ class RidgeClassifier(Classifier, Refined):
     statistics_ : Moments
         The moments of rows and targets.
 
+    See Also
+    --------
+    LogisticRegression : Probabilities of classes.
+    Ridge : The regression behind it.
+
+    Notes
+    -----
+    With targets y_nc of one for the class of row n and minus one for the others, the coefficients of class c
+    minimise
+
+    .. math::
+
+        ∑_n s_n (y_{nc} - x_n^T w_c - b_c)^2 + α ‖w_c‖^2.
+
+    References
+    ----------
+    * Hoerl and Kennard (1970), "Ridge regression: biased estimation for nonorthogonal problems",
+      Technometrics 12.
+    * Bishop (2006), Pattern Recognition and Machine Learning, Springer, section 4.1.3.
+
     Examples
     --------
     >>> from suffice.linear_model import RidgeClassifier

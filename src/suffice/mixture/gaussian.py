@@ -88,6 +88,30 @@ class GaussianMixture(BaseMixture):
     statistics_ : GroupStatistics
         The sums of the last pass.
 
+    See Also
+    --------
+    suffice.cluster.KMeans : One label for each row, and no density.
+    PoissonMixture : Counts.
+    LatentClass : Categories.
+    suffice.sequence.HiddenMarkovModel : Rows in sequences.
+
+    Notes
+    -----
+    The density of a row is
+
+    .. math::
+
+        p(x) = ∑_k π_k\\, N(x | μ_k, Σ_k).
+
+    Each iteration of expectation maximisation is one pass over the data, and does not decrease the
+    log-likelihood.
+
+    References
+    ----------
+    * Dempster, Laird and Rubin (1977), "Maximum likelihood from incomplete data via the EM algorithm",
+      Journal of the Royal Statistical Society B 39.
+    * Ghahramani and Jordan (1994), "Supervised learning from incomplete data via an EM approach", NIPS 6.
+
     Examples
     --------
     >>> from suffice.mixture import GaussianMixture

@@ -53,6 +53,26 @@ class LatentClass(BaseMixture):
         The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
         `stopped_because_` describe the fit.
 
+    See Also
+    --------
+    GaussianMixture : Numbers.
+    PoissonMixture : Counts.
+    suffice.naive_bayes.CategoricalNB : The same density, with known classes.
+
+    Notes
+    -----
+    The probability of a row is
+
+    .. math::
+
+        p(x) = ∑_k π_k ∏_j p(x_j | k).
+
+    References
+    ----------
+    * Lazarsfeld and Henry (1968), Latent Structure Analysis, Houghton Mifflin.
+    * Goodman (1974), "Exploratory latent structure analysis using both identifiable and unidentifiable
+      models", Biometrika 61.
+
     Examples
     --------
     >>> from suffice.mixture import LatentClass

@@ -45,6 +45,24 @@ class PoissonMixture(BaseMixture):
         The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
         `stopped_because_` describe the fit.
 
+    See Also
+    --------
+    GaussianMixture : Numbers.
+    LatentClass : Categories.
+    suffice.decomposition.NMF : Parts that add up to counts.
+
+    Notes
+    -----
+    With rates λ_kj, the probability of a row of counts is
+
+    .. math::
+
+        p(x) = ∑_k π_k ∏_j \\frac{λ_{kj}^{x_j} e^{-λ_{kj}}}{x_j!}.
+
+    References
+    ----------
+    * McLachlan and Peel (2000), Finite Mixture Models, Wiley.
+
     Examples
     --------
     >>> from suffice.mixture import PoissonMixture

@@ -77,6 +77,11 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features. `feature_names_in_` has their names, if any.
 
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : Fits one candidate after the other.
+    suffice.linear_model.ElasticNetCV : All penalties from one sum over the data.
+
     Notes
     -----
     The fold of a row, or of a sequence, is drawn from a hash of its values and `random_state`. So it does not
@@ -86,6 +91,17 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
 
     The sums of all candidates and folds are in memory at once. A fit that processes one example after the
     other (``solver="sgd"``, `StructuredPerceptron`) gathers its examples in memory.
+
+    The score of a candidate θ is the mean over the K folds of its score on the fold that the fit left out:
+
+    .. math::
+
+        \\bar s(θ) = \\frac{1}{K} ∑_k s_k(θ_{-k}).
+
+    References
+    ----------
+    * Stone (1974), "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal
+      Statistical Society B 36.
 
     Examples
     --------

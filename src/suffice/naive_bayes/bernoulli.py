@@ -49,6 +49,24 @@ class BernoulliNB(DiscreteNB):
     statistics_ : GroupStatistics
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    MultinomialNB : Counts.
+    MixedNB : Columns of several kinds.
+
+    Notes
+    -----
+    With θ_cj the probability of a one in column j of class c,
+
+    .. math::
+
+        p(c | x) ∝ π_c ∏_j θ_{cj}^{x_j} (1 - θ_{cj})^{1 - x_j}.
+
+    References
+    ----------
+    * McCallum and Nigam (1998), "A comparison of event models for naive Bayes text classification", AAAI
+      Workshop on Learning for Text Categorization.
+
     Examples
     --------
     >>> from suffice.naive_bayes import BernoulliNB

@@ -53,6 +53,24 @@ class CategoricalNB(DiscreteNB):
     statistics_ : GroupStatistics
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    MixedNB : Strings, and columns of several kinds.
+    suffice.mixture.LatentClass : The same density, with unknown classes.
+
+    Notes
+    -----
+    With N_c the weight of class c, N_cjv that of its rows with category v in column j, and V_j categories,
+
+    .. math::
+
+        p(c | x) ∝ π_c ∏_j p(x_j | c), \\qquad p(v | c) = \\frac{N_{cjv} + α}{N_c + α V_j}.
+
+    References
+    ----------
+    * Domingos and Pazzani (1997), "On the optimality of the simple Bayesian classifier under zero-one loss",
+      Machine Learning 29.
+
     Examples
     --------
     >>> from suffice.naive_bayes import CategoricalNB

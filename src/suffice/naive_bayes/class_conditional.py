@@ -184,6 +184,27 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     statistics_ : GroupStatistics
         The sums. If `fit` iterates, `trace_`, `converged_` and `stopped_because_` are set too.
 
+    See Also
+    --------
+    GaussianNB : Diagonal Gaussians.
+    suffice.discriminant_analysis.QuadraticDiscriminantAnalysis : Full Gaussians.
+    suffice.mixture.GaussianMixture : No labels at all.
+
+    Notes
+    -----
+    With M components in each class,
+
+    .. math::
+
+        p(c | x) ∝ π_c ∑_{m=1}^M ω_{cm}\\, p(x | θ_{cm}).
+
+    References
+    ----------
+    * Hastie and Tibshirani (1996), "Discriminant analysis by Gaussian mixtures", Journal of the Royal
+      Statistical Society B 58.
+    * Nigam, McCallum, Thrun and Mitchell (2000), "Text classification from labeled and unlabeled documents
+      using EM", Machine Learning 39.
+
     Examples
     --------
     >>> from suffice.naive_bayes import ClassConditional

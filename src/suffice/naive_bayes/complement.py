@@ -52,6 +52,23 @@ class ComplementNB(CountsNB):
     statistics_ : GroupStatistics
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    MultinomialNB : Classes of similar sizes.
+
+    Notes
+    -----
+    With N_cj the count of word j in all classes but c, the weight of a word and the score of a class are
+
+    .. math::
+
+        w_{cj} = -\\log \\frac{N_{cj} + α_j}{∑_i N_{ci} + α_i}, \\qquad s_c(x) = ∑_j x_j w_{cj}.
+
+    References
+    ----------
+    * Rennie, Shih, Teevan and Karger (2003), "Tackling the poor assumptions of naive Bayes text
+      classifiers", ICML.
+
     Examples
     --------
     >>> from suffice.naive_bayes import ComplementNB

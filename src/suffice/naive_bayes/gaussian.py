@@ -39,6 +39,28 @@ class GaussianNB(GenerativeClassifier):
     statistics_ : GroupStatistics
         The moments of the classes. `partial_fit` adds to them.
 
+    See Also
+    --------
+    MixedNB : Columns of several kinds.
+    ClassConditional : Other densities, mixtures, rows without labels.
+    suffice.discriminant_analysis.QuadraticDiscriminantAnalysis : Features that depend on each other.
+
+    Notes
+    -----
+    With mean μ_cj and variance σ²_cj of column j in class c,
+
+    .. math::
+
+        p(c | x) ∝ π_c ∏_j N(x_j | μ_{cj}, σ_{cj}^2).
+
+    The product runs over the columns that are observed.
+
+    References
+    ----------
+    * John and Langley (1995), "Estimating continuous distributions in Bayesian classifiers", UAI.
+    * Chan, Golub and LeVeque (1983), "Algorithms for computing the sample variance", The American
+      Statistician 37.
+
     Examples
     --------
     >>> from suffice.naive_bayes import GaussianNB

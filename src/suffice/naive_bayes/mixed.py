@@ -51,6 +51,27 @@ class MixedNB(GenerativeClassifier):
     statistics_ : GroupStatistics
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    GaussianNB : Numbers alone.
+    CategoricalNB : Categories alone.
+    BernoulliNB : Flags alone.
+    MultinomialNB : Counts of words.
+
+    Notes
+    -----
+    Each column has the density of its kind:
+
+    .. math::
+
+        p(c | x) ∝ π_c ∏_j p_j(x_j | θ_{cj}).
+
+    The product runs over the columns that are observed.
+
+    References
+    ----------
+    * Hand and Yu (2001), "Idiot's Bayes: not so stupid after all?", International Statistical Review 69.
+
     Examples
     --------
     >>> import numpy as np

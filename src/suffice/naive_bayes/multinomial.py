@@ -61,6 +61,25 @@ class MultinomialNB(CountsNB):
     statistics_ : GroupStatistics
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    ComplementNB : Classes of very different sizes.
+    BernoulliNB : Whether a word occurs, not how often.
+    suffice.linear_model.LogisticRegression : A linear classifier without a model of the rows.
+
+    Notes
+    -----
+    With N_cj the count of word j in class c,
+
+    .. math::
+
+        p(c | x) ∝ π_c ∏_j θ_{cj}^{x_j}, \\qquad θ_{cj} = \\frac{N_{cj} + α_j}{∑_i N_{ci} + α_i}.
+
+    References
+    ----------
+    * McCallum and Nigam (1998), "A comparison of event models for naive Bayes text classification", AAAI
+      Workshop on Learning for Text Categorization.
+
     Examples
     --------
     >>> from suffice.naive_bayes import MultinomialNB

@@ -209,7 +209,23 @@ class BasisFunctions(TransformerMixin, Estimator):
 
     See Also
     --------
-    LinearRegression, Ridge, BayesianLinearRegression, LogisticRegression
+    suffice.linear_model.LinearRegression : Fits a curve to numbers.
+    suffice.linear_model.BayesianLinearRegression : The same, with the uncertainty of the curve.
+    suffice.linear_model.LogisticRegression : Classes that are separated by a curve.
+    suffice.additive.AdditiveModel : Smooth functions, with the smoothness chosen from the data.
+
+    Notes
+    -----
+    A linear model of the new features φ is a curve in x:
+
+    .. math::
+
+        f(x) = b + ∑_m w_m φ_m(x).
+
+    References
+    ----------
+    * de Boor (1978), A Practical Guide to Splines, Springer.
+    * Bishop (2006), Pattern Recognition and Machine Learning, Springer, section 3.1.
 
     Examples
     --------

@@ -64,6 +64,24 @@ class BrowseRank(Walks):
     statistics_ : LinkMass
         Mass that flowed along the links in the last pass.
 
+    See Also
+    --------
+    PageRank : Links instead of visits.
+    suffice.sampling.MarkovChain : Any chain of finitely many states.
+
+    Notes
+    -----
+    With the stationary distribution p of the steps between pages and the mean staying time t_i of page i,
+
+    .. math::
+
+        π_i = \\frac{p_i t_i}{∑_j p_j t_j}.
+
+    References
+    ----------
+    * Liu, Gao, Liu, Zhang, Ma, He and Li (2008), "BrowseRank: letting web users vote for page importance",
+      SIGIR.
+
     Examples
     --------
     >>> from suffice.ranking import BrowseRank

@@ -83,11 +83,26 @@ class HITS(OfLinks):
     statistics_ : LinkMass
         The sums of the last pass.
 
+    See Also
+    --------
+    PageRank : One score for each node.
+    suffice.plot.RankDisplay : Plots scores.
+
     Notes
     -----
     The first singular vector is unique if the graph is connected. Otherwise the scores are those of the
     component with the largest singular value. With ties, they are the limit of the iteration from equal
     scores.
+
+    With the matrix A of the links, hub scores h and authority scores a solve
+
+    .. math::
+
+        a ∝ A^T h, \\qquad h ∝ A a.
+
+    References
+    ----------
+    * Kleinberg (1999), "Authoritative sources in a hyperlinked environment", Journal of the ACM 46.
 
     Examples
     --------

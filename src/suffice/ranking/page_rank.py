@@ -261,6 +261,12 @@ class PageRank(Walks):
     statistics_ : LinkMass
         Mass that flowed along the links in the last pass.
 
+    See Also
+    --------
+    TrustRank : Restarts at trusted nodes.
+    HITS : Hubs and authorities.
+    BrowseRank : Visits and their duration.
+
     Notes
     -----
     A step is a contraction by the factor d. So the error after a step is at most d / (1 - d) times its
@@ -271,6 +277,19 @@ class PageRank(Walks):
 
     The sum over the links to a node has one order, that of the data. So the scores are the same to the bit
     for arrays, Parquet and Ray, and for any number of threads, blocks or workers.
+
+    With the transition matrix M of the links, damping d and restart distribution v, the scores r solve
+
+    .. math::
+
+        r = d M r + (1 - d) v.
+
+    References
+    ----------
+    * Brin and Page (1998), "The anatomy of a large-scale hypertextual web search engine", Computer Networks
+      and ISDN Systems 30.
+    * Haveliwala (2002), "Topic-sensitive PageRank", WWW.
+    * Langville and Meyer (2004), "Deeper inside PageRank", Internet Mathematics 1.
 
     Examples
     --------

@@ -64,6 +64,23 @@ class TrustRank(Walks):
     statistics_ : LinkMass
         Mass that flowed along the links in the last pass.
 
+    See Also
+    --------
+    PageRank : Restarts at all nodes.
+
+    Notes
+    -----
+    With the transition matrix M of the links, damping d and a distribution s over the trusted nodes, the
+    scores t solve
+
+    .. math::
+
+        t = d M t + (1 - d) s.
+
+    References
+    ----------
+    * Gyöngyi, Garcia-Molina and Pedersen (2004), "Combating web spam with TrustRank", VLDB.
+
     Examples
     --------
     >>> from suffice.ranking import TrustRank

@@ -206,9 +206,26 @@ class MarkovChain(DensityMixin, Estimator):
     statistics_ : TransitionCounts
         The counts of initial states and transitions.
 
+    See Also
+    --------
+    suffice.sequence.HiddenMarkovModel : States that are not observed.
+    suffice.ranking.PageRank : A chain on the links of a graph.
+
     Notes
     -----
     Probabilities are relative frequencies. A state that is never followed by another has uniform transitions.
+
+    With n_ij the number of steps from state i to state j, the matrix and the stationary distribution are
+
+    .. math::
+
+        P_{ij} = \\frac{n_{ij}}{∑_k n_{ik}}, \\qquad π = π P.
+
+    References
+    ----------
+    * Grassmann, Taksar and Heyman (1985), "Regenerative analysis and steady state distributions for Markov
+      chains", Operations Research 33.
+    * Kemeny and Snell (1960), Finite Markov Chains, Van Nostrand.
 
     Examples
     --------

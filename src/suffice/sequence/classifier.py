@@ -98,6 +98,24 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
         fit.
 
+    See Also
+    --------
+    HiddenMarkovModel : The model of each class.
+    suffice.naive_bayes.ClassConditional : Classes of rows.
+
+    Notes
+    -----
+    With p(x | c) the likelihood of the sequence under the hidden Markov model of class c,
+
+    .. math::
+
+        p(c | x) ∝ p(c)\\, p(x | c).
+
+    References
+    ----------
+    * Rabiner (1989), "A tutorial on hidden Markov models and selected applications in speech recognition",
+      Proceedings of the IEEE 77.
+
     Examples
     --------
     >>> import numpy as np

@@ -265,6 +265,29 @@ class ConditionalRandomField(StepClassifier):
     statistics_ : Objective
         The sums at the solution.
 
+    See Also
+    --------
+    MaxMarginMarkovNetwork : The same scores, trained by margins.
+    StructuredPerceptron : The same scores, trained by mistakes.
+    HiddenMarkovModel : Sequences with few labels, or none.
+
+    Notes
+    -----
+    The probability of the labels y of a sequence x is
+
+    .. math::
+
+        p(y | x) = \\frac{1}{Z(x)} \\exp \\left( ∑_t w_{y_t}^T x_t + ∑_t A_{y_{t-1} y_t} \\right).
+
+    A fit minimises minus the log-likelihood plus the penalty.
+
+    References
+    ----------
+    * Lafferty, McCallum and Pereira (2001), "Conditional random fields: probabilistic models for segmenting
+      and labeling sequence data", ICML.
+    * Sutton and McCallum (2012), "An introduction to conditional random fields", Foundations and Trends in
+      Machine Learning 4.
+
     Examples
     --------
     Two sequences, with their ids in `groups`. The label depends more on the previous step than on the

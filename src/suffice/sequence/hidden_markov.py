@@ -272,6 +272,28 @@ default='gaussian'
         The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
         fit.
 
+    See Also
+    --------
+    suffice.mixture.GaussianMixture : Rows that do not depend on each other.
+    ConditionalRandomField : Labels of all steps are known.
+    SequenceClassifier : A class for each sequence.
+    StateFilter : States of a stream, step by step.
+
+    Notes
+    -----
+    The joint density of a sequence x and its states z is
+
+    .. math::
+
+        p(x, z) = π_{z_1} ∏_{t>1} A_{z_{t-1} z_t} ∏_t p(x_t | z_t).
+
+    References
+    ----------
+    * Rabiner (1989), "A tutorial on hidden Markov models and selected applications in speech recognition",
+      Proceedings of the IEEE 77.
+    * Baum, Petrie, Soules and Weiss (1970), "A maximization technique occurring in the statistical analysis
+      of probabilistic functions of Markov chains", Annals of Mathematical Statistics 41.
+
     Examples
     --------
     >>> import numpy as np

@@ -214,6 +214,27 @@ class MaxMarginMarkovNetwork(ChainClassifier):
     statistics_ : Hinge
         The loss at the solution, summed over the sequences, and its subgradient.
 
+    See Also
+    --------
+    ConditionalRandomField : The same scores, with probabilities.
+    StructuredPerceptron : The same scores, trained by mistakes.
+
+    Notes
+    -----
+    With features F(x, y) of a path and its cost Δ, the weights minimise, over N sequences,
+
+    .. math::
+
+        \\frac{1}{2} ‖w‖^2 + \\frac{C}{N} ∑_n \\max_y \\left( Δ(y_n, y) + w^T F(x_n, y) - w^T F(x_n, y_n)
+        \\right).
+
+    References
+    ----------
+    * Taskar, Guestrin and Koller (2003), "Max-margin Markov networks", NIPS 16.
+    * Joachims, Finley and Yu (2009), "Cutting-plane training of structural SVMs", Machine Learning 77.
+    * Lacoste-Julien, Jaggi, Schmidt and Pletscher (2013), "Block-coordinate Frank-Wolfe optimization for
+      structural SVMs", ICML.
+
     Examples
     --------
     >>> import numpy as np

@@ -73,6 +73,25 @@ class StructuredPerceptron(ChainClassifier):
     statistics_ : Hinge
         Structured perceptron loss at the solution: score of the best minus that of the true path, summed.
 
+    See Also
+    --------
+    ConditionalRandomField : Probabilities; the data may be anywhere.
+    MaxMarginMarkovNetwork : A margin, and a bound of the error.
+    suffice.linear_model.Perceptron : Classes of rows.
+
+    Notes
+    -----
+    With features F(x, y) of a path, a sequence whose best path ŷ is not the true path y changes the weights:
+
+    .. math::
+
+        w ← w + F(x, y) - F(x, \\hat y).
+
+    References
+    ----------
+    * Collins (2002), "Discriminative training methods for hidden Markov models: theory and experiments with
+      perceptron algorithms", EMNLP.
+
     Examples
     --------
     >>> import numpy as np

@@ -335,6 +335,22 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     statistics_ : TopicCounts
         The sums of the last pass.
 
+    See Also
+    --------
+    ProbabilisticLatentSemanticAnalysis : The same without priors.
+    suffice.decomposition.NMF : Non-negative factors.
+    coherence : Whether words of a topic occur together.
+    document_completion : Compares models on documents held out.
+
+    Notes
+    -----
+    A document draws θ from a Dirichlet distribution with parameter α, and each topic its words β_k from one
+    with parameter η. A word is then drawn with
+
+    .. math::
+
+        p(w | θ, β) = ∑_k θ_k β_{kw}.
+
     References
     ----------
     Blei, Ng and Jordan, "Latent Dirichlet allocation", 2003. Hoffman, Blei and Bach, "Online learning for

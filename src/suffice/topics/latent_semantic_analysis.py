@@ -56,6 +56,27 @@ class LatentSemanticAnalysis(TruncatedSVD):
     statistics_ : Product
         The sums of the last pass.
 
+    See Also
+    --------
+    suffice.decomposition.TruncatedSVD : The decomposition behind it.
+    TermWeighting : Weights for the counts.
+    rank_documents : Documents most like a query.
+
+    Notes
+    -----
+    With the K largest singular values,
+
+    .. math::
+
+        X ≈ U Σ V^T.
+
+    The rows of `components_` are the columns of V, and `transform` returns X V.
+
+    References
+    ----------
+    * Deerwester, Dumais, Furnas, Landauer and Harshman (1990), "Indexing by latent semantic analysis",
+      Journal of the American Society for Information Science 41.
+
     Examples
     --------
     A query is equally similar to documents with and without its word:

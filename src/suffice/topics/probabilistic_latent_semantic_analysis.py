@@ -187,6 +187,23 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         The fitted model. `statistics_`, `trace_`, `n_iter_`, `converged_` and `stopped_because_` describe the
         fit.
 
+    See Also
+    --------
+    LatentDirichletAllocation : The same with priors.
+    suffice.decomposition.NMF : With the divergence it has the same maxima.
+
+    Notes
+    -----
+    With n(d, w) the count of word w in document d, the topics maximise
+
+    .. math::
+
+        ∑_{d, w} n(d, w) \\log ∑_z P(z | d)\\, P(w | z).
+
+    References
+    ----------
+    * Hofmann (2001), "Unsupervised learning by probabilistic latent semantic analysis", Machine Learning 42.
+
     Examples
     --------
     >>> from suffice.topics import ProbabilisticLatentSemanticAnalysis

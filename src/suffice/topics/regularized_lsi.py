@@ -124,6 +124,25 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     statistics_ : DocumentSums
         The sums of the last pass.
 
+    See Also
+    --------
+    LatentSemanticAnalysis : Orthogonal topics.
+    suffice.decomposition.NMF : Topics without negative entries.
+
+    Notes
+    -----
+    With topics U and documents V, the fit minimises
+
+    .. math::
+
+        ‖X - V U‖_F^2 + λ_1 ‖U‖_1 + λ_2 ‖V‖_F^2,
+
+    where λ_1 is `topic_penalty` and λ_2 is `document_penalty`.
+
+    References
+    ----------
+    * Wang, Xu, Li and Craswell (2011), "Regularized latent semantic indexing", SIGIR.
+
     Examples
     --------
     >>> import numpy as np

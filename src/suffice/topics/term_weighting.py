@@ -136,6 +136,25 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
     statistics_ : DocumentFrequencies
         The sums. `partial_fit` adds to them.
 
+    See Also
+    --------
+    suffice.feature_extraction.CountVectorizer : Counts the words.
+    rank_documents : Documents most like a query.
+    LatentSemanticAnalysis : Coordinates of weighted documents.
+
+    Notes
+    -----
+    The default, before the norm, is
+
+    .. math::
+
+        x_{dw} = \\mathrm{tf}_{dw} \\log \\frac{N}{n_w}.
+
+    References
+    ----------
+    * Salton and Buckley (1988), "Term-weighting approaches in automatic text retrieval", Information
+      Processing and Management 24.
+
     Examples
     --------
     >>> from suffice.topics import TermWeighting
