@@ -18,14 +18,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 INTERNAL = {"engines", "loops"}
 
 
-def _generator():
-    spec = importlib.util.spec_from_file_location("reference_pages", DOCS / "reference_pages.py")
+def _script(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-PAGES = _generator()
+PAGES = _script("reference_pages")
 PUBLIC = [(module, name) for module, names in PAGES.public_names().items() for name in names]
 
 
@@ -94,3 +94,15 @@ def test_what_an_estimator_refers_to_exists(estimator):
             module, _, name = name.rpartition(".")
             package = module or ".".join(estimator.__module__.split(".")[:2])
             assert hasattr(import_module(package), name), f"{package}.{name}"
+
+
+def test_shared_paragraphs_are_as_written_once():
+    """If this fails, run python docs/shared_paragraphs.py."""
+    shared = _script("shared_paragraphs")
+    files = shared.files()
+    differ = [
+        path.name for path, classes in files.items() if shared.render(path, classes) != path.read_text()
+    ]
+    assert not differ
+    names = {cls.__name__ for classes in files.values() for cls in classes.values()}
+    assert {name for classes in shared.OWN.values() for name in classes} <= names

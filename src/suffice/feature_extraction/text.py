@@ -238,8 +238,8 @@ class CountVectorizer(TransformerMixin, OnePass):
 
     See Also
     --------
-    suffice.documents : Describe a table with a column of texts. suffice.topics.TermWeighting : Weight the
-    counts, e.g. by tf-idf.
+    suffice.documents : Describe a table with a column of texts.
+    suffice.topics.TermWeighting : Weight the counts, e.g. by tf-idf.
 
     Notes
     -----

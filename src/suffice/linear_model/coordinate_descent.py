@@ -490,7 +490,7 @@ class ElasticNetCV(_Penalised):
     copy_X : bool, default=True
         Ignored: `X` is never modified.
     verbose : bool, default=0
-        Ignored: see scikit-learn's callbacks.
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
@@ -688,7 +688,7 @@ class LassoCV(ElasticNetCV):
     cv : int, splitter or iterable, default=None
         Number of folds (None: 5) or a scikit-learn splitter, as in `ElasticNetCV`.
     verbose : bool, default=False
-        Ignored: see scikit-learn's callbacks.
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     positive : bool, default=False
