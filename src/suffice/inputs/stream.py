@@ -68,7 +68,7 @@ def scan(
     if not callable(source):
         raise TypeError(
             "suffice.scan takes a function that returns a fresh stream in each call, since a fit makes "
-            "several passes over the data; got {type(source).__name__}: call scan(lambda: ...)."
+            f"several passes over the data; got {type(source).__name__}: call scan(lambda: ...)."
         )
     if columns is None:
         with _opened(source) as stream:

@@ -26,7 +26,7 @@ def must_settle(graph: Graph, surfer: Any) -> None:
     if surfer.power and not len(classes):
         raise ValueError(
             "With damping=1.0 and dangling='leak' every walk ends in a node without links, so no score "
-            "is left that algorithm='power' could normalize. {ADVICE}"
+            f"is left that algorithm='power' could normalize. {ADVICE}"
         )
     if len(classes) > 1:
         some = [graph.nodes[np.flatnonzero(label[: len(graph)] == c)[:1]].tolist()[0] for c in classes[:3]]
