@@ -75,7 +75,8 @@ def guarantees() -> str:
         usual = cls()._guarantee()
         others: dict[Guarantee, list[str]] = {usual: []}
         for option, constraints in cls._parameter_constraints.items():
-            for value in sorted({v for c in constraints if isinstance(c, StrOptions) for v in c.options}):
+            values = {v for c in constraints if isinstance(c, StrOptions) for v in c.options}
+            for value in sorted(values | ({"rbf"} if option == "kernel" else set())):  # any other name, too
                 guarantee = cls(**{option: value})._guarantee()
                 if guarantee != usual:
                     others.setdefault(guarantee, []).append(f'`{option}="{value}"`')

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification, make_moons
 
-from suffice.linear_model import Perceptron
+from suffice.linear_model import Perceptron, PocketPerceptron, VotedPerceptron
 from suffice.svm import is_linearly_separable, novikoff_bound
 
 X, y = np.array([[3.0, 3.0], [4.0, 3.0], [1.0, 1.0]]), np.array([1, 1, -1])
@@ -40,14 +40,18 @@ figure, axes = plt.subplots(
     1, 4, figsize=(11, 3.2), sharex=True, sharey=True, layout="constrained"
 )
 across = np.array([X[:, 0].min(), X[:, 0].max()])
-for ax, variant in zip(
-    axes, ["plain", "averaged", "voted", "pocket"], strict=True
-):
+perceptrons = {
+    "last weights": Perceptron(),
+    "averaged": Perceptron(average=True),
+    "voted": VotedPerceptron(),
+    "pocket": PocketPerceptron(),
+}
+for ax, (name, model) in zip(axes, perceptrons.items(), strict=True):
     shares = []
     for seed in range(8):
-        model = Perceptron(variant=variant, random_state=seed).fit(X, y)
+        model.set_params(random_state=seed).fit(X, y)
         shares.append(model.score(X, y))
-        if variant == "voted":
+        if name == "voted":
             sides = np.meshgrid(
                 np.linspace(*across, 80),
                 np.linspace(X[:, 1].min(), X[:, 1].max(), 80),
@@ -67,7 +71,7 @@ for ax, variant in zip(
             ax.plot(across, -(w[0] * across + b) / w[1], color="0.25", lw=1.0)
     ax.scatter(*X.T, c=np.array(["#0072b2", "#e69f00"])[y], s=9)
     ax.set(
-        title=f"{variant}: {np.mean(shares):.0%} right",
+        title=f"{name}: {np.mean(shares):.0%} right",
         ylim=(X[:, 1].min(), X[:, 1].max()),
     )
 plt.show()
@@ -83,9 +87,7 @@ from suffice.plot import DecisionRegionsDisplay  # noqa: E402
 
 X, y = make_moons(200, noise=0.25, random_state=0)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
-kernel = Perceptron(
-    algorithm="dual", kernel="rbf", gamma=1.0, variant="voted"
-).fit(X, y)
+kernel = VotedPerceptron(kernel="rbf", kernel_params={"gamma": 1.0}).fit(X, y)
 DecisionRegionsDisplay.from_estimator(kernel, X, y, ax=axes[0])
 costly = BayesDecision(GaussianNB(), loss=[[0, 1], [5, 0]]).fit(X, y)
 DecisionRegionsDisplay.from_estimator(costly, X, y, ax=axes[1])

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from suffice.decision import BayesDecision, conditional_risk, excess_risk_bound, expected_risk
-from suffice.linear_model import Perceptron
+from suffice.linear_model import KernelPerceptron, MarginPerceptron, Perceptron, VotedPerceptron
 from suffice.statistics import margin_loss
 from suffice.svm import (
     hyperplane_distance,
@@ -46,7 +46,7 @@ def solved(trace, X, y):
 @example("li-supervised/li-2.1")
 def primal_steps(given):
     X, y = arrays(given)
-    model = Perceptron(eta0=given["eta"], shuffle=False, variant="voted").fit(X, y)
+    model = VotedPerceptron(eta0=given["eta"], shuffle=False).fit(X, y)
     trace = steps(X, y, list(range(3)) * model.n_iter_, eta0=given["eta"])
     assert model.coef_[0].tolist() == trace[-1]["w"]
     assert model.updates_[0].tolist() == [step["point"] - 1 for step in trace]
@@ -64,9 +64,7 @@ def primal_steps_in_another_order(given):
 def dual_steps(given):
     X, y = arrays(given)
     gram = X @ X.T
-    model = Perceptron(
-        eta0=given["eta"], shuffle=False, algorithm="dual", kernel="precomputed", variant="voted"
-    ).fit(gram, y)
+    model = VotedPerceptron(eta0=given["eta"], shuffle=False, kernel="precomputed").fit(gram, y)
     alpha, b = np.zeros(3), 0.0
     found = [{"k": 0, "alpha": alpha.tolist(), "b": b}]
     for n in model.updates_[0]:
@@ -74,7 +72,7 @@ def dual_steps(given):
         found.append({"k": len(found), "point": n + 1, "alpha": alpha.tolist(), "b": b})
     last = np.zeros(3)
     last[model.support_] = np.abs(model.dual_coef_[0])
-    by_rows = Perceptron(eta0=given["eta"], shuffle=False, algorithm="dual").fit(X, y)
+    by_rows = KernelPerceptron(eta0=given["eta"], shuffle=False).fit(X, y)
     assert (by_rows.dual_coef_ == model.dual_coef_).all()
     return {
         "gram": gram.tolist(),
@@ -172,8 +170,8 @@ def loss_of_the_perceptron(given):
 def and_gate(given):
     """Its rule takes a positive row on the hyperplane for right: a margin a little below zero for these."""
     X, y = arrays(given)
-    rule = {"variant": "margin", "margin": (0.0, -0.5)}
-    model = Perceptron(fit_intercept=False, shuffle=False, eta0=given["eta"], **rule).fit(X, y)
+    model = MarginPerceptron(margin=(0.0, -0.5), fit_intercept=False, shuffle=False, eta0=given["eta"])
+    model.fit(X, y)
     return {
         "w": model.coef_[0],
         "updates": model.mistakes_[0],

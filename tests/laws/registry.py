@@ -369,6 +369,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"n_init": 3}, None),
     ],
     "KMeans": [({"n_init": 3}, None)],
+    "KernelPerceptron": [({"average": True}, None)],
     "LinearDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"solver": "lsqr", "shrinkage": 0.3, "priors": [0.2, 0.3, 0.5]}, None),
@@ -380,6 +381,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"C": np.inf, "fit_intercept": False}, None),
         ({"l1_ratio": 0.5}, None),
     ],
+    "MarginPerceptron": [({"kernel": "rbf"}, None)],
     "MixedNB": [
         ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),
         ({"kinds": "categorical"}, "category"),
@@ -390,12 +392,15 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"solver": "mu", "beta_loss": "kullback-leibler"}, None),
         ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
     ],
+    "Perceptron": [({"average": True}, None)],
+    "PocketPerceptron": [({"kernel": "rbf"}, None)],
     "QuadraticDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"reg_param": 0.1, "store_covariance": True}, None),
     ],
     "Ridge": [({"positive": True}, None)],
     "SmoothingSpline": [({"n_knots": 12}, None)],
+    "VotedPerceptron": [({"kernel": "rbf"}, None)],
 }
 
 

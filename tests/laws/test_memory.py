@@ -46,7 +46,7 @@ MORE = [
 # What holds more with more rows, and why, as its documentation says.
 GROWS = {
     r"^NMF": "the factors of the rows are part of the answer, and are kept in memory",
-    r"^Perceptron": "rows are visited one by one: they are gathered in memory, priced before",
+    r"^(Kernel|Margin|Pocket|Voted)?Perceptron": "rows are gathered in memory, priced before",
     r"^SmoothingSpline$": "a knot at each different value; n_knots=... holds that many",
     r"^LatentDirichletAllocation.solver=gibbs": "the topic of each word is kept, priced before",
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",

@@ -87,6 +87,7 @@ def exact(X):
 
 
 # A solver that starts from zero takes another path: where it ends is in test_shift_and_scale.py.
+PERCEPTRONS = tuple(f"{kind}Perceptron" for kind in ("", "Kernel", "Margin", "Pocket", "Voted"))
 NOT_SHIFTED = (
     "BasisFunctions",  # powers of the rows are not those of others
     "LogisticRegression",
@@ -96,10 +97,10 @@ NOT_SHIFTED = (
     "LatentSemanticAnalysis",
     "RegularizedLSI",
     "BernoulliNB",  # what is above zero is another thing there
-    "Perceptron",
+    *PERCEPTRONS,
 )
 # Starts, or the order of the rows, are drawn by their values.
-BY_VALUE = ("ClassConditional", "Perceptron")
+BY_VALUE = ("ClassConditional", *PERCEPTRONS)
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",

@@ -10,6 +10,7 @@ from .logistic import LogisticRegression
 from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
+from .perceptron_variants import KernelPerceptron, MarginPerceptron, PocketPerceptron, VotedPerceptron
 from .proportional_odds import ProportionalOdds
 from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
@@ -20,16 +21,20 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "HuberRegressor",
+    "KernelPerceptron",
     "Lasso",
     "LassoCV",
     "LinearRegression",
     "LogisticRegression",
+    "MarginPerceptron",
     "MaximumEntropy",
     "Perceptron",
+    "PocketPerceptron",
     "ProportionalOdds",
     "QuantileRegressor",
     "Ridge",
     "RidgeClassifier",
+    "VotedPerceptron",
     "enet_path",
     "maximum_entropy_distribution",
     "minimum_norm_distribution",

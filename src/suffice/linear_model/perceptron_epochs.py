@@ -1,5 +1,4 @@
-"""Epochs of the perceptron algorithm, in primal form (weights of features) and dual form (weights of
-rows)."""
+"""Epochs of perceptrons: weights of the features in primal form, of the rows in dual form."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from ..fitting.kernel import Kernel
 
 @dataclass(frozen=True, eq=False)
 class Epochs(Progress):
-    """State of the fit: the model that predicts, the current weights, and the history that the variant needs.
+    """The model to predict with, the weights that learn, and what is recorded of earlier weights.
 
     There are P problems: one for two classes, else one for each class against the rest.
     """
@@ -27,23 +26,18 @@ class Epochs(Progress):
     W: Annotated[Any, "(A, B) or None"] = None  # (D + 1, P); in dual form (P, N)
     late: Annotated[Any, "(A, B) or None"] = None  # changes of W, each times the visits before it
     pocket: Annotated[Any, "(A, B) or None"] = None  # the best W so far
-    F: Annotated[Any, "(P, B) or labels () or None"] = None  # scores of the rows, in dual form
-    log: Annotated[Any, "(M, 4) or None"] = (
-        None  # steps of those that vote: problem, row, size, visits before
-    )
+    F: Annotated[Any, "(P, B) or None"] = None  # scores of the rows, in dual form
+    log: Annotated[Any, "(M, 4) or None"] = None  # updates: problem, row, signed step size, visits before
     visits: Annotated[Any, "(P,) or None"] = None
     steps: Annotated[Any, "(P,) or None"] = None
-    run: Annotated[Any, "(P,) or None"] = None  # visits since the last step
-    tried: Annotated[Any, "(P,) or None"] = None  # the longest run that was tried for the pocket
-    best: Annotated[Any, "(P,) or None"] = None  # weight of the rows for which the pocket is right
+    run: Annotated[Any, "(P,) or None"] = None  # visits since the last update
+    tried: Annotated[Any, "(P,) or None"] = None  # the longest run compared with the pocket
+    best: Annotated[Any, "(P,) or None"] = None  # weight of the rows that the pocket classifies correctly
     active: Annotated[Any, "bool (P,) or None"] = None
     least: Annotated[Any, "(P,) or None"] = None  # the best loss of an epoch
     stuck: Annotated[Any, "(P,) or None"] = None  # epochs in a row that were not better
     seed: int = 0
     from_zero: bool = True
-
-
-CHANGED = ("W", "late", "pocket", "F", "visits", "steps", "run", "tried", "best")
 
 
 def signs(codes: np.ndarray, P: int) -> np.ndarray:
@@ -53,32 +47,32 @@ def signs(codes: np.ndarray, P: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Form(ABC):
-    """Labelled rows in memory, and what an epoch over them does."""
+    """Labelled rows in memory, and how an epoch over them updates the weights."""
 
     block: Any
     codes: np.ndarray  # (N,)
     weight: np.ndarray  # (N,)
-    bias: bool  # whether there is a constant
+    bias: bool  # whether there is an intercept
     P: int
-    margin: np.ndarray  # (2,): that negative and positive rows must have
+    margin: np.ndarray  # (2,): that negative and positive rows must exceed
     step: float
+    pocket: bool  # whether to keep the best weights
+    vote: bool  # whether to log the updates
 
     @abstractmethod
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
-        """Initial weights, from hyperplanes (P, D + 1) or zero; in dual form, with scores."""
+        """Initial weights, from those of hyperplanes (P, D + 1), or zero; in dual form, with scores."""
 
     @abstractmethod
-    def learn(
-        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
-    ) -> np.ndarray:
-        """One epoch, which changes `state` and the loss (P,) in place. Returns the log."""
+    def learn(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+        """One epoch with labels, order, rule and state, as the loops take them: the loss (P,) and the log."""
 
     @abstractmethod
-    def mean(self, state: Epochs) -> np.ndarray:
+    def mean(self, epochs: Epochs) -> np.ndarray:
         """The mean of the weights over all visits."""
 
     @abstractmethod
-    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """By the last weights: scores of the rows (P, N), squared norms (P,), and those of the rows (N,)."""
 
     @cached_property
@@ -86,56 +80,58 @@ class Form(ABC):
         return example_hashes(self.block, 0)
 
     def order(self, seed: int | None, epoch: int) -> np.ndarray:
-        """Rows of non-zero weight, in input order. With a seed, ordered by a hash of each row: equal rows are
-        adjacent."""
+        """Rows of positive weight in their order; or with a seed, sorted by hashes of their values."""
         (rows,) = (self.weight > 0).nonzero()
         if seed is None:
             return rows
         odd = 2 * np.random.default_rng([seed, epoch]).integers(1 << 62, dtype=np.uint64) + np.uint64(1)
         return rows[np.argsort(self._hashes[rows] * odd)]
 
-    def epoch(
-        self, state: Epochs, *, shuffle: bool, pocket: bool, vote: bool, tol: float | None, patience: int
-    ) -> Epochs:
-        """Visit all rows once. Problems with mistakes whose loss still decreases stay active."""
-        after = state.replace(**{name: np.array(getattr(state, name)) for name in CHANGED})
-        loss, total = np.zeros(self.P), self.weight.sum()
-        order = self.order(state.seed if shuffle else None, state.n_iter)
-        log = self.learn(order, after, loss, pocket, vote)
-        new = after.steps - state.steps
-        worse = np.full(self.P, False) if tol is None else loss > state.least - tol * total
-        stuck = np.where(worse, state.stuck + 1, 0)
-        active = state.active & (new > 0) & (stuck < patience)
+    def epoch(self, before: Epochs, *, shuffle: bool, tol: float | None, patience: int) -> Epochs:
+        """Visit all rows once. Problems with mistakes, whose loss still falls, stay active."""
+        from ..loops.perceptron import Labels, Rule, State
+
+        order = self.order(before.seed if shuffle else None, before.n_iter)
+        rule = Rule(self.margin, self.step, self.pocket, self.vote)
+        arrays = {name: getattr(before, name) for name in State._fields}
+        state = State(**{name: None if array is None else np.array(array) for name, array in arrays.items()})
+        loss, log = self.learn(Labels(self.codes, self.weight), order, rule, state)
+        new, total = state.steps - before.steps, self.weight.sum()
+        worse = np.full(self.P, False) if tol is None else loss > before.least - tol * total
+        stuck = np.where(worse, before.stuck + 1, 0)
+        active = before.active & (new > 0) & (stuck < patience)
         share = float(new.sum() / (self.P * total)) if np.isfinite(loss).all() else np.nan
-        return after.replace(
-            trace=(*state.trace, share),
-            stopped_because="" if active.any() else "tolerance",
-            log=np.concatenate([state.log, log]),
-            active=active,
-            least=np.minimum(state.least, loss),
-            stuck=stuck,
-        )
+        updated = {
+            **state._asdict(),
+            "trace": (*before.trace, share),
+            "stopped_because": "" if active.any() else "tolerance",
+            "log": np.concatenate([before.log, log]),
+            "active": active,
+            "least": np.minimum(before.least, loss),
+            "stuck": stuck,
+        }
+        return before.replace(**updated)
 
-    def novikoff(self, state: Epochs) -> tuple[np.ndarray, np.ndarray]:
-        """Whether the last weights separate the rows, and the bound on steps that follows from them, (P,).
+    def novikoff(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray]:
+        """Whether the last weights separate the rows, and the bound on updates that follows from them, (P,).
 
-        From zero, k steps at margins of at most m make w u >= k eta gamma for a separator u of norm one, and
-        |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.
+        From zero, k updates at margins of at most m make w u >= k eta gamma for a separator u of norm one,
+        and |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.
         """
-        scores, norms, squares = self.geometry(state)
+        scores, norms, squares = self.geometry(epochs)
         rows = self.weight > 0
         least = (signs(self.codes, self.P).T * scores)[:, rows].min(axis=1)
         reach = squares[rows].max() + 2.0 * max(0.0, self.margin.max()) / self.step
         separated = least > 0
         bound = np.full(self.P, np.inf)
-        if state.from_zero:
+        if epochs.from_zero:
             bound[separated] = (np.sqrt(reach) / least[separated] * np.sqrt(norms[separated])) ** 2
         return separated, bound
 
 
 @dataclass(frozen=True, eq=False)
 class Primal(Form):
-    """A weight for each feature, and for a constant."""
+    """A weight for each feature, and for a last one of ones."""
 
     @cached_property
     def X(self) -> Any:
@@ -145,65 +141,54 @@ class Primal(Form):
         return sp.hstack([X, sp.csr_array(ones)], "csr") if sp.issparse(X) else np.hstack([X, ones])
 
     @cached_property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Data, indices and row pointers; of dense rows there are no indices."""
+    def _rows(self) -> Any:
+        from ..loops.perceptron import Rows
+
         if sp.issparse(self.X):
-            return self.X.data, self.X.indices, self.X.indptr.astype(np.int64)
+            return Rows(self.X.data, self.X.indices, self.X.indptr.astype(np.int64))
         N, D = self.X.shape
-        return self.X.ravel(), np.empty(0, np.int32), (np.arange(N + 1) * D).astype(np.int64)
+        return Rows(self.X.ravel(), np.empty(0, np.int32), (np.arange(N + 1) * D).astype(np.int64))
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         W = np.zeros((self.X.shape[1], self.P)) if theta is None else np.ascontiguousarray(theta.T)
         return {"W": W}
 
-    def learn(
-        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
-    ) -> np.ndarray:
+    def learn(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
         from ..loops.perceptron import primal
 
-        return primal(
-            *self._rows, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
-            state.late, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
-            state.pocket, vote,
-        )  # fmt: skip
+        return primal(self._rows, *arguments)
 
-    def mean(self, state: Epochs) -> np.ndarray:
-        return state.W - state.late / state.visits
+    def mean(self, epochs: Epochs) -> np.ndarray:
+        return epochs.W - epochs.late / epochs.visits
 
-    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def geometry(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         squares = np.asarray((self.X**2).sum(axis=1)).ravel()
-        return (self.X @ state.W).T, (state.W**2).sum(axis=0), squares
+        return (self.X @ epochs.W).T, (epochs.W**2).sum(axis=0), squares
 
 
 @dataclass(frozen=True, eq=False)
 class Dual(Form):
-    """A weight for each row, from the Gram matrix of the rows."""
+    """A weight for each row, learnt from the Gram matrix of the rows."""
 
     kernel: Kernel
 
     @cached_property
     def gram(self) -> np.ndarray:
         N = len(self.block)
-        afford(N**2, f"the Gram matrix of {N} rows", "use algorithm='primal', or map the features first.")
+        afford(N**2, f"the Gram matrix of {N} rows", "use Perceptron, if need be on mapped features.")
         return np.ascontiguousarray(self.kernel(self.block.X)) + float(self.bias)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         zero = np.zeros((self.P, len(self.gram)))
         return {"W": zero, "F": zero}
 
-    def learn(
-        self, order: np.ndarray, state: Epochs, loss: np.ndarray, pocket: bool, vote: bool
-    ) -> np.ndarray:
+    def learn(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
         from ..loops.perceptron import dual
 
-        return dual(
-            self.gram, self.codes, self.weight, order, self.margin, self.step, state.active, state.W,
-            state.late, state.F, state.visits, state.steps, loss, pocket, state.run, state.tried, state.best,
-            state.pocket, vote,
-        )  # fmt: skip
+        return dual(self.gram, *arguments)
 
-    def mean(self, state: Epochs) -> np.ndarray:
-        return state.W - state.late / state.visits[:, None]
+    def mean(self, epochs: Epochs) -> np.ndarray:
+        return epochs.W - epochs.late / epochs.visits[:, None]
 
-    def geometry(self, state: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return state.F, (state.W * state.F).sum(axis=1), self.gram.diagonal()
+    def geometry(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return epochs.F, (epochs.W * epochs.F).sum(axis=1), self.gram.diagonal()

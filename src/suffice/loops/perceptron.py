@@ -1,19 +1,22 @@
-"""Epochs of the perceptron algorithm, in primal and in dual form.
+"""Epochs of perceptrons, in primal and in dual form.
 
-There are P problems, each of one class against the rest, or one for two classes: then of the second. A row of
-weight w is visited w times in a row: its steps go on until it is right or w is used up, the last of them by
-what is left of w. The constant of a hyperplane is the weight of a last feature that is one, or a one in each
-entry of the Gram matrix.
+There are P problems: one of each class against the rest, or one for two classes, in which the second is
+positive. A row of weight w is visited w times in a row: it is added until it is on the right side or w is
+used up, the last time with what is left of w. The intercept is the weight of a last feature of ones, or a one
+in each entry of the Gram matrix.
 
-`late` sums each change times the visits before it, so that W - late / visits is the mean of W over all
-visits. `log` takes the steps of those that vote: problem, row, signed size, visits before. What a pocket
-keeps are the weights that are right for most rows, among those after each epoch and those that lasted twice
-as long as any tried before: so few are tried that a try may visit all rows.
+`late` sums each change of the weights times the visits before it, so that W - late / visits is the mean of W
+over all visits. The log has a line for each update of a voted perceptron: problem, row, signed step size,
+visits before. The pocket holds the weights that classify most rows correctly. They are compared after each
+epoch, and when they survived twice as many visits as any weights compared before: that is seldom enough for a
+comparison to visit all rows.
 
-Rows are CSR: data, indices, indptr; where they are dense there are no indices.
+The loops unpack their arguments first, since Numba counts a reference at each access to an array in a tuple.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +25,67 @@ from .compiled import compiled
 jit = compiled(fastmath={"contract", "reassoc"})
 
 
+class Rows(NamedTuple):
+    """CSR rows. Dense rows have no indices."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+
+
+class Labels(NamedTuple):
+    """Class codes (N,) and weights (N,) of the rows."""
+
+    codes: Any
+    weight: Any
+
+
+class Rule(NamedTuple):
+    """When to update, and what to record."""
+
+    margin: Any  # (2,): of negative and of positive rows
+    eta: Any  # step size
+    pocket: Any  # whether to compare the weights with those in the pocket
+    vote: Any  # whether to log the updates
+
+
+class State(NamedTuple):
+    """Arrays that an epoch changes, apart from `active`."""
+
+    active: Any  # (P,)
+    W: Any  # (D, P) in primal form; (P, N), weights of the rows, in dual form
+    late: Any  # like W
+    pocket: Any  # like W
+    F: Any  # (P, N), scores of the rows in dual form; None in primal form
+    visits: Any  # (P,)
+    steps: Any  # (P,)
+    run: Any  # (P,): visits since the last update
+    tried: Any  # (P,): the longest run whose weights were compared with the pocket
+    best: Any  # (P,): weight of the rows that the pocket classifies correctly
+
+
+class Mistake(NamedTuple):
+    """A visit to a row whose score is not above the margin."""
+
+    problem: Any
+    row: Any
+    score: Any  # times the sign of the class
+    margin: Any
+    weight: Any
+    size: Any  # signed step size
+    visits: Any  # before this one
+
+
 @jit
-def primal(
-    data, indices, indptr, codes, weight, order, margin, eta, active, W, late, visits,
-    steps, loss, pocketing, run, tried, best, pocket, voting,
-):  # fmt: skip
-    """One epoch with weights W (D, P). Returns the log."""
+def primal(rows, labels, order, rule, state):
+    """One epoch over the rows in this order. Returns the loss (P,) and the log."""
+    data, indices, indptr = rows
+    codes, weight = labels
+    margin, eta, pocketing, vote = rule
+    active, W, late, _, _, visits, steps, run, tried, _ = state
     P, flat = W.shape[1], W.reshape(-1)
-    score, log, logged = np.empty(P), np.empty((16 if voting else 0, 4)), 0
+    score, loss = np.empty(P), np.zeros(P)
+    log, logged = np.empty((16 if vote else 0, 4)), 0
     for n in order:
         w = weight[n]
         if not w > 0.0:
@@ -50,15 +106,14 @@ def primal(
                 continue
             if pocketing and run[k] > 2.0 * tried[k]:
                 tried[k] = run[k]
-                _keep_primal(data, indices, indptr, codes, weight, k, W, best, pocket)
+                _keep_primal(rows, labels, k, state)
             total, later, lost, left = w, w * visits[k], w * (least - z), 0.0
-            if w > 1.0 or voting:
+            if w > 1.0 or vote:
                 square = 0.0
                 for p in range(begin, end):
                     square += data[p] * data[p]
-                total, later, lost, left, log, logged = _visit(
-                    z, least, w, eta * square, visits[k], k, n, y * eta, voting, log, logged
-                )
+                mistake = Mistake(k, n, z, least, w, y * eta, visits[k])
+                total, later, lost, left, log, logged = _update(mistake, eta * square, vote, log, logged)
             _add(data, indices, begin, end, y * eta * total, W[:, k])
             _add(data, indices, begin, end, y * eta * later, late[:, k])
             steps[k] += total
@@ -68,21 +123,19 @@ def primal(
     if pocketing:
         for k in range(P):
             if active[k]:
-                _keep_primal(data, indices, indptr, codes, weight, k, W, best, pocket)
-    return log[:logged]
+                _keep_primal(rows, labels, k, state)
+    return loss, log[:logged]
 
 
 @jit
-def dual(
-    gram, codes, weight, order, margin, eta, active, A, late, F, visits,
-    steps, loss, pocketing, run, tried, best, pocket, voting,
-):  # fmt: skip
-    """One epoch with a weight for each row, A (P, N); F (P, N) are the scores of the rows, A gram.
-
-    Returns the log.
-    """
-    P, N = A.shape
-    log, logged = np.empty((16 if voting else 0, 4)), 0
+def dual(gram, labels, order, rule, state):
+    """One epoch over the rows in this order; F is kept at W gram. Returns the loss (P,) and the log."""
+    codes, weight = labels
+    margin, eta, pocketing, vote = rule
+    active, W, late, _, F, visits, steps, run, tried, _ = state
+    P, N = W.shape
+    loss = np.zeros(P)
+    log, logged = np.empty((16 if vote else 0, 4)), 0
     for n in order:
         w = weight[n]
         if not w > 0.0:
@@ -98,11 +151,10 @@ def dual(
                 continue
             if pocketing and run[k] > 2.0 * tried[k]:
                 tried[k] = run[k]
-                _keep_dual(codes, weight, k, A, F, best, pocket)
-            total, later, lost, left, log, logged = _visit(
-                z, least, w, eta * gram[n, n], visits[k], k, n, y * eta, voting, log, logged
-            )
-            A[k, n] += y * eta * total
+                _keep_dual(labels, k, state)
+            mistake = Mistake(k, n, z, least, w, y * eta, visits[k])
+            total, later, lost, left, log, logged = _update(mistake, eta * gram[n, n], vote, log, logged)
+            W[k, n] += y * eta * total
             late[k, n] += y * eta * later
             for m in range(N):
                 F[k, m] += y * eta * total * gram[n, m]
@@ -113,8 +165,8 @@ def dual(
     if pocketing:
         for k in range(P):
             if active[k]:
-                _keep_dual(codes, weight, k, A, F, best, pocket)
-    return log[:logged]
+                _keep_dual(labels, k, state)
+    return loss, log[:logged]
 
 
 @jit
@@ -158,28 +210,29 @@ def _class_of(k, P):
 
 
 @jit
-def _visit(z, least, w, gain, visits, k, n, size, voting, log, logged):
-    """Steps at a row of weight w, each of which adds `gain` to z, until z is more than the least.
+def _update(mistake, gain, vote, log, logged):
+    """Updates at a row, each of which adds `gain` to its score, until that is above the margin.
 
-    Returns their sum, their sum each times the visits before it, the loss before each, what is left of w, and
-    the log.
+    Returns the sum of the updates, their sum each times the visits before it, the loss before each, the
+    weight that is left, and the log.
     """
+    z, least, w = mistake.score, mistake.margin, mistake.weight
     total, later, lost = 0.0, 0.0, 0.0
     while w > 0.0 and z <= least:
         step = min(w, 1.0)
-        if gain <= 1e-9 * (least - z):  # too small a row for any number of steps
+        if gain <= 1e-9 * (least - z):  # too short a row for any number of updates
             step = w
-        if voting:
+        if vote:
             if logged == len(log):
                 longer = np.empty((2 * logged, 4))
                 longer[:logged] = log
                 log = longer
-            log[logged, 0] = k
-            log[logged, 1] = n
-            log[logged, 2] = size * step
-            log[logged, 3] = visits + total
+            log[logged, 0] = mistake.problem
+            log[logged, 1] = mistake.row
+            log[logged, 2] = mistake.size * step
+            log[logged, 3] = mistake.visits + total
             logged += 1
-        later += step * (visits + total)
+        later += step * (mistake.visits + total)
         lost += step * (least - z)
         total += step
         w -= step
@@ -188,26 +241,27 @@ def _visit(z, least, w, gain, visits, k, n, size, voting, log, logged):
 
 
 @jit
-def _keep_primal(data, indices, indptr, codes, weight, k, W, best, pocket):
-    """Put the weights of problem k into the pocket if they are right for more than those in it."""
-    P, w, right = W.shape[1], W[:, k].copy(), 0.0
+def _keep_primal(rows, labels, k, state):
+    """Put the weights of problem k into the pocket if they classify more rows correctly than those in it."""
+    data, indices, indptr = rows
+    codes, weight = labels
+    P, w, right = state.W.shape[1], state.W[:, k].copy(), 0.0
     for n in range(len(codes)):
         score = _dot(data, indices, indptr[n], indptr[n + 1], w)
         if (score >= 0.0) == (codes[n] == _class_of(k, P)):
             right += weight[n]
-    if right > best[k]:
-        best[k] = right
-        pocket[:, k] = w
+    if right > state.best[k]:
+        state.best[k] = right
+        state.pocket[:, k] = w
 
 
 @jit
-def _keep_dual(codes, weight, k, A, F, best, pocket):
-    P, N = A.shape
-    right = 0.0
-    for n in range(N):
-        if (F[k, n] >= 0.0) == (codes[n] == _class_of(k, P)):
+def _keep_dual(labels, k, state):
+    codes, weight = labels
+    W, F, right = state.W, state.F, 0.0
+    for n in range(len(codes)):
+        if (F[k, n] >= 0.0) == (codes[n] == _class_of(k, len(W))):
             right += weight[n]
-    if right > best[k]:
-        best[k] = right
-        for n in range(N):
-            pocket[k, n] = A[k, n]
+    if right > state.best[k]:
+        state.best[k] = right
+        state.pocket[k] = W[k]
