@@ -395,7 +395,7 @@ def test_refusals():
         ({"n_knots": 1}, "'n_knots' parameter"),
         ({"knots": [[0.0, 1.0]]}, "expected 4 lists of knots"),
         ({"knots": 5}, "'knots' parameter"),
-        ({"linear_features": [7]}, "No feature is 7: expected a place from 0 to 3; there are no names"),
+        ({"linear_features": [7]}, "No feature is 7: expected an index from 0 to 3; there are no names"),
         ({"linear_features": ["a"]}, "No feature is 'a'"),
     ):
         with pytest.raises(ValueError, match=said):

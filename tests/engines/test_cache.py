@@ -323,5 +323,5 @@ def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):
 
 
 def test_a_cache_that_is_none(real):
-    with pytest.raises(ValueError, match="cache is None, 'memory' or 'disk'; got 'gpu'"):
+    with pytest.raises(ValueError, match="cache must be None, 'memory' or 'disk'; got 'gpu'"):
         suffice.scan_parquet(real, cache="gpu")

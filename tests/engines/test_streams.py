@@ -474,7 +474,7 @@ class TestWords:
             PCA(1).fit(suffice.scan(lambda: t))
 
     def test_a_cache_that_is_none(self):
-        with pytest.raises(ValueError, match="cache is None, 'memory' or 'disk'; got True"):
+        with pytest.raises(ValueError, match="cache must be None, 'memory' or 'disk'; got True"):
             suffice.scan(lambda: table(), cache=True)
 
 

@@ -330,7 +330,7 @@ def test_constraints_match_all_labelings():
         crf.decode(part, allowed=moves, fixed=[0, 2, None, None, None])
     with pytest.raises(ValueError, match="none of the classes"):
         crf.decode(part, allowed=[(0, 9)])
-    with pytest.raises(ValueError, match="one a step"):
+    with pytest.raises(ValueError, match="one per step"):
         crf.decode(part, fixed=[0])
 
 

@@ -289,12 +289,12 @@ class TestWhatIsRefused:
         with pytest.raises(ValueError, match=r"X has 6 sequences, but y has 5"):
             opened(parts(X), parts(y)[1:], estimator=estimator)
         with pytest.raises(
-            ValueError, match=r"X has 6 sequences, but y has 175: one array of labels a sequence"
+            ValueError, match=r"X has 6 sequences, but y has 175: pass one array of labels per sequence"
         ):
             opened(parts(X), y, estimator=estimator)
-        with pytest.raises(ValueError, match=r"one label a step"):
+        with pytest.raises(ValueError, match=r"one label per step"):
             opened(parts(X), parts(y)[::-1], estimator=estimator)
-        with pytest.raises(ValueError, match=r"one label a step"):
+        with pytest.raises(ValueError, match=r"one label per step"):
             opened(parts(X), [0, 1, 0, 1, 0, 1], estimator=estimator)
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples"):
             opened(X, y[1:], ids, estimator=estimator)

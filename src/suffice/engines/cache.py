@@ -1,4 +1,4 @@
-"""What the first pass read and converted, kept for the passes after it: in memory, or in a temporary file."""
+"""Cache of the blocks of the first pass: in memory, or in a temporary file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ log = logging.getLogger("suffice")
 
 
 class StreamedPartitions(LocalPartitions):
-    """Blocks that are read, or made, in each pass."""
+    """Blocks that are read or computed in each pass."""
 
     def persisted(self) -> LocalPartitions:
-        """Blocks are made once, and kept in a temporary file."""
+        """Compute the blocks once, and keep them in a temporary file."""
         made = Kept(_Numbered(self.blocks), partial(_made, self.steps), OnDisk)
         return StreamedPartitions(made, CALLED)
 
@@ -27,7 +27,7 @@ class StreamedPartitions(LocalPartitions):
 def streamed(
     batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: object
 ) -> StreamedPartitions:
-    """Partitions of numbered batches, which threads convert: in each pass, or in the first."""
+    """Partitions of numbered batches, which threads convert in each pass, or with a cache in the first."""
     if cache is None:
         log.info("cache=None: each pass reads the data again.")
         return StreamedPartitions(batches, ((convert, shared),))
@@ -35,7 +35,7 @@ def streamed(
 
 
 class _Numbered:
-    """What can be iterated again and again, with numbers."""
+    """A re-iterable of numbered items."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         self.blocks = blocks
@@ -50,11 +50,11 @@ def _made(steps: Any, numbered: tuple[int, Any]) -> Block:
 
 def check_cache(cache: str | None) -> None:
     if cache is not None and cache not in STORES:
-        raise ValueError(f"cache is None, {' or '.join(map(repr, STORES))}; got {cache!r}.")
+        raise ValueError(f"cache must be None, {' or '.join(map(repr, STORES))}; got {cache!r}.")
 
 
 class Kept:
-    """Calls that give blocks, to be made by threads. The first whole pass converts them and keeps them."""
+    """Functions that return blocks, called by threads. The first complete pass converts and caches them."""
 
     def __init__(
         self,

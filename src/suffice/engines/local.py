@@ -1,4 +1,4 @@
-"""Threads of this process, over blocks in memory or read as they are needed."""
+"""Local engine: threads of this process, over blocks in memory or blocks that are read in each pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .threads import in_order
 
 @dataclass(frozen=True)
 class LocalPartitions(Partitions):
-    """Blocks of this process: a tuple of them, or anything that can be iterated again and again.
+    """Blocks of this process: a tuple of them, or a re-iterable.
 
     Blocks that each pass reads again are mapped again in each pass: `steps` are these maps.
     """
@@ -66,7 +66,7 @@ class LocalPartitions(Partitions):
 def on_driver(
     data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, shards: int
 ) -> Shards:
-    """`fold_by_key` of a cluster whose tasks cannot read blocks of others: the sums come here, and stay."""
+    """`fold_by_key` on the driver, for clusters whose tasks cannot read the blocks of others."""
     return _shards(data.map(_sums_of_block, f, shared, n_keys).batches(), n_keys, shards)
 
 
@@ -88,7 +88,7 @@ def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], blo
 
 
 class Stored:
-    """Calls that read blocks from a temporary file, to be made by threads."""
+    """Functions that read blocks from a temporary file, called by threads."""
 
     def __init__(self, store: OnDisk) -> None:
         self.store = store
@@ -101,13 +101,13 @@ class Stored:
 
 
 class StoredPartitions(LocalPartitions):
-    """Blocks in a temporary file; what a map gives is written to another."""
+    """Blocks in a temporary file. The results of a map are written to another."""
 
     def __init__(self, store: OnDisk) -> None:
         super().__init__(Stored(store), CALLED)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A file of this machine travels as what it holds."""
+        """Pickle the content of the file, since the file is local."""
         return LocalPartitions, (tuple(map(self.block, range(len(self.blocks.store.blocks)))),)  # type: ignore
 
     def map(self, f: Callable[..., Any], *shared: object) -> StoredPartitions:
@@ -130,7 +130,7 @@ CALLED: tuple[Any, ...] = ((_call, ()),)  # the step after which calls that read
 
 
 def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
-    """Arrays as partitions, to fold over by hand.
+    """Partitions of arrays, e.g. to call `fold` interactively.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
 
 
 def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """f of rows in memory, by threads and in pieces that fit the cache: how models predict."""
+    """f of rows in memory, in threads and in pieces that fit in the cache, for predictions."""
     return map_block(lambda piece: f(piece.X), Rows(X))
 
 
 def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
-    """f of the examples of a block in memory, by threads and in pieces, one after the other."""
+    """f of the examples of a block in memory, in threads and in pieces, concatenated."""
 
     def of_part(part: Block) -> np.ndarray:
         return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])

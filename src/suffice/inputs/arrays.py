@@ -1,4 +1,4 @@
-"""Arrays, lists, sparse matrices, data frames, tables of Arrow and graphs, all in memory."""
+"""Sources in memory: arrays, lists, sparse matrices, DataFrames, Arrow tables and graphs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOST_GROUPS = (
 
 @dataclass(frozen=True)
 class ArraySource(Source):
-    """Arrays, lists, sparse matrices; data frames of which nothing was said; pairs of ids, and graphs."""
+    """Arrays, lists, sparse matrices, DataFrames without a description, pairs of ids, and graphs."""
 
     in_memory: ClassVar[bool] = True
 
@@ -55,7 +55,7 @@ class ArraySource(Source):
             matrix = X.tocoo()
             if matrix.shape[0] != matrix.shape[1]:
                 raise ValueError(
-                    f"The matrix of a graph is square, and this one has shape {matrix.shape}: pass one with "
+                    f"The matrix of a graph must be square; got shape {matrix.shape}: pass one with "
                     "a row and a column for each node, or fit((source, target)), two arrays of ids."
                 )
             if sample_weight is not None:
@@ -106,7 +106,7 @@ class ArraySource(Source):
 
 
 class MemoryTableSource(TableSource):
-    """A table in memory. The rows of its sequences need not stand together."""
+    """A table in memory. The rows of a sequence need not be contiguous."""
 
     in_memory: ClassVar[bool] = True
 
@@ -120,13 +120,13 @@ class MemoryTableSource(TableSource):
     def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
         must_name_sequences(self.table)
         if groups is not None:
-            raise ValueError("The sequences of a table are named by a column of it: leave groups out.")
+            raise ValueError("A column of the table names the sequences: leave groups out.")
         opening = Opening(estimator, replace(check, target=None), reset=False)
         block, positions = self.sequences(opening, self.columns_for(estimator))
         return block.piece(0, len(block), 0), Shape(block.offset, positions=positions)
 
     def sequences(self, opening: Opening, columns: Columns) -> tuple[Sequences, np.ndarray]:
-        """The sequences, and the positions that their rows have in the table."""
+        """The sequences, and the positions of their rows in the table."""
         assert columns.sequence is not None
         order = None if columns.order is None else np.asarray(self.column(columns.order))
         ids = np.asarray(self.column(columns.sequence))
@@ -150,7 +150,7 @@ class MemoryTableSource(TableSource):
 
 @dataclass(frozen=True)
 class FrameSource(MemoryTableSource):
-    """A table of pandas or polars whose columns were described."""
+    """A described pandas or polars table."""
 
     def names(self) -> list[str]:
         return list(self.container.columns)
@@ -212,7 +212,7 @@ class FrameSource(MemoryTableSource):
 
 @dataclass(frozen=True)
 class ArrowSource(MemoryTableSource):
-    """A table or record batch of Arrow."""
+    """An Arrow table or record batch."""
 
     def names(self) -> list[str]:
         return list(self.container.schema.names)
@@ -250,7 +250,8 @@ class ArrowSource(MemoryTableSource):
 
 
 def edges_in_memory(opening: Opening, block: Edges) -> tuple[Partitions, np.ndarray | None]:
-    """Partitions of links in memory; and the ids of their nodes, if the ends are places in a list of them."""
+    """Partitions of links in memory, and the ids of their nodes if the ends are indices into a list of
+    them."""
     if block.ids is None or not len(block):
         return opening.local(block), None
     block, nodes = sorted_nodes(block)
@@ -278,7 +279,7 @@ def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: Any) -> Rows
 
 
 def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
-    """Rows and labels of which some are missing."""
+    """Rows and labels, some of which are missing."""
     X, y = check.array(estimator, X, reset=reset), column_or_1d(unmasked(y, "y"), warn=True)
     check_consistent_length(X, y)
     if y.dtype == object:
@@ -327,14 +328,14 @@ def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
         return offsets([n])
     ids = column_or_1d(unmasked(groups, "groups"))
     if len(ids) != n:
-        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: one a row.")
+        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: pass one per row.")
     starts, firsts = runs(ids, "groups")
     Seen().add(firsts)
     return np.append(starts, n)
 
 
 def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
-    """The rows of a list of sequences one after the other, and where each begins."""
+    """The concatenated rows of a list of sequences, and their offsets."""
     for part in X:
         must_be_sound(part)
     parts = [part if sp.issparse(part) else np.asarray(unmasked(part, "X", check.nan)) for part in X]
@@ -348,17 +349,17 @@ def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
 
 
 def _labels_of(y: Any, lengths: np.ndarray) -> Any:
-    """The labels of a list of sequences, a list of as many and as long."""
+    """The labels of a list of sequences: a list of arrays of the same lengths."""
     if not hasattr(y, "__len__"):
         raise ValueError(
             f"y is {y!r:.60}, and X has {len(lengths)} sequences: pass one array of labels each."
         )
     if len(y) != len(lengths):
         raise ValueError(
-            f"X has {len(lengths)} sequences, but y has {len(y)}: one array of labels a sequence."
+            f"X has {len(lengths)} sequences, but y has {len(y)}: pass one array of labels per sequence."
         )
     if [len(part) if np.ndim(part) else None for part in y] != lengths.tolist():
-        raise ValueError("y must have one label a step: some of its sequences have other lengths than X.")
+        raise ValueError("y must have one label per step: some of its sequences have other lengths than X.")
     return list(y)
 
 
@@ -376,24 +377,24 @@ class Shape:
         return [answer[a:b] for a, b in pairwise(self.offset)] if self.listed else answer
 
     def rows(self, values: Any, name: str) -> np.ndarray:
-        """One value a row, in the order of the rows."""
+        """One value per row, in the order of the rows."""
         values = np.asarray(unmasked(flat_labels(values), name))
         if len(values) != self.offset[-1]:
             raise ValueError(
-                f"{name} has {len(values)} entries, but X has {self.offset[-1]} steps: one a step."
+                f"{name} has {len(values)} entries, but X has {self.offset[-1]} steps: pass one per step."
             )
         return values if self.positions is None else values[self.positions]
 
 
 def are_sequences(X: Any) -> bool:
-    """Whether X is a list of sequences, each with its rows; a list of rows is one sequence."""
+    """Whether X is a list of sequences. A list of rows is one sequence."""
     if not _is_list(X) or len(X) == 0:
         return False
     return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
 
 
 def flat_labels(y: Any) -> Any:
-    """Labels of all steps one after the other, whether they came as a list of sequences or so already."""
+    """Concatenated labels of all steps, from a list of sequences or an array."""
     if not _is_list(y) or not len(y) or not np.ndim(y[0]):
         return y
     return np.concatenate([np.asarray(unmasked(part, "y")) for part in y])
@@ -404,7 +405,7 @@ def _is_list(X: Any) -> bool:
 
 
 def _of_graph(graph: Any) -> tuple[np.ndarray, Any, Any]:
-    """The nodes of a graph of networkx, whatever they are; and its links as places among them."""
+    """The nodes of a networkx graph, and its links as indices of nodes."""
     nodes = np.empty(len(graph), object)
     nodes[:] = list(graph)
     place = {node: n for n, node in enumerate(graph)}

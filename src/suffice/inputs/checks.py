@@ -1,4 +1,4 @@
-"""Checks: what the rows of an estimator must satisfy, wherever they are."""
+"""Checks of the rows of an estimator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MANY = 1 << 22
 
 @dataclass(frozen=True)
 class Check:
-    """What rows must satisfy for one estimator; it travels to where the blocks are."""
+    """Checks of the rows of one estimator. It is sent to the blocks."""
 
     name: str
     sparse: bool
@@ -64,7 +64,8 @@ class Check:
     def array(
         self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True, late: bool = False
     ) -> Any:
-        """Checked arrays; `late` if `must_pass` is called with the numbers of many rows as they are used."""
+        """Checked arrays. With `late`, the caller checks the values of many rows in pieces, by
+        `must_pass`."""
         must_be_sound(X)
         if sp.issparse(y):
             raise ValueError(f"y is a sparse matrix, and {self.name} takes an array: pass y.toarray().")
@@ -119,8 +120,8 @@ class Check:
         return X if alone else (X, checked[1])
 
     def must_pass(self, X: Any, names: Sequence[Any] | None = None) -> None:
-        """Refuse numbers that are not finite or too large, or negative where that matters; `names` are those
-        of the columns."""
+        """Raise for numbers that are not finite or too large, or negative if that is not allowed; `names` are
+        those of the columns."""
         if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
             check_numbers(X, "X", self.name, nan=self.nan, names=names)
         if X.dtype == object and not self.nan and missing(X.ravel()).any():
@@ -129,7 +130,7 @@ class Check:
             check_not_negative(X, self.name, names)
 
     def __call__(self, block: Any, names: Sequence[str] | None = None) -> Any:
-        """Check a block that came from a table, of which these are the columns of features."""
+        """Check a block from a table with these feature columns."""
         X, y = block.X, block.y
         if sp.issparse(X) and not self.sparse:
             raise TypeError(f"{self.name} does not take sparse rows: describe dense columns.")
@@ -154,7 +155,7 @@ class Check:
             raise ValueError("Unknown label type: continuous. A classifier expects classes, not numbers.")
 
     def kept(self, block: Any) -> Any:
-        """Weights are not negative, and a weight of zero is the absence of the row."""
+        """Check the weights, which must be non-negative. A weight of 0 drops the row."""
         weight = block.weight
         if block.unweighted:
             return block
@@ -177,7 +178,8 @@ def is_object(y: Any) -> bool:
 
 
 def objects_of(table: Any) -> np.ndarray:
-    """The cells of a pandas or polars table: numbers if all are, else objects with None for holes."""
+    """The cells of a pandas or polars table: numbers if all are, else objects with None for missing
+    values."""
     X = np.asarray(table)
     if X.dtype.kind in "biuf":
         return X
@@ -189,10 +191,10 @@ def objects_of(table: Any) -> np.ndarray:
 
 
 def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
-    """Checked weights of n rows, if there are any; a number is the weight of each."""
+    """Checked weights of n rows, or None. A number is the weight of each row."""
     weight = checked_weights(taker, sample_weight, n)
     if weight is not None and weight.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one a row of X.")
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one per row of X.")
     return weight
 
 
@@ -204,19 +206,19 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
     if weight.ndim == 0:
         weight = np.full(n, weight)
     if weight.ndim > 1:
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one number each.")
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one per sample.")
     check_weights(weight)
     if not weight.any():
-        raise ValueError("sample_weight is zero for every row: nothing is left to fit.")
+        raise ValueError("sample_weight is zero for every row, expected a positive weight for some.")
     return np.ascontiguousarray(weight)
 
 
 def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
-    """The places of features that are given by place or by name."""
+    """The indices of features, from indices or names."""
     places = []
     for feature in features:
         if np.ndim(feature) or feature not in (names if isinstance(feature, str) else range(count)):
             known = f", or one of the names {list(names)}" if len(names) else "; there are no names"
-            raise ValueError(f"No feature is {feature!r}: expected a place from 0 to {count - 1}{known}.")
+            raise ValueError(f"No feature is {feature!r}: expected an index from 0 to {count - 1}{known}.")
         places.append(list(names).index(feature) if isinstance(feature, str) else int(feature))
     return places

@@ -1,4 +1,4 @@
-"""Tables: what each column of a table is, as the user describes it; and blocks from Arrow batches."""
+"""Descriptions of the columns of tables, and blocks from Arrow batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
 @dataclass(frozen=True)
 class Table:
-    """A table and what its columns are. Made by `suffice.rows`, `suffice.sequences` and their like."""
+    """A table and the description of its columns. Returned by `suffice.rows`, `suffice.sequences` and similar
+    functions."""
 
     source: Any  # where the rows are
     features: tuple[str, ...] | Reader | None = None
@@ -44,7 +45,7 @@ class Table:
 
 @dataclass(frozen=True)
 class EdgeTable(Table):
-    """A table of links, whose two features are the columns of their ends. Made by `suffice.edges`."""
+    """A table of links, whose two features are the columns of their ends. Returned by `suffice.edges`."""
 
     def columns(self, names: Sequence[str]) -> EdgeColumns:  # type: ignore[override]
         assert isinstance(self.features, tuple)
@@ -54,7 +55,7 @@ class EdgeTable(Table):
 
 @dataclass(frozen=True)
 class Columns:
-    """The parts of a table by the names of their columns, and how an Arrow batch becomes a block."""
+    """The roles of the columns of a table, and the conversion of Arrow batches to blocks."""
 
     reader: Reader
     target: str | tuple[str, ...] | None = None
@@ -68,13 +69,13 @@ class Columns:
         return [*self.reader.columns, *(name for part in apart for name in _names(part))]
 
     def with_all(self, names: Iterable[str]) -> Columns:
-        """All columns of the table, those that have no part as features."""
+        """All columns of the table. Columns without another role are features."""
         apart = {*_names(self.sequence), *_names(self.order)}
         features = tuple(name for name in names if name not in apart)
         return Columns(DenseColumns(features), sequence=self.sequence, order=self.order)
 
     def block(self, check: Any, index: int, batch: Any) -> Block:
-        """One checked block from an Arrow table or record batch, which holds its sequences whole."""
+        """One checked block from an Arrow table or record batch of complete sequences."""
         offset = None
         if self.sequence is not None:
             starts, _ = runs(batch.column(self.sequence), f"The column {self.sequence!r}")
@@ -135,9 +136,9 @@ def rows(
     Parameters
     ----------
     table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
-        Where the rows are.
+        The table.
     features : sequence of str, or what `suffice.sparse` describes, optional
-        Columns of X; all that are neither target nor weight if not given.
+        Columns of X. If None, all columns that are neither target nor weight.
     target : str or sequence of str, optional
         Column or columns of y.
     weight : str, optional
@@ -155,8 +156,8 @@ def rows(
     """
     if not (hasattr(table, "columns") or hasattr(table, "schema") or are_delayed(table)):
         raise TypeError(
-            f"suffice.rows describes tables by the names of their columns, and {type(table).__name__} has "
-            "none: pass arrays to fit(X, y, sample_weight=...)."
+            f"suffice.rows takes tables with named columns; got {type(table).__name__}: pass arrays to "
+            f"fit(X, y, sample_weight=...)."
         )
     return Table(
         table,
@@ -180,16 +181,16 @@ def sequences(
     Parameters
     ----------
     table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
-        Where the rows are.
+        The table.
     sequence : str
-        Column that names the sequence of each row. In files and distributed data sets the rows of a
-        sequence stand together; in memory they are brought together.
+        Column with the sequence id of each row. In files and distributed data sets the rows of a sequence
+        must be contiguous; in memory they are grouped.
     order : str, optional
-        Column by which the rows of a sequence are sorted; they stay as they are if not given.
+        Column by which the rows of a sequence are sorted. If None, the rows keep their order.
     features : sequence of str, or what `suffice.sparse` describes, optional
-        Columns of X; all that have no other part if not given.
+        Columns of X. If None, all columns without another role.
     target : str, optional
-        Column of y, a label a row.
+        Column of y: one label per row.
     weight : str, optional
         Column of weights, the same for all rows of a sequence.
 
@@ -213,7 +214,7 @@ def documents(
     Parameters
     ----------
     table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
-        Where the documents are.
+        The table.
     text : str
         Column of strings. A document without words is "" and not missing.
     target : str or sequence of str, optional
@@ -243,11 +244,11 @@ def edges(table: Any, *, source: str, target: str, weight: str | None = None) ->
     Parameters
     ----------
     table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
-        Where the rows are.
+        The table.
     source : str
-        Column of the nodes from which the links go: whole numbers or strings.
+        Column of the source nodes: integers or strings.
     target : str
-        Column of the nodes to which they go.
+        Column of the target nodes.
     weight : str, optional
         Column of the weights of the links. A weight of 2 is equivalent to repeating the link; 0 drops it.
 
@@ -270,9 +271,9 @@ def sparse(indices: str, values: str | None = None, *, size: int) -> SparseLists
     Parameters
     ----------
     indices : str
-        Column of lists of whole numbers: the features that a row has, of which the first is 0.
+        Column of lists of integers: the indices of the non-zero features of a row, from 0.
     values : str, optional
-        Column of lists of numbers, as long: the values of these features. All are one if not given.
+        Column of lists of numbers of the same lengths: the values of these features. If None, all are 1.
     size : int
         The number of features.
 
@@ -286,12 +287,12 @@ def sparse(indices: str, values: str | None = None, *, size: int) -> SparseLists
     1.0
     """
     if size < 1:
-        raise ValueError(f"size={size}: there must be a feature at least.")
+        raise ValueError(f"size must be at least 1; got {size}.")
     return SparseLists((indices,) if values is None else (indices, values), size)
 
 
 def as_arrow(table: Any, names: list[str]) -> Any:
-    """Columns of a table in memory, as a table of Arrow."""
+    """Columns of a table in memory, as an Arrow table."""
     import pyarrow as pa
 
     of_pandas, of_polars = _frames()
@@ -306,7 +307,7 @@ def _frames() -> list[Any]:
 
 
 def are_delayed(parts: Any) -> bool:
-    """Whether these are a list of dask's Delayed, each of which gives a block."""
+    """Whether this is a list of Dask Delayed objects, one per block."""
     kind = getattr(sys.modules.get("dask.delayed"), "Delayed", ())
     return isinstance(parts, list) and len(parts) > 0 and all(isinstance(part, kind) for part in parts)
 
