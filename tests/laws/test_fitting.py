@@ -405,6 +405,7 @@ TRIED_IN = {
     "coordinates": "linear_model/test_coordinate_descent.py",
     "counts": "naive_bayes/test_loops.py",
     "factors": "decomposition/test_loops.py",
+    "fast_math": "topics/test_fast_math.py",
     "graph": "ranking/test_loops.py",
     "labels": "sequence/test_loops.py",
     "log_linear": "linear_model/test_logistic.py",

@@ -136,6 +136,19 @@ def test_no_stack_is_walked(path):
     assert "_getframe" not in path.read_text()
 
 
+UNSAFE = r"llvmlite|numba\.(core|extending)|\bintrinsic\b"
+
+
+def test_unsafe_speed_is_in_one_module():
+    """Intrinsics, and in loops the bits of floats, are in `loops.fast_math`, beside plain forms."""
+    fast = HOME / "loops" / "fast_math.py"
+    assert re.search(UNSAFE, fast.read_text())
+    assert ".view(" in fast.read_text()
+    for path in set(FILES) - {fast}:
+        assert not re.search(UNSAFE, path.read_text()), path
+        assert path.parent != HOME / "loops" or ".view(" not in path.read_text(), path
+
+
 def test_imports_are_found():
     """The reader of imports reads: a file that is known to import what it does."""
     assert {"core.statistics"} <= imported(HOME / "statistics" / "moments.py")

@@ -2,8 +2,7 @@
 
 Documents are CSR rows of counts. The values of a word are a row of K numbers, one per topic.
 
-Logarithms and exponentials are written out, of polynomials and of the bits of floats, so that the compiler
-works on several topics at once. These functions must not be reordered, and have decorators of their own.
+The functions of `fast_math` work on several topics at once.
 """
 
 from __future__ import annotations
@@ -13,93 +12,10 @@ import math
 import numpy as np
 
 from .compiled import compiled
-from .lanes import N, load, store, without, zeros
+from .fast_math import LOWEST, MOST, SECTION, N, below_log, exp_digamma, gammas, products
 
 jit = compiled(fastmath={"contract", "reassoc"})
 inlined = compiled(inline="always", fastmath={"contract", "reassoc"})
-ordered = compiled(fastmath={"contract"})
-
-LOWEST = -345.0  # exponentials are not smaller than e to this: products of two of them are still floats
-MOST = 1e30  # beyond it the functions below are constant
-LOG2E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
-HALF_LOG_2PI = 0.9189385332046727
-ROUND = 6755399441055744.0  # 1.5 2^52: adding it leaves a whole number in the lowest bits
-ROUND_BITS = 0x4338000000000000
-ROOT_HALF_BITS = 0x3FE6A09E667F3BCD  # of the square root of 1/2
-
-SECTION = 8  # rows of topics whose products are also summed by themselves
-
-
-@ordered
-def _log(x, x_bits, out):
-    """out = log(x) of positive floats that are not subnormal; x, whose bits are x_bits, is changed."""
-    K = len(x)
-    for k in range(K):
-        exponent = (x_bits[k] - ROOT_HALF_BITS) >> 52
-        x_bits[k] -= exponent << 52  # from the square root of 1/2 to that of 2
-        out[k] = exponent * LN2_LOW + exponent * LN2_HIGH
-    for k in range(K):
-        s = (x[k] - 1.0) / (x[k] + 1.0)
-        t = s * s
-        p = 1 / 15 + t * (1 / 17 + t * (1 / 19 + t * (1 / 21)))
-        p = 1 / 7 + t * (1 / 9 + t * (1 / 11 + t * (1 / 13 + t * p)))
-        out[k] += 2.0 * s * (1.0 + t * (1 / 3 + t * (1 / 5 + t * p)))
-
-
-@ordered
-def _below_log(a):
-    """digamma(a) - log(a + 6): the recurrence over six steps as one fraction, and the asymptotic series."""
-    u = a * (a + 5.0)
-    steps = (2.0 * a + 5.0) * (3.0 * u * u + 20.0 * u + 24.0) / (u * (u + 4.0) * (u + 6.0))
-    i = 1.0 / (a + 6.0)
-    j = i * i
-    p = 1 / 132 - j * (691 / 32760 - j * (1 / 12 - j * (3617 / 8160)))
-    p = 1 / 12 - j * (1 / 120 - j * (1 / 252 - j * (1 / 240 - j * p)))
-    return -0.5 * i - j * p - steps
-
-
-@ordered
-def exp_digamma(x, less, out, power, power_bits):
-    """out = exp(digamma(x) - less), at least exp(LOWEST) times a little; `power` is scratch, with its
-    bits."""
-    K = len(x)
-    for k in range(K):
-        a = x[k] if x[k] < MOST else MOST
-        v = _below_log(a) - less
-        v = v if v > LOWEST else LOWEST
-        whole = v * LOG2E + ROUND
-        power[k] = whole
-        whole -= ROUND
-        r = v - whole * LN2_HIGH - whole * LN2_LOW
-        p = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600))))
-        p = 1 / 24 + r * (1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * p)))
-        out[k] = (a + 6.0) * (1.0 + r * (1.0 + r * (1 / 2 + r * (1 / 6 + r * p))))
-    for k in range(K):
-        power_bits[k] = (power_bits[k] - ROUND_BITS + 1023) << 52
-    for k in range(K):
-        out[k] *= power[k]
-
-
-@ordered
-def gammas(x, digamma, log_gamma, a, a_bits, b, b_bits, logs):
-    """The digamma function and the logarithm of the gamma function of x; the rest is scratch."""
-    K = len(x)
-    for k in range(K):
-        c = x[k] if x[k] < MOST else MOST
-        u = c * (c + 5.0)
-        a[k] = c + 6.0
-        b[k] = u * (u + 4.0) * (u + 6.0)
-    _log(a, a_bits, digamma)  # of x + 6
-    _log(b, b_bits, logs)  # of x (x + 1) ... (x + 5)
-    for k in range(K):
-        c = x[k] if x[k] < MOST else MOST
-        z, log_z = c + 6.0, digamma[k]
-        i = 1.0 / z
-        j = i * i
-        p = 1 / 1188 - j * (691 / 360360 - j * (1 / 156 - j * (3617 / 122400)))
-        p = i * (1 / 12 - j * (1 / 360 - j * (1 / 1260 - j * (1 / 1680 - j * p))))
-        log_gamma[k] = (z - 0.5) * log_z - z + HALF_LOG_2PI + p - logs[k]
-        digamma[k] = log_z + _below_log(c)
 
 
 @jit
@@ -113,7 +29,6 @@ def dirichlet_words(first, end, word, eta, of_total, out, top):
     K = word.shape[1]
     x, psi, lg, e, logs = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     a, b = np.empty(K), np.empty(K)
-    a_bits, b_bits = a.view(np.int64), b.view(np.int64)
     bound = np.zeros(K)
     share = np.empty(K)
     largest = -np.inf
@@ -126,12 +41,12 @@ def dirichlet_words(first, end, word, eta, of_total, out, top):
         for k in range(K):
             x[k] = word[v, k]
             most = max(most, x[k])
-        gammas(x, psi, lg, a, a_bits, b, b_bits, logs)
+        gammas(x, psi, lg, a, b, logs)
         of_eta = math.lgamma(eta[v])
         for k in range(K):
             bound[k] += (eta[v] - x[k]) * (psi[k] + of_total[k]) + lg[k] - of_eta
-        scale = _below_log(min(most, MOST)) + math.log(min(most, MOST) + 6.0)
-        exp_digamma(x, scale, e, a, a_bits)
+        scale = below_log(min(most, MOST)) + math.log(min(most, MOST) + 6.0)
+        exp_digamma(x, scale, e, a)
         for k in range(K):
             out[v, k] = e[k] * share[k]
         top[v] = scale + largest
@@ -149,7 +64,6 @@ def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma
     K = len(alpha)
     g, e, sums, psi, lg = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     a, b, logs = np.empty(K), np.empty(K), np.empty(K)
-    a_bits, b_bits = a.view(np.int64), b.view(np.int64)
     total_alpha, prior = 0.0, 0.0
     for k in range(K):
         total_alpha += alpha[k]
@@ -165,7 +79,7 @@ def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma
             g[k] = alpha[k] + length / K
         if length > 0.0:
             for _ in range(max_iter):
-                exp_digamma(g, 0.0, e, a, a_bits)
+                exp_digamma(g, 0.0, e, a)
                 _ratios(data, indices, begin, stop, B, e, ratio)
                 _sums(ratio, indices, begin, stop, B, sums)
                 change = 0.0
@@ -175,10 +89,10 @@ def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma
                     g[k] = new
                 if change <= tol * K:
                     break
-        exp_digamma(g, 0.0, e, a, a_bits)
-        gammas(g, psi, lg, a, a_bits, b, b_bits, logs)
+        exp_digamma(g, 0.0, e, a)
+        gammas(g, psi, lg, a, b, logs)
         total = total_alpha + length
-        of_total = _below_log(min(total, MOST)) + math.log(min(total, MOST) + 6.0)
+        of_total = below_log(min(total, MOST)) + math.log(min(total, MOST) + 6.0)
         bound = prior - math.lgamma(total) - length * of_total
         for k in range(K):
             log_theta[d, k] = psi[k] - of_total
@@ -264,25 +178,6 @@ def _next(state):
 
 
 @inlined
-def _products(n_dk, document, old, prior, q, p, by_column, by_section):
-    """p = (n_dk + prior) q for a document whose counts begin at `document`, and 0 for the old topic; and
-    their sums by column, of all and of each section."""
-    k, end, column = np.uint64(0), np.uint64(len(p)), zeros()
-    for s in range(len(by_section) // N):
-        section = zeros()
-        for _ in range(SECTION):
-            x = without((load(n_dk, document + k) + load(prior, k)) * load(q, k), old - k)
-            store(p, k, x)
-            section = section + x
-            k += np.uint64(N)
-            if k == end:
-                break
-        store(by_section, np.uint64(N * s), section)
-        column = column + section
-    store(by_column, np.uint64(0), column)
-
-
-@inlined
 def _found(p, first, step, n, left):
     """Of n numbers, `step` apart from the first on, how many add up to no more than `left`, but for the last;
     and what they leave of it. Without a branch: where it ends is by chance."""
@@ -331,7 +226,7 @@ def sweep(words, start, doc, topic, n_dk, counts, back, total, alpha, eta, state
             q[k] = (np.float32(row[k]) + smooth) * share[k]
         for i in range(start[u], start[u + 1]):
             document, old = np.uint64(doc[i]) * np.uint64(width), np.uint64(topic[i])
-            _products(flat, document, old, prior, q, p, by_column, by_section)
+            products(flat, document, old, prior, q, p, by_column, by_section)
             row[old] -= 1
             total[old] -= 1
             flat[document + old] -= 1
