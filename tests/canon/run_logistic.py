@@ -28,9 +28,9 @@ def quadratic(given):
     return Q, lambda x: (x @ Q @ x / 2 - b @ x, Q @ x - b), x0
 
 
-def iterates(minimise, fun, start, steps, **options):
+def iterates(minimize, fun, start, steps, **options):
     """Where the descent is after 1, 2, ... steps."""
-    return [minimise(fun, start, max_iter=n, tol=0.0, **options) for n in range(1, steps + 1)]
+    return [minimize(fun, start, max_iter=n, tol=0.0, **options) for n in range(1, steps + 1)]
 
 
 @example("li-unsupervised/li-A.1")
@@ -178,7 +178,7 @@ def _(given):
 @example("stats601-and-slides/robbins-monro-steps")
 def _(_given):
     powers = {"1/(t+1)": 1.0, "(t+1)^-0.75": 0.75, "(t+1)^-0.5": 0.5, "constant": 0.0}
-    return {name: Decreasing(power=power).settles for name, power in powers.items()}
+    return {name: Decreasing(power=power).satisfies_robbins_monro for name, power in powers.items()}
 
 
 @example("stats601-and-slides/proportional-odds-threshold")

@@ -47,12 +47,12 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     import suffice
     from suffice.core.blocks import Rows
-    from suffice.engines import spilled
+    from suffice.engines import disk_sums
     from suffice.engines.local import LocalPartitions
 
     blocks = tuple(Rows(np.full((1, 1), float(n)), index=(n,)) for n in range(BLOCKS))
     if sys.argv[1] == "local":
-        spilled.SPILL_BYTES = 1 << 23
+        disk_sums.SPILL_BYTES = 1 << 23
         data = LocalPartitions(blocks)
     else:
         import ray

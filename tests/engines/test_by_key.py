@@ -23,7 +23,7 @@ from scipy.sparse.linalg import spsolve
 import suffice
 from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
-from suffice.engines import spilled
+from suffice.engines import disk_sums
 from suffice.engines.local import LocalPartitions, StoredPartitions
 from suffice.engines.shards import SumsByKey, add_in_runs
 from suffice.inputs import Check, source_of
@@ -202,7 +202,7 @@ class TestProof:
 
     @pytest.mark.parametrize("way", ["topics", "ranks"])
     def test_same_bits_from_temporary_files(self, way, monkeypatch):
-        monkeypatch.setattr(spilled, "SPILL_BYTES", 1)
+        monkeypatch.setattr(disk_sums, "SPILL_BYTES", 1)
         run, data = ways(way)
         got = run(here(*data), 7)
         assert isinstance(got.parts, StoredPartitions)

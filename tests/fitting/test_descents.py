@@ -25,7 +25,7 @@ MINIMISERS = {
     "constant": partial(gradient_descent, step=0.1),
     "coordinates": coordinate_descent,
 }
-each_minimiser = pytest.mark.parametrize("minimise", MINIMISERS.values(), ids=MINIMISERS.keys())
+each_minimiser = pytest.mark.parametrize("minimize", MINIMISERS.values(), ids=MINIMISERS.keys())
 each_matrix = pytest.mark.parametrize("update", MATRICES)
 
 
@@ -41,12 +41,12 @@ def soft(x):
 
 
 @each_minimiser
-def test_minimum(minimise):
+def test_minimum(minimize):
     fun, best, _ = quadratic()
-    found = minimise(fun, np.zeros(6), tol=1e-9, max_iter=2000)
+    found = minimize(fun, np.zeros(6), tol=1e-9, max_iter=2000)
     assert found.converged and found.trace[-1] == found.value == fun(found.model)[0]
     np.testing.assert_allclose(found.model, best, atol=1e-8)
-    found = minimise(soft, np.full(3, -2.0), tol=1e-9, max_iter=2000)
+    found = minimize(soft, np.full(3, -2.0), tol=1e-9, max_iter=2000)
     np.testing.assert_allclose(found.model, 1.0, atol=1e-8)
 
 
@@ -106,22 +106,22 @@ def test_search_along_a_line(accuracy, length):
 
 
 @each_minimiser
-def test_says_why_it_stops(minimise):
+def test_says_why_it_stops(minimize):
     square = lambda x: (float(x @ x), 2.0 * x)  # noqa: E731
-    assert minimise(square, np.ones(3)).stopped_because == "tolerance"
-    assert minimise(square, np.zeros(3)).stopped_because == "tolerance"
-    found = minimise(lambda x: (rosen(x), rosen_der(x) / 100), np.full(3, 0.5), max_iter=1, tol=0.0)
+    assert minimize(square, np.ones(3)).stopped_because == "tolerance"
+    assert minimize(square, np.zeros(3)).stopped_because == "tolerance"
+    found = minimize(lambda x: (rosen(x), rosen_der(x) / 100), np.full(3, 0.5), max_iter=1, tol=0.0)
     assert not found.converged
     with np.errstate(all="ignore"):
-        broken = minimise(lambda x: (np.nan, np.full(3, np.nan)), np.ones(3), max_iter=5)
+        broken = minimize(lambda x: (np.nan, np.full(3, np.nan)), np.ones(3), max_iter=5)
     assert not broken.converged
 
 
 @pytest.mark.parametrize(
-    "minimise", [v for k, v in MINIMISERS.items() if k not in ("constant", "coordinates")]
+    "minimize", [v for k, v in MINIMISERS.items() if k not in ("constant", "coordinates")]
 )
-def test_a_wrong_gradient_is_told(minimise):
-    found = minimise(lambda x: (float(x @ x), -2.0 * x), np.ones(3), max_iter=5)
+def test_a_wrong_gradient_is_told(minimize):
+    found = minimize(lambda x: (float(x @ x), -2.0 * x), np.ones(3), max_iter=5)
     assert found.stopped_because == "line search"
 
 
@@ -138,8 +138,10 @@ def test_decreasing_steps_of_examples():
         fun, lambda x, i: x - target[i], np.zeros(1), n=50, length=Decreasing(), tol=1e-9, max_iter=20
     )
     np.testing.assert_allclose(found.model, target.mean(), atol=1e-9)  # 1 / (t + 1) is the running mean
-    assert Decreasing(power=0.75).settles and not Decreasing(power=0.0).settles
-    assert not Decreasing(power=1.5).settles
+    assert (
+        Decreasing(power=0.75).satisfies_robbins_monro and not Decreasing(power=0.0).satisfies_robbins_monro
+    )
+    assert not Decreasing(power=1.5).satisfies_robbins_monro
 
 
 def test_unknown_words():

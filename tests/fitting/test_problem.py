@@ -1,4 +1,4 @@
-"""The problem that solvers minimise, for each model that uses it, and the registry of the solvers."""
+"""The problem that solvers minimize, for each model that uses it, and the registry of the solvers."""
 
 from __future__ import annotations
 
@@ -179,12 +179,12 @@ def test_a_point_is_folded_once(name):
     assert problem.data.folds == 2
 
 
-@pytest.mark.parametrize("minimise", [quasi_newton, newton], ids=lambda f: f.__name__)
-def test_the_sums_at_the_solution_need_no_pass(minimise):
+@pytest.mark.parametrize("minimize", [quasi_newton, newton], ids=lambda f: f.__name__)
+def test_the_sums_at_the_solution_need_no_pass(minimize):
     problem = Problem(
-        rows(), FeatureWeights(np.zeros(K * D), LABELS, Products(K, False), minimise is newton), Ridge(1.0)
+        rows(), FeatureWeights(np.zeros(K * D), LABELS, Products(K, False), minimize is newton), Ridge(1.0)
     )
-    found = minimise(problem, problem.start)
+    found = minimize(problem, problem.start)
     before = problem.data.folds
     s, at = problem.statistics(found.model), problem.solution(found.model)
     assert problem.data.folds == before

@@ -81,13 +81,13 @@ def test_ordinary_columns_stay_as_they_came():
     assert rare.ordinary  # ones in one of ten thousand rows
 
 
-@pytest.mark.parametrize("minimise", [newton, quasi_newton, conjugate_gradient, gradient_descent])
-def test_a_value_that_falls_no_more_is_not_a_minimum(minimise):
+@pytest.mark.parametrize("minimize", [newton, quasi_newton, conjugate_gradient, gradient_descent])
+def test_a_value_that_falls_no_more_is_not_a_minimum(minimize):
     """A slope that the value does not show: of a large constant, nothing is left of it in the sum."""
 
     def lost(x):
         out = 1e8 + 1e-9 * float(x @ x), np.array([3.0e3, 0.0]) + 0.0 * x, np.eye(2)
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
-    found = minimise(lost, np.zeros(2), tol=1e-4, max_iter=20)
+    found = minimize(lost, np.zeros(2), tol=1e-4, max_iter=20)
     assert not found.converged

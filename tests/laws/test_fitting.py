@@ -273,8 +273,8 @@ def test_solution_is_stationary(variant):
 # --- the loops of descent by themselves ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("minimise", [quasi_newton, newton], ids=lambda f: f.__name__)
-def test_minimisers_on_a_narrow_valley(minimise):
+@pytest.mark.parametrize("minimize", [quasi_newton, newton], ids=lambda f: f.__name__)
+def test_minimisers_on_a_narrow_valley(minimize):
     """A quadratic with condition 1e6, and a smooth convex function that is not one."""
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
@@ -283,44 +283,44 @@ def test_minimisers_on_a_narrow_valley(minimise):
 
     def valley(x):
         out = 0.5 * x @ A @ x - b @ x, A @ x - b, A
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
-    found = minimise(valley, np.zeros(6), tol=1e-9, max_iter=500)
+    found = minimize(valley, np.zeros(6), tol=1e-9, max_iter=500)
     assert found.converged
     np.testing.assert_allclose(found.model, np.linalg.solve(A, b), rtol=1e-5, atol=1e-9)
 
     def soft(x):
         e = np.exp(x - 1.0)
         out = float((e - x).sum()), e - 1.0, np.diag(e)
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
-    found = minimise(soft, np.full(6, -3.0), tol=1e-10, max_iter=200)
+    found = minimize(soft, np.full(6, -3.0), tol=1e-10, max_iter=200)
     np.testing.assert_allclose(found.model, 1.0, atol=1e-8)
 
 
-@pytest.mark.parametrize("minimise", [quasi_newton, newton], ids=lambda f: f.__name__)
-def test_minimisers_say_why_they_stop(minimise):
+@pytest.mark.parametrize("minimize", [quasi_newton, newton], ids=lambda f: f.__name__)
+def test_minimisers_say_why_they_stop(minimize):
     def quadratic(x):
         out = float(x @ x), 2.0 * x, 2.0 * np.eye(len(x))
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
-    assert minimise(quadratic, np.ones(3)).stopped_because == "tolerance"
+    assert minimize(quadratic, np.ones(3)).stopped_because == "tolerance"
     steep = lambda x: tuple(quadratic(x * np.array([1.0, 1e3, 1e6])))  # noqa: E731
-    assert not minimise(steep, np.ones(3), max_iter=1, tol=0.0).converged
+    assert not minimize(steep, np.ones(3), max_iter=1, tol=0.0).converged
 
     def lies(x):  # the gradient points downhill: no step descends
         out = float(x @ x), -2.0 * x, 2.0 * np.eye(len(x))
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
-    assert minimise(lies, np.ones(3), max_iter=5).stopped_because == "line search"
+    assert minimize(lies, np.ones(3), max_iter=5).stopped_because == "line search"
 
     def broken(x):
         out = np.nan, np.full(3, np.nan), np.eye(3)
-        return out if minimise is newton else out[:2]
+        return out if minimize is newton else out[:2]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = minimise(broken, np.ones(3), max_iter=5)
+        found = minimize(broken, np.ones(3), max_iter=5)
     assert not found.converged
 
 

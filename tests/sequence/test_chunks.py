@@ -90,7 +90,7 @@ def test_scores_by_hand():
     y_true = ["B-NP", "I-NP", "B-VP", "B-NP", "I-NP", "O", "B-PP", "B-NP"]
     y_pred = ["B-NP", "I-NP", "B-VP", "B-NP", "O", "O", "B-NP", "B-NP"]
     scores = chunk_scores(y_true, y_pred)
-    assert (scores.right, scores.found, scores.true) == (3, 5, 5)
+    assert (scores.n_correct, scores.n_predicted, scores.n_true) == (3, 5, 5)
     assert (scores.precision, scores.recall, scores.f1) == (0.6, 0.6, 0.6)
     noun = scores.by_type["NP"]
     assert (noun.precision, noun.recall) == (0.5, 2 / 3)

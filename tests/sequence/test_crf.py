@@ -343,8 +343,8 @@ def test_explanations_add_up(edge, sparse):
     path = crf.predict(part)
     for n, why in enumerate(crf.explain(sp.csr_array(part) if sparse else part)):
         other = path.copy()
-        other[n] = why.against
-        assert why.label == path[n] != why.against
+        other[n] = why.runner_up
+        assert why.label == path[n] != why.runner_up
         lost = score(model, part, path) - score(model, part, other)
         assert why.margin == pytest.approx(lost, rel=1e-10, abs=1e-12) and lost >= 0
         assert sum(amount for _, amount in why.reasons) == pytest.approx(lost, rel=1e-10, abs=1e-12)
@@ -407,10 +407,10 @@ def _quadratic(n=6, seed=0):
     return (lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)), np.linalg.solve(A, b)
 
 
-@pytest.mark.parametrize("minimise", [quasi_newton, gradient_descent])
-def test_minimisers_find_the_minimum(minimise):
+@pytest.mark.parametrize("minimize", [quasi_newton, gradient_descent])
+def test_minimisers_find_the_minimum(minimize):
     fun, best = _quadratic()
-    found = minimise(fun, np.zeros(6), tol=1e-9, max_iter=2000)
+    found = minimize(fun, np.zeros(6), tol=1e-9, max_iter=2000)
     assert found.converged
     np.testing.assert_allclose(found.model, best, atol=1e-8)
 

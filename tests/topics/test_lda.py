@@ -279,7 +279,7 @@ def test_document_completion_prefers_the_truth():
     np.testing.assert_allclose(of_nothing, -np.log(50))
     assert of_nothing < of_found < of_truth + 0.01
     with pytest.raises(ValueError, match="no word to predict"):
-        document_completion(truth, Y, share=1.0)
+        document_completion(truth, Y, observed_fraction=1.0)
 
 
 def test_left_to_right_prefers_the_truth():
@@ -368,7 +368,7 @@ def test_what_cannot_be_asked_of_documents():
     lda = LatentDirichletAllocation.from_topics([[0.5, 0.5]])
     with pytest.raises(ValueError, match="have no joint probability"):
         lda.log_joint([[1, 1]], [0, 0])
-    with pytest.raises(ValueError, match="share must be a probability"):
-        document_completion(lda, [[1, 1]], share=2)
+    with pytest.raises(ValueError, match="observed_fraction must be a probability"):
+        document_completion(lda, [[1, 1]], observed_fraction=2)
     with pytest.raises(ValueError, match="n_particles=0"):
         left_to_right(lda, [[1, 1]], n_particles=0)

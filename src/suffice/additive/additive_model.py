@@ -543,7 +543,7 @@ class AdditiveModel(Regressor, _Additive):
 
     Notes
     -----
-    The functions minimise the penalised sum of squares
+    The functions minimize the penalised sum of squares
 
     .. math::
 

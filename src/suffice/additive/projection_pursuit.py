@@ -452,7 +452,7 @@ class ProjectionPursuitRegressor(Regressor, _ProjectionPursuit):
 
     Notes
     -----
-    The functions and the directions minimise
+    The functions and the directions minimize
 
     .. math::
 

@@ -242,7 +242,7 @@ class SmoothingSpline(Regressor, OnePass):
 
     Notes
     -----
-    The curve minimises
+    The curve minimizes
 
     .. math::
 

@@ -176,7 +176,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The decision for a row x minimises the expected loss
+    The decision for a row x minimizes the expected loss
 
     .. math::
 

@@ -165,7 +165,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     Notes
     -----
-    With the kernel matrix K of the rows, the weights W and V minimise
+    With the kernel matrix K of the rows, the weights W and V minimize
 
     .. math::
 

@@ -13,8 +13,8 @@ from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
 from ..core.statistics import tree_sum
+from .disk_sums import add_by_key
 from .shards import Shards, SumsByKey, shard_starts, sums_by_key
-from .spilled import add_by_key
 from .stores import OnDisk
 from .threads import in_order
 

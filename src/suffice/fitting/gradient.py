@@ -195,7 +195,7 @@ class Decreasing(Value):
     >>> from suffice.fitting import Decreasing
     >>> Decreasing(first=2.0)(3)
     0.5
-    >>> Decreasing(power=0.5).settles
+    >>> Decreasing(power=0.5).satisfies_robbins_monro
     False
     """
 
@@ -206,7 +206,7 @@ class Decreasing(Value):
         return self.first / (t + 1.0) ** self.power
 
     @property
-    def settles(self) -> bool:
+    def satisfies_robbins_monro(self) -> bool:
         """Whether the step sizes satisfy the Robbins-Monro conditions: their sum is infinite, and that of
         their squares is finite."""
         return 0.5 < self.power <= 1.0

@@ -34,7 +34,7 @@ class Solver:
     ['lbfgs', 'newton', 'newton-cholesky', 'newton-cg']
     """
 
-    minimise: Callable[..., Any]  # of an objective and a start
+    minimize: Callable[..., Any]  # of an objective and a start
     l1: bool = False  # supports an l1 penalty
     hessian: bool = False  # needs the Hessian
     ordered: bool = False  # takes the examples one after the other: the result depends on their order
@@ -50,7 +50,7 @@ class Solver:
             if not self.l1:
                 raise ValueError(f"This solver does not support l1: use {_with_l1(SOLVERS)}.")
             options["l1"] = problem.l1
-        return self.minimise(problem, start=problem.start if start is None else start, **options)
+        return self.minimize(problem, start=problem.start if start is None else start, **options)
 
 
 _NEWTON = Solver(newton, l1=True, hessian=True)

@@ -21,9 +21,9 @@ from .conversions import as_numbers, check_labels, explained
 from .links import MIXED_IDS, ids_of, named_edges, sorted_nodes
 from .readers import DenseColumns
 from .sequences import Seen, arrangement, of_sequences, runs
-from .sound import must_be_sound, unmasked
 from .sources import Opening, Source, TableSource, must_be_columns, must_name_sequences
 from .tables import MISSING_LABEL, Columns, Table, as_arrow
+from .validation import must_be_sound, unmasked
 
 OF_SEQUENCES = (
     "A list of sequences holds arrays of shape (n_steps, n_features): for a single feature, pass "

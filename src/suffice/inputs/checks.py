@@ -26,7 +26,7 @@ from .conversions import (
     explained,
     has_times,
 )
-from .sound import must_be_sound, unmasked
+from .validation import must_be_sound, unmasked
 
 # From so many numbers on, threads check them faster than one does.
 MANY = 1 << 22

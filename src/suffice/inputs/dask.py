@@ -20,9 +20,9 @@ from ..engines.dask import client_of_dask, computed, explain_killed_workers, ope
 from .checks import Check
 from .readers import DenseColumns
 from .sequences import sequences_in, shares, whole
-from .sound import must_be_sound, unmasked
 from .sources import Opening, Source, TableSource, must_not_write
 from .tables import Columns, Table
+from .validation import must_be_sound, unmasked
 
 
 def delayed_source(container: Any, table: Table | None) -> Source:

@@ -17,10 +17,10 @@ from ..core.partitions import Partitions, in_block
 from ..engines.cache import check_cache, streamed
 from .checks import Check
 from .readers import Reader
+from .results import answers, write
 from .sequences import Seen, runs
 from .sources import TableSource
 from .tables import Columns, Table
-from .written import answers, write
 
 
 @dataclass(frozen=True)

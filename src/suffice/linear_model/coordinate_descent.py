@@ -280,7 +280,7 @@ class ElasticNet(_Penalised):
 
     Notes
     -----
-    With α = `alpha` and ρ = `l1_ratio`, the coefficients w minimise
+    With α = `alpha` and ρ = `l1_ratio`, the coefficients w minimize
 
     .. math::
 
@@ -398,7 +398,7 @@ class Lasso(ElasticNet):
 
     Notes
     -----
-    The coefficients w minimise
+    The coefficients w minimize
 
     .. math::
 
@@ -531,7 +531,7 @@ class ElasticNetCV(_Penalised):
 
     Notes
     -----
-    For each α and each ρ of `l1_ratio`, the coefficients w of a fold minimise
+    For each α and each ρ of `l1_ratio`, the coefficients w of a fold minimize
 
     .. math::
 
@@ -729,7 +729,7 @@ class LassoCV(ElasticNetCV):
 
     Notes
     -----
-    For each α, the coefficients w of a fold minimise
+    For each α, the coefficients w of a fold minimize
 
     .. math::
 

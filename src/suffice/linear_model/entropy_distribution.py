@@ -112,7 +112,7 @@ def maximum_entropy_distribution(
         progress = _scaled(F, b, solver, tol, max_iter)
     else:
         dual = partial(_dual, F, b, algorithm.hessian)
-        progress = algorithm.minimise(dual, np.zeros(len(b)), tol=tol, max_iter=max_iter)
+        progress = algorithm.minimize(dual, np.zeros(len(b)), tol=tol, max_iter=max_iter)
     p, constant = _log_linear(F, progress.model)
     gap = float(np.abs(p @ F - b).max(initial=0.0))
     if not gap <= max(100 * tol, 1e-8):

@@ -246,7 +246,7 @@ class LinearRegression(Refined, LeastSquares):
 
     Notes
     -----
-    With row weights s_n, the coefficients w and the intercept b minimise the sum of squares
+    With row weights s_n, the coefficients w and the intercept b minimize the sum of squares
 
     .. math::
 
@@ -349,7 +349,7 @@ class Ridge(Refined, LeastSquares):
 
     Notes
     -----
-    With row weights s_n, the coefficients w minimise
+    With row weights s_n, the coefficients w minimize
 
     .. math::
 

@@ -365,7 +365,7 @@ class LogisticRegression(Classifier, Iterative):
 
     Notes
     -----
-    With row weights s_n and ρ = `l1_ratio`, the coefficients w minimise
+    With row weights s_n and ρ = `l1_ratio`, the coefficients w minimize
 
     .. math::
 

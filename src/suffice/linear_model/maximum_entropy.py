@@ -567,7 +567,7 @@ class MaximumEntropy(Classifier, Iterative):
             penalty = 0.5 * float(strength.dot(theta**2))
             return (loss + penalty) / weight, np.maximum(expected - low * mass[:, None], 0.0)
 
-        return problem, solver.minimise(
+        return problem, solver.minimize(
             counts,
             observed,
             levels - low.sum(),

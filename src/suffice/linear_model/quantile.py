@@ -330,7 +330,7 @@ class QuantileRegressor(Regressor, Iterative):
 
     Notes
     -----
-    With q = `quantile`, the line minimises the mean pinball loss and the penalty:
+    With q = `quantile`, the line minimizes the mean pinball loss and the penalty:
 
     .. math::
 

@@ -92,7 +92,7 @@ class RidgeClassifier(Classifier, Refined):
     Notes
     -----
     With targets y_nc of one for the class of row n and minus one for the others, the coefficients of class c
-    minimise
+    minimize
 
     .. math::
 

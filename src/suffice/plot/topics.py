@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..topics.judging import top_words
+from ..topics.evaluation import top_words
 from .base import COLORS, Display, colors
 
 ACROSS = 5  # topics in a row of the picture

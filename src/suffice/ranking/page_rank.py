@@ -24,9 +24,9 @@ from ..core.shapes import must_index
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
 from ..inputs import in_memory, open_edges
+from .convergence import must_converge
 from .flow import FARTHEST, LinkMass, Walk, along
 from .links import Graph, Links, number_nodes, read_graph
-from .settles import must_settle
 from .sharded import best_in_shards, is_too_large, rank_in_shards
 
 # Up to so many nodes the equations are solved directly: the factors of more may fill the memory.
@@ -134,7 +134,7 @@ class Walks(OfLinks):
                 raise ValueError(
                     "With damping=1.0 the equations have no unique solution: use algorithm='iterative'."
                 )
-            must_settle(graph, model)
+            must_converge(graph, model)
         data = in_memory(graph.links)
         jump = self._solver(data, graph, model) if algorithm == "algebraic" else None
 

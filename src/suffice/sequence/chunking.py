@@ -71,24 +71,24 @@ def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: boo
 class ChunkScore:
     """Numbers of predicted, true and correct chunks. A chunk is correct if its type and both ends are."""
 
-    right: int
-    found: int
-    true: int
+    n_correct: int
+    n_predicted: int
+    n_true: int
 
     @property
     def precision(self) -> float:
         """Precision: the fraction of predicted chunks that are correct; 0 if none was predicted."""
-        return self.right / self.found if self.found else 0.0
+        return self.n_correct / self.n_predicted if self.n_predicted else 0.0
 
     @property
     def recall(self) -> float:
         """Recall: the fraction of true chunks that were predicted; 0 if there are none."""
-        return self.right / self.true if self.true else 0.0
+        return self.n_correct / self.n_true if self.n_true else 0.0
 
     @property
     def f1(self) -> float:
         """F1: the harmonic mean of precision and recall; 0 if none is correct."""
-        return 2.0 * self.right / (self.found + self.true) if self.right else 0.0
+        return 2.0 * self.n_correct / (self.n_predicted + self.n_true) if self.n_correct else 0.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ChunkScores(ChunkScore):
         lines = [f"{'':{width}}  precision  recall      f1    true   found"]
         for name, s in rows:
             shares = f"{s.precision:9.3f}  {s.recall:6.3f}  {s.f1:6.3f}"
-            lines.append(f"{name:{width}}  {shares}  {s.true:6d}  {s.found:6d}")
+            lines.append(f"{name:{width}}  {shares}  {s.n_true:6d}  {s.n_predicted:6d}")
         return "\n".join(lines)
 
 

@@ -200,7 +200,7 @@ class Explanation(Value):
     """
 
     label: Any
-    against: Any  # of the other labels the one that is most probable here
+    runner_up: Any  # the most probable of the other labels
     margin: float
     reasons: tuple[tuple[str, float], ...]  # a feature or a move, and its amount; the largest first
 
@@ -279,7 +279,7 @@ class ConditionalRandomField(StepClassifier):
 
         p(y | x) = \\frac{1}{Z(x)} \\exp \\left( ∑_t w_{y_t}^T x_t + ∑_t A_{y_{t-1} y_t} \\right).
 
-    A fit minimises minus the log-likelihood plus the penalty.
+    A fit minimizes minus the log-likelihood plus the penalty.
 
     References
     ----------
@@ -381,8 +381,8 @@ class ConditionalRandomField(StepClassifier):
         coded, model = data.map(_coded, start.classes), start.replace(classes=np.arange(len(start.classes)))
         l1 = self.l1_ratio / (self.C * float(coded.fold(_step_weight, model))) if self.l1_ratio else 0.0
         problem = Problem(coded, model, self._penalised, l1=l1, remember=False)
-        minimise = self._by_scaling if solver.scaling else self._by_sgd if solver.gathers else self._descend
-        progress = minimise(solver, problem, self._scale(data, start), watch)
+        minimize = self._by_scaling if solver.scaling else self._by_sgd if solver.gathers else self._descend
+        progress = minimize(solver, problem, self._scale(data, start), watch)
         solution, s = start.replace(theta=progress.model), problem.statistics(progress.model)
         self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
         return self
@@ -512,7 +512,7 @@ class ConditionalRandomField(StepClassifier):
             # expected count is always the one observed, and its weight stays zero.
             return value, (s.gradient + observed)[None]
 
-        return solver.minimise(
+        return solver.minimize(
             counts,
             observed,
             totals if by_total else totals[-1:],
@@ -663,8 +663,8 @@ class ConditionalRandomField(StepClassifier):
         Returns
         -------
         list of Explanation
-            One per step, with `label`, `against`, `margin` and `reasons`; for a list of sequences, a list of
-            such lists.
+            One per step, with `label`, `runner_up`, `margin` and `reasons`; for a list of sequences, a list
+            of such lists.
         """
         block, shaped = read_sequences(self, X, groups)
         chains = self.model_.chains(block)

@@ -221,7 +221,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
 
     Notes
     -----
-    With features F(x, y) of a path and its cost Δ, the weights minimise, over N sequences,
+    With features F(x, y) of a path and its cost Δ, the weights minimize, over N sequences,
 
     .. math::
 

@@ -1,7 +1,7 @@
 """Topic models: term weighting, models, evaluation, retrieval."""
 
+from .evaluation import coherence, top_words, topic_diversity
 from .held_out import document_completion, left_to_right
-from .judging import coherence, top_words, topic_diversity
 from .latent_dirichlet_allocation import LatentDirichletAllocation
 from .latent_semantic_analysis import LatentSemanticAnalysis
 from .probabilistic_latent_semantic_analysis import ProbabilisticLatentSemanticAnalysis

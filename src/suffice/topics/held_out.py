@@ -18,7 +18,9 @@ from ..inputs import map_block, read_rows
 from .collapsed_gibbs import whole_counts
 
 
-def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: Any = None) -> float:
+def document_completion(
+    lda: Any, X: Any, *, observed_fraction: float = 0.5, random_state: Any = None
+) -> float:
     """Document completion: mean log probability of the words of one part of each document given the other
     part.
 
@@ -30,7 +32,7 @@ def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: A
         Model fitted to other documents.
     X : array or CSR matrix of shape (n_samples, n_features)
         Integer counts of words.
-    share : float, default=0.5
+    observed_fraction : float, default=0.5
         Probability that a word is observed. The other words are predicted.
     random_state : int, RandomState or None, default=None
         Seed for the division of the words.
@@ -44,14 +46,19 @@ def document_completion(lda: Any, X: Any, *, share: float = 0.5, random_state: A
     >>> round(float(np.exp(-document_completion(lda, X, random_state=0))), 1)
     2.0
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must be a probability, between 0 and 1; got {share}.")
+    if not 0 <= observed_fraction <= 1:
+        raise ValueError(
+            f"observed_fraction must be a probability, between 0 and 1; got {observed_fraction}."
+        )
     X = whole_counts(read_rows(lda, X))
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    observed = rng.binomial(X.data.astype(np.int64), share)
+    observed = rng.binomial(X.data.astype(np.int64), observed_fraction)
     predicted = X.data - observed
     if not predicted.any():
-        raise ValueError(f"share={share} leaves no word to predict: lower it, or pass longer documents.")
+        raise ValueError(
+            f"observed_fraction={observed_fraction} leaves no word to predict: lower it, or pass longer "
+            "documents."
+        )
     theta = lda.transform(sp.csr_array((observed.astype(float), X.indices, X.indptr), X.shape))
     phi = lda.model_.probability
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

@@ -46,7 +46,7 @@ from ..estimator.parameters import (
 )
 from ..families.priors import Dirichlet
 from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
-from ..inputs.sound import must_be_sound
+from ..inputs.validation import must_be_sound
 from .collapsed_gibbs import gibbs, log_joint, must_have_words
 
 # What is done between two looks at what other threads have done: multiplications in one step of a document.

@@ -131,7 +131,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
 
     Notes
     -----
-    With topics U and documents V, the fit minimises
+    With topics U and documents V, the fit minimizes
 
     .. math::
 

@@ -13,7 +13,7 @@ from .links import Graph
 ADVICE = "With a damping below 1.0, such as 0.85, the scores are unique for any graph."
 
 
-def must_settle(graph: Graph, surfer: Any) -> None:
+def must_converge(graph: Graph, surfer: Any) -> None:
     """A walk without damping converges if all nodes lead to one closed class that is aperiodic."""
     links = _with_refuge(graph, surfer)
     count, label = connected_components(links, connection="strong")
