@@ -381,7 +381,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"C": np.inf, "fit_intercept": False}, None),
         ({"l1_ratio": 0.5}, None),
     ],
-    "MarginPerceptron": [({"kernel": "rbf"}, None)],
+    "MarginPerceptron": [({"kernel": "linear"}, None)],
     "MixedNB": [
         ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),
         ({"kinds": "categorical"}, "category"),
@@ -393,14 +393,14 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
     ],
     "Perceptron": [({"average": True}, None)],
-    "PocketPerceptron": [({"kernel": "rbf"}, None)],
+    "PocketPerceptron": [({"kernel": "linear"}, None)],
     "QuadraticDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"reg_param": 0.1, "store_covariance": True}, None),
     ],
     "Ridge": [({"positive": True}, None)],
     "SmoothingSpline": [({"n_knots": 12}, None)],
-    "VotedPerceptron": [({"kernel": "rbf"}, None)],
+    "VotedPerceptron": [({"kernel": "linear"}, None)],
 }
 
 

@@ -55,7 +55,8 @@ class Perceptron(OnlinePerceptron):
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes, by which the weights of the rows are multiplied.
+        Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
+        and one with a step of 0.8.
     warm_start : bool, default=False
         Whether to start from the weights of the previous fit instead of zero.
     average : bool, default=False

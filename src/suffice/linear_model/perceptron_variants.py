@@ -38,7 +38,8 @@ class VotedPerceptron(ColdStartPerceptron):
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes, by which the weights of the rows are multiplied.
+        Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
+        and one with a step of 0.8.
     kernel : str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
         weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
@@ -192,7 +193,8 @@ class PocketPerceptron(WarmStartPerceptron):
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes, by which the weights of the rows are multiplied.
+        Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
+        and one with a step of 0.8.
     kernel : str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
         weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
@@ -340,7 +342,8 @@ class MarginPerceptron(OnlinePerceptron):
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes, by which the weights of the rows are multiplied.
+        Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
+        and one with a step of 0.8.
     kernel : str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
         weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
@@ -502,7 +505,8 @@ class KernelPerceptron(ColdStartPerceptron):
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
-        Weights of the classes, by which the weights of the rows are multiplied.
+        Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
+        and one with a step of 0.8.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
