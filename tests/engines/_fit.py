@@ -50,8 +50,9 @@ def source_on(engine: str, table):
         return dask.dataframe.from_pandas(table.to_pandas(), npartitions=len(parts))
     if engine == "spark":
         from _common import spark_frame
-        from conftest import SPARK
         from pyspark.sql import SparkSession
+
+        from conftest import SPARK
 
         builder = SparkSession.builder
         for key, value in SPARK.items():
