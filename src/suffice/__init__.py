@@ -12,14 +12,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "documents": "suffice.inputs.tables",
     "edges": "suffice.inputs.tables",
-    "load": "suffice.estimator.base",
+    "load": "suffice.estimator.storing",
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
     "rows": "suffice.inputs.tables",
-    "save": "suffice.estimator.base",
+    "save": "suffice.estimator.storing",
     "scan": "suffice.inputs.stream",
     "scan_parquet": "suffice.inputs.parquet",
     "sequences": "suffice.inputs.tables",
+    "show_versions": "suffice.core.versions",
     "sparse": "suffice.inputs.tables",
     "threads": "suffice.engines.threads",
 }

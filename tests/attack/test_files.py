@@ -138,9 +138,9 @@ def fitted_entry(tree, name):
         ("n_features_in_", "2"),
         ("n_features_in_", None),
         ("model_", None),
-        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": 0.0, "l2": 0.0}}),
-        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": "0", "l2": 0.0}}),
-        ("model_", {"class": "suffice.fitting.non_negative.Penalty", "fields": {"l1": True, "l2": 0.0}}),
+        ("model_", {"class": "suffice.fitting.Penalty", "fields": {"l1": 0.0, "l2": 0.0}}),
+        ("model_", {"class": "suffice.fitting.Penalty", "fields": {"l1": "0", "l2": 0.0}}),
+        ("model_", {"class": "suffice.fitting.Penalty", "fields": {"l1": True, "l2": 0.0}}),
     ],
 )
 def test_fitted_attributes_of_another_kind_are_refused(name, value, path):
@@ -226,8 +226,8 @@ def test_honest_strings_come_back(path):
         ([], "invalid value"),
         ({}, "invalid value"),
         ({"tuple": {"a": 1}}, "invalid value"),
-        ({"class": "suffice.cluster.k_means.Centers", "fields": {"center": 1.0}}, "center"),
-        ({"class": "suffice.fitting.em.Together", "fields": {"model": None, "runs": {"tuple": [3]}}}, "runs"),
+        ({"class": "suffice.cluster.Centers", "fields": {"center": 1.0}}, "center"),
+        ({"class": "suffice.fitting.Together", "fields": {"model": None, "runs": {"tuple": [3]}}}, "runs"),
     ],
     ids=lambda value: str(value)[:60],
 )

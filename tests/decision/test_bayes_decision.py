@@ -262,3 +262,21 @@ def test_what_is_refused():
         expected_risk([0, 1], [[0.5, 0.5]])
     with pytest.raises(ValueError, match="the same"):
         excess_risk_bound([[0.5, 0.5]], [[0.5, 0.25, 0.25]])
+
+
+def test_it_is_saved_with_its_classifier(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = BayesDecision(GaussianNB(), loss=[[0, 1, 1], [2, 0, 1], [1, 1, 0]], reject_cost=0.2).fit(X, y)
+    model.save(tmp_path / "model.suffice")
+    loaded = suffice.load(tmp_path / "model.suffice")
+    assert (loaded.predict(X) == model.predict(X)).all()
+    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    assert loaded.get_params()["reject_cost"] == 0.2
+
+
+def test_a_classifier_of_others_is_not_saved(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = BayesDecision(Theirs(max_iter=1000)).fit(X, y)
+    with pytest.raises(TypeError, match=r"got LogisticRegression: use joblib\.dump"):
+        model.save(tmp_path / "model.suffice")
+    assert not list(tmp_path.iterdir())

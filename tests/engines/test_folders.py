@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -184,3 +185,18 @@ def test_table_formats_are_refused_with_the_call_to_make(name, part, tmp_path):
         suffice.scan_parquet(root / part)
     with pytest.raises(ValueError, match=f"{root} is an? {name} table"):
         suffice.scan_parquet(tmp_path)
+
+
+def test_a_scan_of_many_files_and_columns_has_a_short_repr(tmp_path):
+    columns = {f"x{j}": [0.0] for j in range(40)}
+    for n in range(30):
+        pq.write_table(pa.table(columns), tmp_path / f"part-{n}.parquet")
+    scan = suffice.scan_parquet(tmp_path)
+    assert repr(scan) == (
+        f"ParquetScan([{str(tmp_path / 'part-0.parquet')!r}, ... 30 in all], "
+        "columns=['x0', 'x1', 'x2', 'x3', 'x4', ... 40 in all])"
+    )
+    described = suffice.rows(scan, features=["x1", "x2"], target="x3")
+    assert repr(described) == f"Table({scan!r}, features=['x1', 'x2'], target='x3')"
+    frame = suffice.rows(pd.DataFrame(columns), target="x3")
+    assert repr(frame) == "Table(DataFrame, target='x3')"

@@ -339,7 +339,7 @@ class Trap:
         "sklearn.base.BaseEstimator",
         "suffice.core.storage.load_value",
         "suffice.core.storage.os.system",
-        "suffice.cluster.k_means.KMeans",
+        "suffice.cluster.KMeans",
         "suffice.no.such.Thing",
         "",
         "os",
@@ -353,9 +353,9 @@ def test_classes_that_are_not_ours_are_refused(name, tmp_path, monkeypatch):
         {"class": name, "fields": {"command": "echo"}},
         {"class": name, "fields": {}},
         {
-            "class": "suffice.estimator.base._Stored",
+            "class": "suffice.estimator.StoredEstimator",
             "fields": {
-                "estimator": name if name != "suffice.cluster.k_means.KMeans" else "os.system",
+                "estimator": name if name != "suffice.cluster.KMeans" else "os.system",
                 "version": "0",
                 "params": {"dict": []},
                 "fitted": {"dict": []},
@@ -390,12 +390,12 @@ def test_pickles_are_refused(tmp_path):
         "text",
         [],
         {},
-        {"class": "suffice.cluster.k_means.Centers", "fields": {"center": 1.0}},
-        {"class": "suffice.cluster.k_means.Centers", "fields": {}},
-        {"class": "suffice.cluster.k_means.Centers", "fields": {"wrong": 1.0}},
-        {"class": "suffice.core.model.Model", "fields": {}},
+        {"class": "suffice.cluster.Centers", "fields": {"center": 1.0}},
+        {"class": "suffice.cluster.Centers", "fields": {}},
+        {"class": "suffice.cluster.Centers", "fields": {"wrong": 1.0}},
+        {"class": "suffice.core.Model", "fields": {}},
         {"class": 3, "fields": {}},
-        {"class": "suffice.cluster.k_means.Centers", "fields": []},
+        {"class": "suffice.cluster.Centers", "fields": []},
         {"array": "missing", "shape": [1]},
         {"scalar": "O", "value": 1},
         {"scalar": "no dtype", "value": 1},
@@ -414,13 +414,13 @@ def test_nonsense_with_a_right_digest_is_refused(tree, tmp_path):
 
 def test_params_that_the_class_does_not_have_are_refused(tmp_path):
     fields = {
-        "estimator": "suffice.cluster.k_means.KMeans",
+        "estimator": "suffice.cluster.KMeans",
         "version": "0",
         "params": {"dict": [["no_such_parameter", 1]]},
         "fitted": {"dict": []},
     }
     with pytest.raises(StorageError):
-        suffice.load(forged(tmp_path / "f", {"class": "suffice.estimator.base._Stored", "fields": fields}))
+        suffice.load(forged(tmp_path / "f", {"class": "suffice.estimator.StoredEstimator", "fields": fields}))
 
 
 def test_the_file_is_safetensors(tmp_path):

@@ -521,3 +521,19 @@ def test_a_weight_is_a_repetition():
     for name in ("mean_test_score", "std_test_score"):
         assert np.allclose(weighed.cv_results_[name], repeated.cv_results_[name], rtol=1e-12)
     assert np.allclose(weighed.best_estimator_.coef_, repeated.best_estimator_.coef_, rtol=1e-6)
+
+
+def test_a_search_is_saved(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] > 0
+    grid = [{"C": [0.1, 1.0]}, {"fit_intercept": [False]}]
+    search = GridSearch(LogisticRegression(), grid, cv=2, random_state=0).fit(X, y)
+    search.save(tmp_path / "search.suffice")
+    loaded = suffice.load(tmp_path / "search.suffice")
+    assert (loaded.predict(X) == search.predict(X)).all()
+    assert loaded.best_params_ == search.best_params_ and loaded.best_score_ == search.best_score_
+    assert loaded.cv_results_.keys() == search.cv_results_.keys()
+    for name, values in search.cv_results_.items():
+        assert np.ma.allequal(loaded.cv_results_[name], values) if name != "params" else True
+    assert loaded.cv_results_["params"] == search.cv_results_["params"]
+    assert loaded.cv_results_["param_C"].mask.tolist() == [False, False, True]

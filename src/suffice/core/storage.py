@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .shapes import sizes_of
-from .values import Value
+from .values import Value, stored_name
 
 FORMAT = "1"
 PADDED = 1 << 27  # bytes that arrays of strings may take, and
@@ -230,8 +230,10 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     if isinstance(value, type) and issubclass(value, np.generic):
         return {"type": np.dtype(value).str}
     if isinstance(value, Value):
-        name = f"{type(value).__module__}.{type(value).__qualname__}"
-        return {"class": name, "fields": {k: inside(v, k) for k, v in value.fields().items()}}
+        return {
+            "class": stored_name(type(value)),
+            "fields": {k: inside(v, k) for k, v in value.fields().items()},
+        }
     raise TypeError(
         f"{where} is a {type(value).__name__}, which cannot be stored: a file holds numbers, "
         "strings, arrays, lists, tuples, dicts and the values of suffice."

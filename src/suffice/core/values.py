@@ -19,7 +19,7 @@ class Value:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        Value.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
+        Value.known[stored_name(cls)] = cls
 
     def fields(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]
@@ -46,3 +46,10 @@ def nbytes(value: Any) -> int:
     if isinstance(value, tuple):
         return sum(map(nbytes, value))
     return np.asarray(value).nbytes if isinstance(value, (np.ndarray, float, int)) else 0
+
+
+def stored_name(cls: type) -> str:
+    """The name of a class in files: of ours, without the file in its package, which may change."""
+    parts = cls.__module__.split(".")
+    module = ".".join(parts[:2]) if parts[0] == "suffice" else cls.__module__
+    return f"{module}.{cls.__qualname__}"

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.answers import nameless, row_wise
 from ..estimator.parameters import FINITE, HasMethods, Numbers, check_parameters
+from ..estimator.storing import Storable
 from ..inputs import open_rows, source_of
 
 
@@ -138,7 +139,7 @@ def _answers(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Decisions of minimum expected loss, from the probabilities of any classifier.
 
     It accepts the same input as the classifier: arrays, tables, scans, data on a cluster, sequences.

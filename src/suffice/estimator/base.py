@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any, ClassVar, Self
 
@@ -12,26 +11,23 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from ..core.blas import one_blas_thread
 from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.shapes import fitting_sizes
-from ..core.storage import StorageError, import_everything, load_value, save_value, this_version
-from ..core.values import Value
 from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
 from .answers import ANSWERS, nameless
 from .guarantees import Guarantee
 from .parameters import check_parameters
+from .storing import Storable
 
 FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
 COMPUTATIONS = {*FITS, *ANSWERS, "inverse_transform", "sample", "score"}
 
 
-class Estimator(CallbackSupportMixin, BaseEstimator):
+class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     """Base class of all estimators, with `save`."""
 
     n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
@@ -73,13 +69,6 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         exact = "approximate" if solver.approximate else "order" if solver.ordered else "rounding"
         return Guarantee(exact, solver.gathers)
 
-    def save(self, path: Any) -> None:
-        """Save the estimator, with its parameters and fitted attributes, to a file.
-
-        Read it with `suffice.load`. The file contains JSON and arrays, and no code.
-        """
-        save(self, path)
-
 
 def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a fit: check the parameters first, and name the estimator in errors that name a block."""
@@ -96,112 +85,6 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return checked
-
-
-@dataclass(frozen=True)
-class _Stored(Value):
-    """Stored form of an estimator."""
-
-    estimator: str
-    version: str
-    params: dict[str, Any]
-    fitted: dict[str, Any]
-
-    @classmethod
-    def of(cls, estimator: Estimator) -> _Stored:
-        name = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-        params = estimator.get_params(deep=False)
-        fitted = {k: v for k, v in vars(estimator).items() if k not in params and not k.startswith("_skl_")}
-        params = {k: cls.of(v) if isinstance(v, Estimator) else v for k, v in params.items()}
-        return cls(name, this_version(), params, fitted)
-
-    def estimator_of(self) -> Any:
-        """The estimator. Nested estimators are stored in the same way."""
-        if self.estimator not in Estimator.known:
-            import_everything()
-        if self.estimator not in Estimator.known:
-            raise StorageError(f"the file holds a {self.estimator}, which this version does not have.")
-        cls: Any = Estimator.known[self.estimator]
-        if strange := set(self.params) - set(cls._get_param_names()):
-            raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
-        if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
-            raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
-        known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
-        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
-            raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
-        params = {k: v.estimator_of() if isinstance(v, _Stored) else v for k, v in self.params.items()}
-        estimator = cls(**params)
-        estimator.__dict__.update(self.fitted)
-        return estimator
-
-
-@dataclass(frozen=True)
-class _StoredPipeline(Value):
-    """Stored form of a scikit-learn pipeline."""
-
-    names: tuple[str, ...]
-    steps: tuple[_Stored, ...]
-
-    def estimator_of(self) -> Pipeline:
-        steps = [step.estimator_of() if isinstance(step, _Stored) else step for step in self.steps]
-        if len(self.names) != len(steps) or not all(isinstance(step, Estimator) for step in steps):
-            raise StorageError("the steps of the pipeline are not estimators, each with a name.")
-        return Pipeline(list(zip(self.names, steps, strict=True)))
-
-
-def save(estimator: Any, path: Any) -> None:
-    """Save an estimator, or a scikit-learn pipeline of suffice estimators, to a file.
-
-    Read it with `suffice.load`. The file contains JSON and arrays, and no code.
-
-    Examples
-    --------
-    >>> import tempfile, suffice
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from suffice.cluster import KMeans
-    >>> from suffice.decomposition import PCA
-    >>> file = tempfile.mkdtemp() + "/pipeline.suffice"
-    >>> pipeline = make_pipeline(PCA(1), KMeans(2, random_state=0)).fit([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]])
-    >>> suffice.save(pipeline, file)
-    >>> suffice.load(file)[0]
-    PCA(n_components=1)
-    """
-    if isinstance(estimator, Estimator):
-        save_value(_Stored.of(estimator), path)
-        return
-    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
-    if others := [type(step).__name__ for _, step in steps if not isinstance(step, Estimator)]:
-        raise TypeError(
-            f"suffice.save writes estimators of suffice, alone or in a pipeline; got "
-            f"{', '.join(others)}: use joblib.dump, or skops.io.dump."
-        )
-    names, parts = zip(*steps, strict=True)
-    save_value(_StoredPipeline(names, tuple(_Stored.of(part) for part in parts)), path)
-
-
-def load(path: Any) -> Any:
-    """Load an estimator or a pipeline from a file written by `save`.
-
-    No code in the file is run: it names classes of suffice and contains their values. A `StorageError`, which
-    is a ValueError, is raised for a file that is damaged or changed, that was written by a newer version, or
-    whose arrays do not match.
-
-    Examples
-    --------
-    >>> import tempfile, suffice
-    >>> from suffice.decomposition import PCA
-    >>> file = tempfile.mkdtemp() + "/pca.suffice"
-    >>> PCA(1).fit([[0.0, 1.0], [2.0, 3.0]]).save(file)
-    >>> suffice.load(file)
-    PCA(n_components=1)
-    """
-    return load_value(path, _estimator)
-
-
-def _estimator(stored: Any) -> Any:
-    if not isinstance(stored, _Stored | _StoredPipeline):
-        raise StorageError(f"the file holds a {type(stored).__name__}, not an estimator.")
-    return stored.estimator_of()
 
 
 def must_have_rows(weight: Any) -> None:

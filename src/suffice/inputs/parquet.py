@@ -20,10 +20,10 @@ from .readers import Reader
 from .results import answers, write
 from .sequences import Seen, runs
 from .sources import TableSource
-from .tables import Columns, Table
+from .tables import Columns, Table, brief
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ParquetScan:
     """Parquet files that are read in every pass. Returned by `suffice.scan_parquet`."""
 
@@ -31,6 +31,10 @@ class ParquetScan:
     columns: tuple[str, ...]
     cache: str | None = None
     keys: Mapping[str, Any] = field(default_factory=dict, hash=False)  # partition columns: values by file
+
+    def __repr__(self) -> str:
+        cache = "" if self.cache is None else f", cache={self.cache!r}"
+        return f"ParquetScan({brief(self.files, 1)}, columns={brief(self.columns)}{cache})"
 
 
 class FileState(NamedTuple):

@@ -172,7 +172,7 @@ class TableSource(Source):
         return Transformed(reader, *estimator._row_transformer())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TransformedTable(Table):
     """A table whose rows are transformed when they are read."""
 

@@ -18,7 +18,7 @@ from .sequences import must_be_complete, of_sequences, runs
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A table and the description of its columns. Returned by `suffice.rows`, `suffice.sequences` and similar
     functions."""
@@ -29,6 +29,16 @@ class Table:
     weight: str | None = None
     sequence: str | None = None
     order: str | None = None
+
+    def __repr__(self) -> str:
+        parts = {name: getattr(self, name) for name in ("features", "target", "weight", "sequence", "order")}
+        said = [
+            f"{name}={brief(part) if isinstance(part, tuple) else repr(part)}"
+            for name, part in parts.items()
+            if part is not None
+        ]
+        source = self.source if hasattr(self.source, "cache") else type(self.source).__name__
+        return f"{type(self).__name__}({', '.join([str(source), *said])})"
 
     def columns(self, names: Sequence[str]) -> Columns:
         """The parts by name, given the names of all columns of the source."""
@@ -43,7 +53,7 @@ class Table:
         return Columns(reader, self.target, self.weight, self.sequence, self.order)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgeTable(Table):
     """A table of links, whose two features are the columns of their ends. Returned by `suffice.edges`."""
 
@@ -310,6 +320,12 @@ def are_delayed(parts: Any) -> bool:
     """Whether this is a list of Dask Delayed objects, one per block."""
     kind = getattr(sys.modules.get("dask.delayed"), "Delayed", ())
     return isinstance(parts, list) and len(parts) > 0 and all(isinstance(part, kind) for part in parts)
+
+
+def brief(names: Sequence[str], most: int = 5) -> str:
+    """A list of names, of which the first are shown."""
+    shown = ", ".join(map(repr, names[:most]))
+    return f"[{shown}]" if len(names) <= most else f"[{shown}, ... {len(names)} in all]"
 
 
 def _tuple(names: str | Sequence[str]) -> tuple[str, ...]:

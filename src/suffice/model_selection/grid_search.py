@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.partitions import Partitions
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
+from ..estimator.storing import Storable
 from ..fitting.shared import Failure, Sharing
 from ..inputs import Check, open_rows, open_sequences, source_of
 
@@ -34,7 +35,7 @@ def _best_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class GridSearch(MetaEstimatorMixin, BaseEstimator):
+class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     """Grid search with cross-validation. All candidates and folds share each pass over the data.
 
     Every candidate is fitted on every fold as it would be alone. But one pass over the data computes the next
@@ -193,6 +194,21 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             self.best_score_ = float(results["mean_test_score"][best])
             self.n_splits_, self.n_passes_ = self.cv, sharing.n_passes
         return self
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """The scores, from which `_restore` makes `cv_results_`."""
+        state = super()._fitted_state()
+        if "cv_results_" in state:
+            results = state.pop("cv_results_")
+            scores = [results[f"split{fold}_test_score"] for fold in range(self.n_splits_)]
+            state["results"] = {"params": results["params"], "scores": np.column_stack(scores)}
+        return state
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        if "results" in state:
+            results = state.pop("results")
+            state["cv_results_"] = _results(tuple(results["params"]), results["scores"])
+        return super()._restore(state)
 
     def _candidates(self) -> list[tuple[dict[str, Any], Any]]:
         """The parameters of each candidate, and its estimator."""

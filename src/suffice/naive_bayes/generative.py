@@ -129,7 +129,7 @@ def _possible(scores: np.ndarray) -> np.ndarray:
     return scores
 
 
-def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
+def column_kinds(estimator: Any, kinds: Any, name: str, default: str = "gaussian") -> list[str]:
     """The kind of each column, from a parameter: one for all, one for each, or by name."""
     D = estimator.n_features_in_
     if isinstance(kinds, str):
@@ -139,10 +139,10 @@ def column_kinds(estimator: Any, kinds: Any, name: str) -> list[str]:
         unknown = [column for column in kinds if column not in names and column not in range(D)]
         if unknown:
             raise ValueError(f"{name} names the columns {unknown}, but the columns are {names}.")
-        kinds = [kinds.get(column, kinds.get(d, "gaussian")) for d, column in enumerate(names)]
+        kinds = [kinds.get(column, kinds.get(d, default)) for d, column in enumerate(names)]
     kinds = list(kinds)
     if len(kinds) != D:
         raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
-    if strange := set(kinds) - set(KINDS):
+    if strange := set(kinds) - {*KINDS, default}:
         raise ValueError(f"{name} has {sorted(strange)}, expected only {list(KINDS)}.")
     return kinds

@@ -9,8 +9,10 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..families import Categorical, Labelled, Product
-from ..inputs.kinds import check_kinds
+from ..inputs.kinds import check_kinds, kinds_of
 from .generative import KINDS, GenerativeClassifier, column_kinds
+
+KIND_OF = {family: kind for kind, family in KINDS.items()}
 
 
 class MixedNB(GenerativeClassifier):
@@ -21,9 +23,11 @@ class MixedNB(GenerativeClassifier):
 
     Parameters
     ----------
-    kinds : str, sequence of str, or dict, default='gaussian'
-        Kind of the columns: 'gaussian', 'categorical', 'bernoulli' or 'poisson'. One for all, one for each,
-        or a dict from the name or index of a column to its kind, with Gaussian as the default.
+    kinds : str, sequence of str, or dict, default='auto'
+        Kind of the columns: 'gaussian', 'categorical', 'bernoulli', 'poisson' or 'auto'. One for all, one for
+        each, or a dict from the name or index of a column to its kind, with 'auto' for the others. 'auto'
+        takes columns of strings as categorical, columns of zeros and ones (or booleans) as Bernoulli, and
+        other numbers as Gaussian. Categories that are numbers, and counts, need their kind.
     alpha : float, default=1.0
         Additive smoothing: a pseudo-count for each category and each value of a binary column; for counts,
         this many pseudo-rows with one event each.
@@ -77,13 +81,15 @@ class MixedNB(GenerativeClassifier):
     >>> import numpy as np
     >>> from suffice.naive_bayes import MixedNB
     >>> X = np.array([[1.0, "red"], [1.2, "red"], [3.1, "blue"], [2.9, None]], dtype=object)
-    >>> model = MixedNB(kinds=["gaussian", "categorical"]).fit(X, ["a", "a", "b", "b"])
+    >>> model = MixedNB().fit(X, ["a", "a", "b", "b"])
+    >>> model.kinds_
+    ['gaussian', 'categorical']
     >>> model.predict(np.array([[1.1, "green"], [float("nan"), "blue"]], dtype=object))
     array(['a', 'b'], dtype='<U1')
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "kinds": [StrOptions(set(KINDS)), list, tuple, dict],
+        "kinds": [StrOptions({*KINDS, "auto"}), list, tuple, dict],
         "alpha": [NON_NEGATIVE],
         "class_prior": [Numbers(0), None],
         "var_smoothing": [NON_NEGATIVE],
@@ -91,7 +97,7 @@ class MixedNB(GenerativeClassifier):
 
     def __init__(
         self,
-        kinds: Any = "gaussian",
+        kinds: Any = "auto",
         *,
         alpha: float = 1.0,
         class_prior: Any = None,
@@ -112,9 +118,12 @@ class MixedNB(GenerativeClassifier):
         return self.class_prior
 
     def _family(self, data: Partitions, K: int) -> Product:
-        kinds = column_kinds(self, self.kinds, "kinds")
-
-        check_kinds(data, kinds, getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        kinds = column_kinds(self, self.kinds, "kinds", default="auto")
+        if "auto" in kinds:
+            by_values = kinds_of(data, names)
+            kinds = [by_values[d] if kind == "auto" else kind for d, kind in enumerate(kinds)]
+        check_kinds(data, kinds, names)
 
         def start(kind: str, size: int) -> Any:
             options = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
@@ -125,7 +134,9 @@ class MixedNB(GenerativeClassifier):
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         product: Any = model.component
         categories, log_prob = {}, {}
+        kinds: dict[int, str] = {}
         for columns, part in zip(product.columns, product.parts, strict=True):
+            kinds |= dict.fromkeys(columns.tolist(), KIND_OF[type(part)])
             if isinstance(part, Categorical):
                 for d, values, probability in zip(columns, part.values, part.probability, strict=True):
                     categories[int(d)] = values
@@ -137,7 +148,7 @@ class MixedNB(GenerativeClassifier):
             "classes_": model.classes,
             "class_count_": s.weight,
             "class_log_prior_": log_prior,
-            "kinds_": column_kinds(self, self.kinds, "kinds"),
+            "kinds_": [kinds[d] for d in sorted(kinds)],
             "categories_": categories,
             "feature_log_prob_": log_prob,
         }

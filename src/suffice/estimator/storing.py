@@ -1,0 +1,154 @@
+"""Files of estimators: `save` and `load`. See docs/concepts/file_format.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from sklearn.pipeline import Pipeline
+
+from ..core.shapes import fitting_sizes
+from ..core.storage import StorageError, import_everything, load_value, save_value, this_version
+from ..core.values import Value, stored_name
+
+
+class Storable:
+    """What `suffice.save` writes: a class with parameters and fitted attributes."""
+
+    stored: ClassVar[dict[str, type]] = {}  # by name; `load` makes no others
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Storable.stored[stored_name(cls)] = cls
+
+    def save(self, path: Any) -> None:
+        """Write the estimator, with its parameters and fitted attributes, to one file.
+
+        Read it with `suffice.load`. The file contains JSON and arrays, and no code.
+        """
+        save(self, path)
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """The fitted attributes to store."""
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        return {k: v for k, v in vars(self).items() if k not in params and not k.startswith("_skl_")}
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        """Set the fitted attributes, from a file."""
+        self.__dict__.update(state)
+        return self
+
+
+@dataclass(frozen=True)
+class StoredEstimator(Value):
+    """An estimator in a file: the name of its class, its parameters and its fitted attributes."""
+
+    estimator: str
+    version: str
+    params: dict[str, Any]
+    fitted: dict[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Any) -> StoredEstimator:
+        params, fitted = estimator.get_params(deep=False), estimator._fitted_state()
+        return cls(stored_name(type(estimator)), this_version(), cls._nested(params), cls._nested(fitted))
+
+    @classmethod
+    def _nested(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return {k: cls.of(v) if isinstance(v, Storable) else v for k, v in values.items()}
+
+    def estimator_of(self) -> Any:
+        """The estimator. Nested estimators are stored in the same way."""
+        if self.estimator not in Storable.stored:
+            import_everything()
+        if self.estimator not in Storable.stored:
+            raise StorageError(f"the file holds a {self.estimator}, which this version does not have.")
+        cls: Any = Storable.stored[self.estimator]
+        if strange := set(self.params) - set(cls._get_param_names()):
+            raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
+        if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
+            raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
+        known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
+        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
+            raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
+        params, fitted = (
+            {k: v.estimator_of() if isinstance(v, StoredEstimator) else v for k, v in part.items()}
+            for part in (self.params, self.fitted)
+        )
+        return cls(**params)._restore(fitted)
+
+
+@dataclass(frozen=True)
+class StoredPipeline(Value):
+    """A scikit-learn pipeline in a file."""
+
+    names: tuple[str, ...]
+    steps: tuple[StoredEstimator, ...]
+
+    def estimator_of(self) -> Pipeline:
+        steps = [step.estimator_of() if isinstance(step, StoredEstimator) else step for step in self.steps]
+        if len(self.names) != len(steps) or not all(isinstance(step, Storable) for step in steps):
+            raise StorageError("the steps of the pipeline are not estimators, each with a name.")
+        return Pipeline(list(zip(self.names, steps, strict=True)))
+
+
+def save(estimator: Any, path: Any) -> None:
+    """Save an estimator, or a scikit-learn pipeline of suffice estimators, to a file.
+
+    Read it with `suffice.load`. The file contains JSON and arrays, and no code.
+
+    Examples
+    --------
+    >>> import tempfile, suffice
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from suffice.cluster import KMeans
+    >>> from suffice.decomposition import PCA
+    >>> file = tempfile.mkdtemp() + "/pipeline.suffice"
+    >>> pipeline = make_pipeline(PCA(1), KMeans(2, random_state=0)).fit([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]])
+    >>> suffice.save(pipeline, file)
+    >>> suffice.load(file)[0]
+    PCA(n_components=1)
+    """
+    if isinstance(estimator, Storable):
+        for value in estimator.get_params(deep=False).values():  # type: ignore[attr-defined]
+            if hasattr(value, "fit") and not isinstance(value, Storable):
+                raise _foreign(type(value).__name__)
+        save_value(StoredEstimator.of(estimator), path)
+        return
+    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
+    if others := [type(step).__name__ for _, step in steps if not isinstance(step, Storable)]:
+        raise _foreign(", ".join(others))
+    names, parts = zip(*steps, strict=True)
+    save_value(StoredPipeline(names, tuple(StoredEstimator.of(part) for part in parts)), path)
+
+
+def _foreign(names: str) -> TypeError:
+    return TypeError(
+        f"suffice.save writes estimators of suffice, alone or in a pipeline; got {names}: use joblib.dump, "
+        "or skops.io.dump."
+    )
+
+
+def load(path: Any) -> Any:
+    """Load an estimator or a pipeline from a file written by `save`.
+
+    No code in the file is run: it names classes of suffice and contains their values. A `StorageError`, which
+    is a ValueError, is raised for a file that is damaged or changed, that was written by a newer version, or
+    whose arrays do not match.
+
+    Examples
+    --------
+    >>> import tempfile, suffice
+    >>> from suffice.decomposition import PCA
+    >>> file = tempfile.mkdtemp() + "/pca.suffice"
+    >>> PCA(1).fit([[0.0, 1.0], [2.0, 3.0]]).save(file)
+    >>> suffice.load(file)
+    PCA(n_components=1)
+    """
+    return load_value(path, _estimator)
+
+
+def _estimator(stored: Any) -> Any:
+    if not isinstance(stored, StoredEstimator | StoredPipeline):
+        raise StorageError(f"the file holds a {type(stored).__name__}, not an estimator.")
+    return stored.estimator_of()
