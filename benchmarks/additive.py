@@ -1,8 +1,8 @@
-"""Additive models with 20 smooths: ours on rows in Parquet, and beside pyGAM on the most rows that it holds.
+"""Additive models with 20 smooths: ours on Parquet, and compared with pyGAM on as many rows as it can fit.
 
-pyGAM fits with penalties as they are given, ours chooses them; both have as many functions of each feature.
-It runs in a process of its own that ends after a limit of time, at sizes that grow. Beside ours stand the
-moments alone: the spline functions of all rows and their products, which no fit of this kind can do without.
+pyGAM uses fixed penalties, ours chooses them; both have the same number of basis functions for each feature.
+pyGAM runs in a separate process with a time limit, at increasing sizes. The table also has the time of the
+moments alone: the basis functions of all rows and their products, which every fit of this kind needs.
 
     pip install pygam    # it holds back SciPy: in an environment of its own, or with --no-deps
     python benchmarks/additive.py
@@ -27,7 +27,7 @@ LIMIT = 60.0  # seconds that pyGAM has for one size
 
 
 def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, targets, and what the targets are expected to be."""
+    """Rows, targets, and expected values of the targets."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(n, FEATURES))
     waves = np.linspace(1.0, 8.0, FEATURES)
@@ -65,7 +65,7 @@ def measured(who: str, n: int) -> dict[str, float]:
 
 
 def in_a_process(who: str, n: int, limit: float) -> dict[str, float] | None:
-    """The same in a process of its own; None if it took too long, or too much memory."""
+    """The same in a separate process; None if it took too long, or too much memory."""
     command = [sys.executable, __file__, "--one", who, str(n)]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=True)
@@ -133,7 +133,7 @@ def table(most: int = 1_000_000, sizes: tuple[int, ...] = (10_000, 50_000, 100_0
 
 
 def in_another(what: str, n: int) -> tuple[float, ...]:
-    """What `out_of_core` says, in a process that has held no rows before."""
+    """Result of `out_of_core` in a new process, so that its memory is measured from zero."""
     command = [sys.executable, __file__, "--one", what, str(n)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     return tuple(json.loads(run.stdout))

@@ -1,10 +1,10 @@
-"""At the largest size that a small machine holds: passes over Parquet beside a bare loop doing the same sums.
+"""Compare passes over Parquet with a bare loop of the same sums, at the largest size for a small machine.
 
-A pass is timed by the difference of two fits, one of more iterations than the other, over the passes by
-which they differ; so what comes before the iterations and after them is left out. The bare loop reads the
-same files with pyarrow, hands batches to two plain threads that call the model's own `summarize`, and adds
-what comes: what it lacks is blocks, checks, an order of sums and all else that is an engine. Memory is what
-the process holds above what it held before, sampled while the fits run.
+The time of a pass is the difference of two fits with different numbers of iterations, divided by the
+difference of their numbers of passes, so that work before and after the iterations is excluded. The bare loop
+reads the same files with pyarrow, passes batches to two plain threads that call the model's `summarize`, and
+adds the results. It has no blocks, no checks and no fixed order of sums. Memory is the growth of the resident
+memory of the process, sampled while the fits run.
 
     python benchmarks/at_size.py --rows 100000000 --sparse-rows 10000000
 """
@@ -44,7 +44,7 @@ from suffice.sequence import HiddenMarkovModel
 
 THREADS = 2
 FEW, MORE = 1, 3  # iterations of the two fits
-FEATURES, KINDS = 1_000_000, 20  # of sparse rows: all columns, and how many of them are not zero in a row
+FEATURES, KINDS = 1_000_000, 20  # of sparse rows: number of columns, and of nonzero entries in a row
 
 
 def make_sparse(folder: Path, rows: int, group: int = 1 << 17) -> None:
@@ -99,7 +99,7 @@ def array(batch: Any, names: list[str]) -> np.ndarray:
 
 
 def whole_sequences(parts: Iterator[Any]) -> Iterator[Any]:
-    """Tables that cut no sequence: what a batch begins of its last one waits for the next."""
+    """Tables that do not split sequences: the last sequence of a batch is completed by the next batch."""
     held: list[Any] = []
     for batch in parts:
         ids = batch.column("id").to_numpy()
@@ -126,7 +126,7 @@ class Dense:
 
 
 class KMeansFit(Dense):
-    name = f"k-means, {out_of_core.K} centres, {out_of_core.D} features"
+    name = f"k-means, {out_of_core.K} centers, {out_of_core.D} features"
     model: Any = Centers(out_of_core.CENTERS)
 
     def fit(self, folder: Path, n: int) -> Any:
@@ -206,7 +206,7 @@ class LogisticFit:
 
 @contextmanager
 def passes(counted: list[int]) -> Iterator[None]:
-    """Appends how many folds the block ran."""
+    """Append the number of folds that the block ran."""
     given, n = LocalPartitions.fold, 0
 
     def fold(self: Any, *call: Any) -> Any:
@@ -239,7 +239,7 @@ def line(kind: Any, rows: int, small: Path, full: Path) -> str:
         return bare_pass(this.parts(full), lambda part: model.summarize(this.block(part)))
 
     bare_times, model = [], this.model
-    if hasattr(this, "answer"):  # an iteration is a pass, so the answers can be compared
+    if hasattr(this, "answer"):  # an iteration is a pass, so the results can be compared
         for _ in range(MORE):
             spent, total = seconds(bare, model)
             bare_times.append(spent)
@@ -283,7 +283,7 @@ def table(
                 ]
                 for path, size in zip(made[kind.make], (10_000, n), strict=True):
                     kind.make(path, size)
-                os.sync()  # what the system still has to write would be timed with what is read
+                os.sync()  # pending writes would slow down the reads
             lines.append(line(kind, n, *made[kind.make]))
     return lines
 

@@ -1,7 +1,7 @@
-"""This tree beside an earlier commit of it: the same fits, in turns within one run.
+"""Compare the speed of this tree with that of an earlier commit: the same fits, alternating within one run.
 
-Each tree has a process of its own, which compiles first and then fits when it is told to. The ratio is the
-median of the ratios of neighbouring turns, so that what slows both down cancels.
+Each tree has its own process, which compiles first and then fits on request. The ratio is the median of the
+ratios of consecutive turns, so that disturbances of both cancel.
 
     python benchmarks/before_after.py COMMIT                      # all cases
     python benchmarks/before_after.py COMMIT kmeans mixture --repeat 31
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def cases() -> dict[str, Callable[[], Callable[[], Any]]]:
-    """By name, a function that makes the data and returns the fit to be timed."""
+    """Cases by name: functions that make the data and return the fit to time."""
     import scipy.sparse as sp
 
     import suffice
@@ -133,7 +133,7 @@ def serve() -> None:
     for line in sys.stdin:
         name = line.strip()
         if name not in made:
-            made.clear()  # of the case before
+            made.clear()  # the previous case
             made[name] = known[name]()
             made[name]()  # compiles
         start = time.perf_counter()

@@ -1,10 +1,9 @@
-"""The constants of the cost of a fit, measured, and the times that they predict for sizes past this machine.
+"""Measure the constants of the cost of a fit, and predict times for sizes beyond this machine.
 
-Measured are the compute of six methods by row, reading from Parquet, and for each engine what a fold costs
-that computes nothing: so much a fold, so much a task, so much a byte that comes to
-the driver and a byte that is sent.
-These four are fitted to folds over few and many tasks with small and large sums. Writes the two tables of
-docs/concepts/scale.md, whose numbers are never typed.
+The measurements are the compute time per row of six methods, the rate of reading Parquet, and the overhead of
+an empty fold on each engine: per fold, per task, per byte that is received by the driver, and per byte that
+is sent. These four constants are fitted to folds over few and many tasks with small and large sums. The
+script writes the two tables of docs/concepts/scale.md.
 
     python benchmarks/cost.py
 """
@@ -48,14 +47,14 @@ from suffice.statistics import moments
 
 PAGES = Path(__file__).parents[1] / "docs" / "concepts"
 
-# What the predictions assume of a cluster, and this machine cannot tell.
-NETWORK = 1.25e9  # bytes a second of a link: ten gigabits
+# Assumptions of the predictions about a cluster, which are not measured.
+NETWORK = 1.25e9  # bytes per second of a link: ten gigabits
 MEMORY = 4e9  # bytes of a worker, which is one core
-SHARE = 0.3  # of it for blocks: what Ray gives its object store
-NODE = 8  # workers of a node, which share its disc
+SHARE = 0.3  # fraction of it for blocks: the default of Ray's object store
+NODE = 8  # workers of a node, which share its disk
 BLOCK = 128e6  # bytes of a block, as Ray and Spark read files
-TASKS = 4  # tasks to a worker, at least
-HOME = 1 << 28  # bytes of sums that come to the driver to be added; more are added where they are
+TASKS = 4  # minimum number of tasks per worker
+HOME = 1 << 28  # maximum bytes of sums that the driver adds; more are added on the workers
 ROWS = [10**8, 10**9, 10**10, 10**11, 10**12]
 WORKERS = [1, 10, 100, 1000]
 
@@ -74,7 +73,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of one core a row, and bytes of the statistic."""
+    """Seconds of one core per row, and bytes of the statistic."""
 
     compute: float
     statistic: int
@@ -130,7 +129,7 @@ def random_field(steps: int) -> tuple[Any, Any, Any]:
 
 
 METHODS = [
-    Method("k-means", "8 centres, 16 features", 20, 4 * D, k_means),
+    Method("k-means", "8 centers, 16 features", 20, 4 * D, k_means),
     Method("Gaussian mixture", "8 components, full, 16 features", 50, 4 * D, mixture),
     Method("PCA, least squares", "16 features", 1, 4 * D, pca),
     Method("logistic regression", "$10^6$ sparse features, 20 in a row", 50, 8 * 20, logistic),
@@ -164,7 +163,7 @@ def count(rows: Rows) -> float:
 
 
 def reading(rows: int, repeat: int) -> tuple[float, float]:
-    """Bytes a second of one core, from Parquet in the memory of the system to blocks; and of the disc."""
+    """Bytes per second of one core from Parquet in the page cache to blocks; and of the disk."""
     with tempfile.TemporaryDirectory() as folder:
         out_of_core.make(Path(folder), rows)
         data = source_of(suffice.scan_parquet(folder)).partitions(
@@ -175,7 +174,7 @@ def reading(rows: int, repeat: int) -> tuple[float, float]:
         with suffice.threads(1):
             data.fold(count)
             spent = float(np.median([timed(lambda: data.fold(count)) for _ in range(repeat)]))
-        for path in files:  # so that the system forgets it
+        for path in files:  # drop it from the page cache
             with path.open("rb") as file:
                 os.fsync(file.fileno())
                 if hasattr(os, "posix_fadvise"):
@@ -195,7 +194,7 @@ def read_through(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Engine:
-    """Seconds a fold, a task, a byte that comes to the driver with a task, and a byte that is sent."""
+    """Seconds per fold, per task, per byte that the driver receives, and per byte that it sends."""
 
     fold: float
     task: float
@@ -218,7 +217,7 @@ def engine_constants(opened: Callable[[int], Any], repeat: int) -> Engine:
         fold(), fold()
         times.append(np.median([timed(fold) for _ in range(repeat)]))
     design = np.array([(1.0, n, n * size, shared) for n, size, shared in POINTS])
-    weight = 1.0 / np.array(times)  # small errors of small times
+    weight = 1.0 / np.array(times)  # relative errors
     scale = (design * weight[:, None]).max(axis=0)
     found, _ = nnls(design * weight[:, None] / scale, np.ones(len(times)))
     return Engine(*(found / scale).tolist())
@@ -288,19 +287,19 @@ ENGINES = {"this process, two threads": local, "Ray": on_ray, "Dask": on_dask, "
 @dataclass(frozen=True)
 class Constants:
     methods: dict[str, Measured]
-    read: float  # bytes a second a core
-    disc: float  # bytes a second a node
+    read: float  # bytes per second and core
+    disc: float  # bytes per second and node
     engines: dict[str, Engine]
 
     def parts(self, method: Method, rows: float, workers: int, engine: str = "Ray") -> dict[str, float]:
-        """Seconds of a pass, by what they are spent on."""
+        """Seconds of a pass, by term."""
         of = self.methods[method.name]
         S, size = of.statistic, rows * method.bytes
         out = {"compute": rows * of.compute / workers, "reading": 0.0, "tasks": 0.0, "sums": 0.0}
-        if workers == 1:  # this process, which reads its files in each pass; sums stay in memory
+        if workers == 1:  # this process reads its files in each pass; sums stay in memory
             out["reading"] = size / self.read
             return out
-        if size > SHARE * MEMORY * workers:  # what does not fit lies on the discs
+        if size > SHARE * MEMORY * workers:  # blocks that do not fit are spilled to disk
             out["reading"] = size / (self.disc * math.ceil(workers / NODE))
         e = self.engines[engine]
         n = max(TASKS * workers, size / BLOCK)
@@ -315,7 +314,7 @@ class Constants:
         return out
 
     def fit(self, method: Method, rows: float, workers: int, engine: str = "Ray") -> tuple[float, str]:
-        """Seconds of a fit, and on what most of them are spent."""
+        """Seconds of a fit, and its largest term."""
         spent = {name: method.passes * t for name, t in self.parts(method, rows, workers, engine).items()}
         if workers > 1:  # files are read once, whatever stays in memory
             spent["reading"] += rows * method.bytes / (workers * self.read)

@@ -1,8 +1,8 @@
-"""Conditional random fields beside CRFsuite: time to the same objective, and peak memory, from the same data.
+"""Compare conditional random fields with CRFsuite: time to the same objective, and peak memory.
 
-Each side runs in a process of its own, in turns. CRFsuite's time is that of its iterations alone; ours is all
-of `fit`. Memory is the peak above what the process held with the data loaded as arrays, and code compiled.
-Compilation is told apart: it is paid once a machine, and then cached.
+Each library runs in a separate process, alternating. CRFsuite's time is that of its iterations alone; ours is
+that of `fit`. Memory is the growth of the peak over the memory of the process with the data loaded as arrays
+and the code compiled. Compilation is reported separately: it happens once per machine, and is then cached.
 
     python benchmarks/crf.py [small labels chunking]
 """
@@ -31,7 +31,7 @@ C2 = 1.0
 
 
 def data(name: str) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
-    """Labels in a chain; a step has an attribute of each kind, the frequent more often, some by its label."""
+    """Labels from a Markov chain; a step has one attribute of each kind, some depend on its label."""
     S, T, K, D, A, *_ = CASES[name]
     rng = np.random.default_rng(0)
     lengths = np.full(S, T) if isinstance(T, int) else np.maximum(1, rng.poisson(T, S))
@@ -50,7 +50,7 @@ def data(name: str) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
 
 
 class Memory:
-    """Peak of this process above what it held at the start, in megabytes; only where Linux tells."""
+    """Growth of the peak memory of this process since the start, in megabytes; on Linux only."""
 
     def __init__(self) -> None:
         with open("/proc/self/clear_refs", "w") as file:
@@ -125,7 +125,7 @@ def ours(name: str, target: float) -> dict[str, float]:
 
 
 def alone(*arguments: Any) -> dict[str, float]:
-    """In a process of its own."""
+    """Run in a separate process."""
     command = [sys.executable, __file__, "--one", *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

@@ -1,6 +1,6 @@
-"""What the Dask engine costs: one fold over 64 blocks, beside bare Dask tasks doing the same sums.
+"""Overhead of the Dask engine: one fold over 64 blocks, compared with bare Dask tasks of the same sums.
 
-Both sum the same moments over the same pieces of the same blocks, eight blocks to a task, in turns within
+Both sum the same moments over the same pieces of the same blocks, eight blocks per task, alternating within
 one run, on two worker processes of one thread each.
 
     python benchmarks/dask_overhead.py
@@ -50,7 +50,7 @@ def line(client: Client, rows: int, repeat: int) -> str:
     engine.RUN = RUN
     chunks = [da.from_delayed(delayed(made)(rows, n), (rows, COLUMNS), float) for n in range(BLOCKS)]
     ours: Any = open_arrays(da.concatenate(chunks), COLUMNS, None, None, None, CHECK)
-    where = client.who_has(ours.runs)  # so that the bare tasks find their blocks in the same places
+    where = client.who_has(ours.runs)  # the bare tasks run where their blocks are
     runs = [client.submit(arrays_of, run, workers=list(where[run.key]), pure=False) for run in ours.runs]
     return in_turns(ours, partial(bare_fold, client, runs), repeat)
 

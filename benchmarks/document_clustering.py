@@ -1,11 +1,11 @@
-"""Which method finds the classes of documents? k-means, spectral cuts, factors and topics, after Gong and Xu.
+"""Compare methods for document clustering: k-means, spectral cuts, matrix factors and topics (Gong and Xu).
 
-Two corpora whose classes are known: one that is drawn (a background of words by Zipf's law, and for each
-class words of its own), and the docstrings of Python packages that are installed with the tests and the
-documentation, a document for each file, whose class is the package. From each, K classes are drawn, several
-times; the methods are told K, and their clusters are compared with the classes: accuracy under the best
-pairing, and mutual information normalised by the larger entropy. Of methods that start at random, the best
-of several starts by its own objective is kept.
+There are two corpora with known classes: a synthetic one (background words by Zipf's law, and words of each
+class), and the docstrings of Python packages that are installed with the tests and the documentation, with
+one document per file, whose class is the package. K classes are drawn from each corpus, several times. The
+methods get K, and their clusters are compared with the classes: accuracy under the best assignment, and
+mutual information normalized by the larger entropy. For methods with a random start, the best of several
+starts by their own objective is kept.
 
     python benchmarks/document_clustering.py --write docs/guides/document_clustering_table.md
 """
@@ -47,7 +47,7 @@ Method = Callable[[sp.csr_array, int, int], np.ndarray]  # counts, classes, seed
 
 
 def drawn(seed: int = 0, classes: int = 24) -> tuple[sp.csr_array, np.ndarray]:
-    """Counts of words and classes, as the catalogue's stand-in for the two collections of news."""
+    """Counts of words and classes of a synthetic corpus, instead of the two news collections of the study."""
     rng = np.random.default_rng(seed)
     V = 3000
     background = np.arange(1, V + 1) ** -1.05
@@ -72,7 +72,7 @@ PACKAGES = (
 
 
 def docstrings(package: str, most: int = 60, seed: int = 0) -> list[str]:
-    """The docstrings of each of some files of a package, 80 words at least, read without importing it."""
+    """Docstrings of some files of a package, with at least 80 words each, read without importing it."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         return []
@@ -113,7 +113,7 @@ def packages() -> tuple[sp.csr_array, np.ndarray]:
 
 
 def weighed(X: sp.csr_array) -> sp.csr_array:
-    """tf-idf to unit length, as in the study."""
+    """tf-idf of unit length, as in the study."""
     return TermWeighting(local="frequency", collection="idf", norm="l2").fit_transform(X)
 
 
@@ -129,12 +129,12 @@ def k_means(X: Any, K: int, seed: int, weight: Any = None) -> np.ndarray:
 
 
 def balance(X: sp.csr_array) -> np.ndarray:
-    """The weights of normalised cuts: one over how like all others a document is."""
+    """Weights of normalized cuts: the inverse of the similarity of a document to all others."""
     return 1.0 / np.maximum(affinity(X).sum(axis=1), 1e-12)
 
 
 def spectral(cut: str) -> Method:
-    """Average weight, ratio cut or normalised cut: eigenvectors of similarities, rows scaled, k-means."""
+    """Average weight, ratio cut or normalized cut: k-means on scaled rows of eigenvectors of similarities."""
 
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
         A = affinity(X)
@@ -152,12 +152,12 @@ def spectral(cut: str) -> Method:
 
 
 def best_of(fit: Callable[[int], tuple[float, np.ndarray]]) -> Callable[[int], np.ndarray]:
-    """The clusters of the start whose objective is the least."""
+    """Clusters of the start with the smallest objective."""
     return lambda seed: min((fit(STARTS * seed + n) for n in range(STARTS)), key=lambda run: run[0])[1]
 
 
 def factors(balanced: bool, loss: str = "frobenius") -> Method:
-    """Non-negative factors of the weighed documents; a document is of the topic that it has most of."""
+    """NMF of the weighted documents; the cluster of a document is its largest component."""
 
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
         Y = weighed(X)
@@ -202,7 +202,7 @@ def dirichlet(solver: str, iterations: int) -> Method:
 
 
 def concepts(balanced: bool) -> Method:
-    """Bilinear factors of similarities, as they are or scaled as for the normalised cut."""
+    """Concept factorization of similarities, unscaled or scaled as for the normalized cut."""
 
     def run(X: sp.csr_array, K: int, seed: int) -> np.ndarray:
         A, scale = affinity(X), np.sqrt(balance(X)) if balanced else np.ones(X.shape[0])
@@ -217,7 +217,7 @@ METHODS: dict[str, Method] = {
     "k-means, balanced": lambda X, K, seed: k_means(weighed(X), K, seed, balance(X)),
     "spectral, average weight": spectral("average"),
     "spectral, ratio cut": spectral("ratio"),
-    "spectral, normalised cut": spectral("normalised"),
+    "spectral, normalized cut": spectral("normalized"),
     "latent semantic analysis, k-means": semantic,
     "NMF": factors(False),
     "NMF, balanced": factors(True),
@@ -235,7 +235,7 @@ METHODS: dict[str, Method] = {
 
 
 def accuracy(labels: np.ndarray, clusters: np.ndarray) -> float:
-    """The share that is right when clusters are paired with classes in the best way."""
+    """Accuracy under the best assignment of clusters to classes."""
     table = confusion_matrix(labels, clusters)
     return table[linear_sum_assignment(-table)].sum() / len(labels)
 
@@ -243,7 +243,7 @@ def accuracy(labels: np.ndarray, clusters: np.ndarray) -> float:
 def compare(
     X: sp.csr_array, labels: np.ndarray, sizes: list[int], draws: int
 ) -> dict[str, dict[int, list[tuple[float, float]]]]:
-    """By method and number of classes: accuracy and mutual information of each draw."""
+    """Accuracy and mutual information of each draw, by method and number of classes."""
     scores: dict[str, dict[int, list[tuple[float, float]]]] = {}
     for K in sizes:
         for draw in range(draws):

@@ -1,7 +1,8 @@
-"""Matrix factors beside scikit-learn: same rows, same start, same iterations, in turns within one run.
+"""Compare matrix factorization with scikit-learn: same rows, start and iterations, alternating within one
+run.
 
-Beside each is the bare work: the products of the rows with the factors that every iteration needs, by NumPy
-with all its threads, or by SciPy, which has one. The last table streams documents from Parquet.
+The tables also have the time of the bare products of the rows with the factors that every iteration needs, by
+NumPy with all its threads, or by SciPy, which has one. The last table streams documents from Parquet.
 
     python benchmarks/factors.py
 """
@@ -28,7 +29,7 @@ from suffice.decomposition import NMF, TruncatedSVD
 
 
 def documents(rows: int, words: int, length: int, seed: int = 0, topics: int = 50) -> sp.csr_array:
-    """Counts of words that are as common as words are, of documents about few topics each."""
+    """Counts of words with realistic frequencies, of documents with few topics each."""
     rng = np.random.default_rng(seed)
     common = np.cumsum(1.0 / np.arange(10, words + 10))
     common /= common[-1]
@@ -45,7 +46,7 @@ def documents(rows: int, words: int, length: int, seed: int = 0, topics: int = 5
 
 
 def pictures(rows: int, D: int, K: int = 20) -> np.ndarray:
-    """Rows that are sums of few parts, with noise."""
+    """Rows that are sums of few components, with noise."""
     rng = np.random.default_rng(0)
     return rng.gamma(0.3, size=(rows, K)) @ rng.gamma(0.3, size=(K, D)) + 0.1 * rng.random((rows, D))
 

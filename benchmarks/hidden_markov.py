@@ -1,4 +1,4 @@
-"""Hidden Markov models beside hmmlearn: same sequences, same start, in turns within one run.
+"""Compare hidden Markov models with hmmlearn: same sequences, same start, alternating within one run.
 
 python benchmarks/hidden_markov.py
 """
@@ -18,7 +18,7 @@ from suffice.families import DiagonalGaussian
 from suffice.sequence import HiddenMarkov, HiddenMarkovModel
 
 D = 4
-# name: (sequences, steps of each, states, iterations, aims beside "log" and "scaling")
+# name: (sequences, steps of each, states, iterations, target ratios to "log" and "scaling")
 CASES = {
     "500 x 400, 8 states": (500, 400, 8, 10, 25.0, 6.0),
     "500 x 400, 50 states": (500, 400, 50, 2, 25.0, 6.0),
@@ -110,7 +110,7 @@ def measure(name: str, repeat: int) -> str:
 
 
 def ratio(taken: np.ndarray, mine: int, peer: int) -> str:
-    """Of the medians, and its spread."""
+    """Ratio of the medians, and its spread."""
     each = taken[:, peer] / taken[:, mine]
     middle = np.median(taken[:, peer]) / np.median(taken[:, mine])
     return f"{middle:.1f} ({each.min():.1f} to {each.max():.1f})"

@@ -1,4 +1,4 @@
-"""What `import suffice` costs beside `import sklearn`, in fresh processes, in turns.
+"""Compare the time of `import suffice` with that of `import sklearn`, in new processes, alternating.
 
 python benchmarks/imports.py
 """

@@ -1,15 +1,14 @@
-"""Latent Dirichlet allocation beside tomotopy (Gibbs sampling) and scikit-learn (variational), on the same
-counts.
+"""Compare latent Dirichlet allocation with tomotopy (Gibbs sampling) and scikit-learn (variational
+inference).
 
-Each side runs in a process of its own, on a corpus drawn from known topics whose words are as unequal as
-those of a language. The sweeps of a sampler are timed by some at a time, after the first few, and the fastest
-run of them counts; the fits of the variational solvers are timed whole. tomotopy runs with one
-worker and with two, scikit-learn with one job and with two, and the faster counts. Held out is the mean log
-probability of a word of documents that were not fitted, given half of their words, computed by the same
-function for both sides.
+Each library runs in a separate process, on a corpus drawn from known topics with word frequencies like those
+of a language. The sweeps of a sampler are timed in groups, after the first few, and the fastest group counts;
+the fits of the variational solvers are timed as a whole. tomotopy runs with one worker and with two,
+scikit-learn with one job and with two, and the faster time counts. "Held out" is the mean log probability per
+word of held-out documents, given half of their words, computed by the same function for both libraries.
 
-The bare loop is the plainest sampler that there is: counts in arrays, and for each word the probability of
-each topic in turn, on one core.
+The bare loop is the simplest sampler: counts in arrays, and for each word the probability of each topic in
+turn, on one core.
 
     python benchmarks/lda.py                 # all
     python benchmarks/lda.py --quick
@@ -33,13 +32,13 @@ import scipy.sparse as sp
 
 # words in all, words in the vocabulary
 SMALL, LARGE = (300_000, 10_000), (10_000_000, 30_000)
-LENGTH = 100  # of a document, in the mean
+LENGTH = 100  # mean length of a document
 TRUE = 100  # topics that documents are drawn from
 ALPHA, ETA = 0.1, 0.01
 
 
 def timed_sweeps(words: int) -> tuple[int, int, int]:
-    """After how many sweeps a clock starts, and ends; and for how many such runs."""
+    """Sweeps before the timing starts, sweeps at its end, and number of repetitions."""
     return (10, 30, 5) if words < 1_000_000 else (2, 6, 3)
 
 
@@ -90,7 +89,7 @@ def tomotopy(words: int, V: int, K: int, workers: int, sweeps: int) -> dict[str,
     model.train(sweeps - few - turns * (many - few), workers=workers)
     place = [int(name) for name in model.used_vocabs]
     count = np.array(model.get_count_by_topics())[:, None]
-    # It knows the words that it has seen; the others are as probable as the prior has them.
+    # It knows only the words of its documents; the others have their prior probability.
     phi = ETA / (count + ETA * V) * np.ones(V)
     of_seen = np.array([model.get_topic_word_dist(k) for k in range(K)])
     phi[:, place] = of_seen * (count + ETA * len(place)) / (count + ETA * V)
@@ -114,7 +113,7 @@ def ours(words: int, V: int, K: int, sweeps: int) -> dict[str, float]:
 
 
 class Clock:
-    """A callback that notes when each sweep ended."""
+    """Callback that records the time at the end of each sweep."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
@@ -261,7 +260,7 @@ def size(words: int = 10**8, V: int = 20_000, K: int = 100, passes: int = 2) -> 
 
 
 def alone(function: str, *arguments: Any) -> dict[str, float]:
-    """In a process of its own."""
+    """Run in a separate process."""
     command = [sys.executable, __file__, "--one", function, *map(str, arguments)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

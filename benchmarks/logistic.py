@@ -1,9 +1,9 @@
-"""Multinomial logistic regression of ten classes beside scikit-learn's solvers, at equal loss: dense, and
+"""Compare multinomial logistic regression of ten classes with scikit-learn's solvers at equal loss, dense and
 sparse.
 
-On a fortieth of the rows all solvers of scikit-learn are tried, and the fastest meets us on all of them. We
-stop where the penalised loss is not above theirs. Beside both, the bare products: X W and E'X, once for each
-of our iterations.
+All solvers of scikit-learn are tried on 1/40 of the rows, and the fastest is run on all rows. Ours stops when
+its penalized loss is not above that of scikit-learn. The table also has the bare products, X W and E'X, once
+for each iteration of ours.
 
     python benchmarks/logistic.py           # three minutes
     python benchmarks/logistic.py --rows 100000 --wide 20000
@@ -34,7 +34,7 @@ def labelled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def dense(rows: int, features: int = 50) -> tuple[np.ndarray, np.ndarray]:
-    """Features that go together, as measurements do: a few directions have most of the variance."""
+    """Correlated features: a few directions have most of the variance."""
     rng = np.random.default_rng(0)
     mix = np.linalg.qr(rng.normal(size=(features, features)))[0] * np.geomspace(1.0, 0.1, features)
     X = rng.normal(size=(rows, features)) @ mix.T
@@ -43,7 +43,7 @@ def dense(rows: int, features: int = 50) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sparse(rows: int, features: int = 100_000, words: int = 60) -> tuple[Any, np.ndarray]:
-    """Documents of some sixty words, common ones and rare ones, each row of length one."""
+    """Documents of about sixty frequent and rare words; rows have unit length."""
     rng = np.random.default_rng(1)
     column = np.minimum(np.exp(rng.random(rows * words) * np.log(features)), features) - 1.0
     places = np.arange(rows + 1, dtype=np.int32) * words
@@ -54,7 +54,7 @@ def sparse(rows: int, features: int = 100_000, words: int = 60) -> tuple[Any, np
 
 
 def loss(model: Any, X: Any, y: np.ndarray) -> float:
-    """Mean loss plus penalty, of whoever's model, computed by one function for all."""
+    """Mean loss plus penalty, computed by the same function for all models."""
     theta = np.column_stack([model.coef_, model.intercept_])
     at = LogLinear(theta, np.arange(CLASSES), np.ones(CLASSES))
     s = open_rows(LogisticRegression(), X, y).fold(LogLinear.summarize, at)
@@ -70,7 +70,7 @@ def seconds(model: Any, X: Any, y: np.ndarray) -> float:
 
 
 def equal(X: Any, y: np.ndarray, aim: float) -> tuple[float, float, int]:
-    """Seconds, loss and iterations of ours, with the first tolerance that comes as low."""
+    """Seconds, loss and iterations of ours, with the first tolerance that reaches the loss."""
     for tol in (1e-4, 3e-5, 1e-5, 1e-6):
         model = LogisticRegression(tol=tol, max_iter=1000)
         took = seconds(model, X, y)
@@ -81,7 +81,7 @@ def equal(X: Any, y: np.ndarray, aim: float) -> tuple[float, float, int]:
 
 
 def products(X: Any, passes: int) -> float:
-    """X W and E'X alone, so many times."""
+    """Seconds of the products X W and E'X alone, for a number of iterations."""
     rng = np.random.default_rng(2)
     W, E = rng.normal(size=(X.shape[1], CLASSES)), rng.normal(size=(X.shape[0], CLASSES))
     start = time.perf_counter()
@@ -110,7 +110,7 @@ def line(name: str, X: Any, y: np.ndarray) -> str:
 
 def table(rows: int = 1_000_000, wide: int = 200_000) -> list[str]:
     lines = [
-        "Multinomial logistic regression, ten classes, at equal penalised loss.",
+        "Multinomial logistic regression, ten classes, at equal penalized loss.",
         "",
         "| | suffice, s | scikit-learn, s | by its | ratio | aim | our loss | its loss | our iterations "
         "| its | bare products, s |",

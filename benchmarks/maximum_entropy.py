@@ -1,7 +1,7 @@
-"""Maximum entropy by improved iterative scaling beside NLTK: the same features, as many iterations, one run.
+"""Compare maximum entropy by improved iterative scaling with NLTK: same features and number of iterations.
 
-Beside both the bare work: for each iteration the products of the features with the weights and with the
-probabilities, by SciPy. Seconds are of the processor: ours has one thread here, as NLTK has.
+The table also has the time of the bare products of the features with the weights and with the probabilities,
+by SciPy, once for each iteration. Seconds are CPU time: ours has one thread here, as NLTK has.
 
     python benchmarks/maximum_entropy.py
 """
@@ -24,7 +24,7 @@ from suffice.linear_model.maximum_entropy import listed
 
 
 def examples(rows: int, attributes: int, values: int, labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of attributes, (N, A), the frequent more often and some by the label; and the labels."""
+    """Values of attributes, (N, A), with unequal frequencies, some depend on the label; and labels."""
     rng = np.random.default_rng(0)
     y = rng.integers(labels, size=rows)
     value = (values * rng.random((rows, attributes)) ** 2).astype(int)
@@ -33,7 +33,7 @@ def examples(rows: int, attributes: int, values: int, labels: int) -> tuple[np.n
 
 
 def joint_features(value: np.ndarray, y: np.ndarray, values: int) -> tuple[sp.csr_array, list[sp.csr_array]]:
-    """A column for each value of each attribute; and for each label, where the pairs that were seen are."""
+    """A column for each value of each attribute; and for each label, the positions of the observed pairs."""
     N, A = value.shape
     columns = (value + np.arange(A) * values).ravel()
     X = sp.csr_array((np.ones(N * A), columns, np.arange(0, N * A + 1, A)), (N, A * values))

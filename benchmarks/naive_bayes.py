@@ -1,6 +1,6 @@
-"""Naive Bayes beside scikit-learn's: `fit` and `predict` on the same rows, in one run.
+"""Compare naive Bayes with scikit-learn's: `fit` and `predict` on the same rows, in one run.
 
-Beside both, one reading of the rows by the same threads: the least that a fit can take.
+The table also has the time of one pass over the rows by the same threads, a lower bound for `fit`.
 
     python benchmarks/naive_bayes.py
     python benchmarks/naive_bayes.py --rows 100000 --documents 20000     # a look
@@ -36,7 +36,7 @@ def counts(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def documents(rows: int) -> tuple[sp.csr_array, np.ndarray]:
-    """CSR rows of a hundred words; a few words are frequent, most are rare, and topics turn the ranks."""
+    """CSR rows of a hundred words; few words are frequent, and their ranks depend on the topic."""
     rng = np.random.default_rng(1)
     y = rng.integers(TOPICS, size=rows)
     rank = np.exp(rng.random(rows * LENGTH) * np.log(WORDS)).astype(np.int64) - 1
@@ -65,7 +65,7 @@ def _sum(block: Any) -> float:
 
 
 def beside(name: str, X: Any, y: np.ndarray, repeats: int) -> list[str]:
-    """Lines of the table: the two take turns, and the fastest turn of each counts."""
+    """Lines of the table: the two libraries alternate, and the fastest time of each counts."""
     pair = [getattr(module, name) for module in (ours, theirs)]
     pair[0]().fit(X[:1000], y[:1000]).predict(X[:1000])  # compiles
     fit, predict = ([], []), ([], [])

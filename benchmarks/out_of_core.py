@@ -1,8 +1,8 @@
-"""Parquet larger than the memory it takes: fits beside a bare pyarrow and NumPy loop doing the same passes.
+"""Compare out-of-core fits on Parquet with a bare loop of pyarrow and NumPy that makes the same passes.
 
-Makes a folder of float32 columns, then runs three k-means iterations and two of a diagonal Gaussian mixture,
-each with the passes that a fit makes before and after, and the same passes by hand. Memory is what the
-process holds above what it held before, sampled while the fits run.
+The script makes a folder of float32 columns, then runs three iterations of k-means and two of a diagonal
+Gaussian mixture, each with the passes of a fit before and after the iterations, and the same passes in a bare
+loop. Memory is the growth of the resident memory of the process, sampled while the fits run.
 
     python benchmarks/out_of_core.py --rows 50000000
 """
@@ -65,7 +65,7 @@ def bare_spread(folder: Path) -> np.ndarray:
 
 
 def bare_assign(folder: Path, center: np.ndarray) -> tuple[np.ndarray, float]:
-    """Distances and sums as products of matrices: the fastest that NumPy offers."""
+    """Distances and sums as matrix products, the fastest way in NumPy."""
     total, weight, inertia = np.zeros((K, D)), np.zeros(K), 0.0
     for X in batches(folder):
         distance = X @ (-2.0 * center.T)
@@ -136,7 +136,7 @@ def mixture(folder: Path) -> np.ndarray:
 
 @contextmanager
 def growth(seen: list[float]) -> Iterator[None]:
-    """Appends the largest growth of resident memory, in MB, while the block runs."""
+    """Append the largest growth of resident memory, in MB, while the block runs."""
     process, done = psutil.Process(), threading.Event()
     before = most = process.memory_info().rss
 

@@ -1,4 +1,4 @@
-"""What an engine costs: its fold in turns with bare tasks that sum the same moments of the same pieces."""
+"""Overhead of an engine: its fold, alternating with bare tasks that sum the same moments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def moments_of(rows: Rows) -> Moments:
 
 
 def bare_moments(blocks: Iterable[np.ndarray]) -> Moments:
-    """The moments of a few blocks, piece by piece: what a bare task does."""
+    """Moments of a few blocks, piece by piece: the work of a bare task."""
     return added(
         moments(piece, np.ones(len(piece)))
         for X in blocks
@@ -45,7 +45,7 @@ def timed(f: Callable[[], Any]) -> float:
 
 
 def in_turns(data: Any, bare: Callable[[], Moments], repeat: int) -> str:
-    """Cells: milliseconds of the engine and of the bare tasks, and of their ratio median and quartiles."""
+    """Cells: milliseconds of the engine and of the bare tasks, and median and quartiles of their ratio."""
     np.testing.assert_allclose(data.fold(moments_of).scatter, bare().scatter, rtol=1e-9)
     data.fold(moments_of), bare()
     times = 1e3 * np.array([(timed(lambda: data.fold(moments_of)), timed(bare)) for _ in range(repeat)])

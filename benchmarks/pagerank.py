@@ -1,9 +1,9 @@
-"""PageRank beside igraph, scikit-network and networkx on one synthetic web graph, at equal error; at size.
+"""Compare PageRank with igraph, scikit-network and networkx on a synthetic web graph, at equal error.
 
 The graph is R-MAT (Chakrabarti, Zhan and Faloutsos 2004) with the parameters of Graph500 and shuffled ids:
-few nodes have most links. Every library gets the graph in the form that it takes, and what it does until it
-has the scores is timed: "prepared" from arrays of ids to that form, "ranked" from there. Errors are sums over
-all nodes, beside scores of an error below 1e-13. suffice runs with the error of the peer or less.
+few nodes have most links. Every library gets the graph in its own format. "prepared" is the time from arrays
+of ids to that format, "ranked" the time from there to the scores. Errors are l1 distances to scores whose
+error is below 1e-13. suffice runs with the error of the other library or less.
 
     python benchmarks/pagerank.py
     python benchmarks/pagerank.py --size 100000000     # from Parquet, with memory
@@ -37,7 +37,7 @@ FEW = 2_000_000  # links for networkx, whose graph takes a kilobyte for each
 
 
 def rmat(links: int, scale: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Each link goes down a tree of quarters of the adjacency matrix, with these probabilities."""
+    """Each link descends a quadtree of the adjacency matrix, with these probabilities."""
     rng = np.random.default_rng([seed, scale])
     a, b, c = 0.57, 0.19, 0.19
     source, target = np.zeros(links, np.int64), np.zeros(links, np.int64)
@@ -63,7 +63,7 @@ def write(folder: Path, links: int, scale: int, group: int = 1 << 21) -> None:
 
 
 def compact(source: np.ndarray, target: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], int]:
-    """The same links among ids of which all occur, so that all libraries have the same nodes."""
+    """The same links with consecutive ids, so that all libraries have the same nodes."""
     ids, number = np.unique(np.concatenate([source, target]), return_inverse=True)
     return (number[: len(source)], number[len(source) :]), len(ids)
 
@@ -101,7 +101,7 @@ def networkx(source: np.ndarray, target: np.ndarray, n: int) -> tuple[Any, Calla
 
 
 def beside(name: str, peer: Any, source: np.ndarray, target: np.ndarray, repeat: int) -> str:
-    """A row of the table: a peer and suffice in turns."""
+    """A row of the table: another library and suffice, alternating."""
     links, n = compact(source, target)
     source, target = links
     exact = PageRank(tol=1e-13).fit(links).scores_
@@ -127,7 +127,7 @@ def beside(name: str, peer: Any, source: np.ndarray, target: np.ndarray, repeat:
 
 
 def passes(source: np.ndarray, target: np.ndarray, repeat: int) -> list[str]:
-    """Links a second and core, beside SciPy's product of the same matrix with a vector."""
+    """Links per second and core, compared with SciPy's product of the same matrix with a vector."""
     graph = read_graph(*open_edges(PageRank(), (source, target)))
     n, E = len(graph), len(source)
     A = graph.links.matrix(n)
@@ -166,7 +166,7 @@ def passes(source: np.ndarray, target: np.ndarray, repeat: int) -> list[str]:
 
 
 def at_size(links: int, scale: int, folder: str | None) -> list[str]:
-    """From Parquet: seconds, and by how much memory grows."""
+    """From Parquet: seconds, and growth of memory."""
     with tempfile.TemporaryDirectory(dir=folder) as home:
         write(Path(home), links, scale)
         size = sum(file.stat().st_size for file in Path(home).iterdir())
@@ -189,7 +189,7 @@ def at_size(links: int, scale: int, folder: str | None) -> list[str]:
 
 
 def on_ray(links: int, scale: int) -> list[str]:
-    """The same bits from a Dataset of Ray, in this memory and in shards of its own."""
+    """The same bits from a Ray Dataset, in the memory of this process and in shards on Ray."""
     import ray
 
     from suffice.ranking import sharded

@@ -1,6 +1,6 @@
-"""What the Ray engine costs: one fold over 64 blocks, beside bare Ray tasks doing the same sums.
+"""Overhead of the Ray engine: one fold over 64 blocks, compared with bare Ray tasks of the same sums.
 
-Both sum the same moments over the same pieces of the same blocks, eight blocks to a task, in turns within
+Both sum the same moments over the same pieces of the same blocks, eight blocks per task, alternating within
 one run.
 
     python benchmarks/ray_overhead.py

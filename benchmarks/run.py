@@ -1,7 +1,7 @@
-"""All benchmarks: prints the tables of ratios and writes them into the documentation.
+"""Run all benchmarks, print the tables of ratios and write them into the documentation.
 
 python benchmarks/run.py                     # two hours; --quick for a look
-python benchmarks/run.py "On Ray" Import     # these tables alone, in their places on the page
+python benchmarks/run.py "On Ray" Import     # only these tables; the others on the page stay
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def main() -> None:
     known = parts(given.quick)
     if strange := [title for title in given.titles if title not in known]:
         parser.error(f"there is no table {strange}; there are {list(known)}")
-    # Workers of Spark find the functions of these files by their names.
+    # Spark workers import the functions of these files by name.
     before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *before])
     for title in given.titles or known:
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def write(title: str, lines: list[str]) -> None:
-    """Put a table in its place on the page; the others stay."""
+    """Replace a table on the page; the others stay."""
     versions = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Numba {numba.__version__}"
     head = f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."
     found = re.split(r"^## (.*)$", PAGE.read_text(), flags=re.M)

@@ -1,8 +1,8 @@
-"""From one worker to two: threads of one process, and Ray, on folds whose time is arithmetic.
+"""Measure the speedup from one worker to two, for threads and for Ray, on compute-bound folds.
 
-Beside them the machine itself: plain threads, and plain processes, that call the same `summarize` on rows of
-their own, and a Numba loop that reads no memory. Two CPUs may be two threads of one core, or share a cache, a
-clock and other tenants: no engine scales further than they do.
+The baseline is the speedup of the machine itself: plain threads and plain processes that call the same
+`summarize` on their own rows, and a Numba loop without memory access. Two CPUs may be two threads of one
+core, or share a cache, a clock and other tenants, so no engine can scale better than the baseline.
 
     python benchmarks/scaling.py
 """
@@ -64,7 +64,7 @@ def spin(n: int) -> float:
 
 
 def in_turns(one: Callable[[], Any], two: Callable[[], Any], repeat: int) -> list[tuple[float, float]]:
-    one(), two()  # compiles, and starts what must be started
+    one(), two()  # compiles, and starts threads or processes
     return [(timed(one), timed(two)) for _ in range(repeat)]
 
 
@@ -82,7 +82,7 @@ def by_threads(case: str, rows: int, repeat: int) -> list[tuple[float, float]]:
 
 
 def by_ray(rows: int, repeat: int, rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """A Ray of one CPU and one of two, in processes of their own, in turns; of each a median of folds."""
+    """Median times of folds on Ray with one CPU and with two, in separate processes, alternating."""
     found: dict[str, list[tuple[float, float]]] = {case: [] for case in CASES}
     for _ in range(rounds):
         one, two = (on_ray_alone(n, rows, repeat) for n in (1, 2))
@@ -121,7 +121,7 @@ _mine = threading.local()  # the pieces of each worker
 
 
 def work(case: str, rows: int, times: int) -> None:
-    """So many calls of `summarize` on pieces that fit the cache."""
+    """A number of calls of `summarize` on pieces that fit the cache."""
     if getattr(_mine, "of", None) != (case, rows):
         _mine.of, _mine.pieces = (case, rows), list(block_of(case, rows).pieces(0))
     model = model_of(case)
@@ -138,7 +138,7 @@ def bare(pool: Executor, f: Callable[..., Any], *call: Any, times: int, repeat: 
         for task in [pool.submit(f, *call, times // workers) for _ in range(workers)]:
             task.result()
 
-    run(2), run(2)  # both have what they need
+    run(2), run(2)  # both workers have their data
     return in_turns(lambda: run(1), lambda: run(2), repeat)
 
 

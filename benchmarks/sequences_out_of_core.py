@@ -1,10 +1,10 @@
-"""Sequences in Parquet, larger than the memory they take: training beside the same fit in memory.
+"""Compare out-of-core training on sequences in Parquet with the same fit in memory.
 
-Makes files of four float32 columns, the state and the id of the sequence, about a thousand steps each, in row
-groups that cut sequences. Then runs iterations of a hidden Markov model of four states from a given start,
-each one pass over the files, and of a conditional random field of the states; and the same on arrays in
-memory. The files alone are read too, with pyarrow. Memory is what the process holds above what it held
-before, sampled while the fit runs.
+The script makes files of four float32 columns, the state and the id of the sequence, with about a thousand
+steps per sequence, in row groups that split sequences. Then it runs iterations of a hidden Markov model of
+four states from a fixed start, each one pass over the files, and of a conditional random field of the states;
+and the same on arrays in memory. It also times reading the files with pyarrow. Memory is the growth of the
+resident memory of the process, sampled while the fit runs.
 
     python benchmarks/sequences_out_of_core.py --steps 10000000
 """
@@ -56,7 +56,7 @@ def make(folder: Path, steps: int, group: int = GROUP) -> None:
 
 
 class Both:
-    """A fit of the files, and of the same in memory; of a few iterations."""
+    """A fit to the files, and to the same rows in memory, of a few iterations."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ class RandomField(Both):
 
 
 def bare(folder: Path) -> int:
-    """The files read, and nothing done."""
+    """Read the files and do nothing else."""
     rows = 0
     for path in sorted(folder.glob("*.parquet")):
         with pq.ParquetFile(path) as file:

@@ -1,9 +1,8 @@
-"""Fits in a loop on Ray while its workers are killed: the same bits each time, and flat memory.
+"""Soak test: fits on Ray whose workers are killed must give the same bits and use constant memory.
 
 A thread kills one worker process after another with SIGKILL, at random times; only descendants of this
-process are touched. Ends with a code other than zero if any fit failed or gave other bits, if no worker was
-killed, or if the memory of this process grew from the first third of the time to the last by more than is
-allowed.
+process are killed. The exit code is nonzero if a fit fails or gives other bits, if no worker was killed, or
+if the memory of this process grows by more than ALLOWED from the first third of the time to the last.
 
     python benchmarks/soak.py --minutes 15
 """
@@ -36,9 +35,9 @@ from suffice.sequence import HiddenMarkovModel
 
 K, D, BLOCKS = 4, 8, 16
 ALLOWED = 1.1  # of the first third
-# Between kills, the least and the most, and what a worker lives at least, in times of an undisturbed fit: a
-# slow machine takes longer to start a worker, and were all killed before they did anything, a task would
-# in the end have used up its retries.
+# Minimum and maximum time between kills, and minimum age of a killed worker, as multiples of the time of an
+# undisturbed fit. A slow machine takes longer to start a worker, and if workers were killed before they did
+# anything, a task would use up its retries.
 PAUSE, YOUNG = (0.5, 3.0), 1.5
 
 
@@ -55,7 +54,7 @@ def dataset(rows: int) -> Any:
 
 
 def fits(rows: int) -> dict[str, Callable[[], bytes]]:
-    """By name, a fit that opens the data anew; it returns the bits of what it has learnt."""
+    """Fits by name. Each opens the data again and returns the bits of the fitted parameters."""
     data, names = dataset(rows), [f"x{d}" for d in range(D)]
     features = suffice.rows(data, features=names)
     labelled = suffice.rows(data, features=names, target="y")
@@ -81,7 +80,7 @@ class Killer(threading.Thread):
     def run(self) -> None:
         while not self.done.wait(self._pause()) and time.perf_counter() < self.until:
             found = sorted(workers(YOUNG * self.a_fit))
-            # Mostly one at work, sometimes an idle one.
+            # Mostly a busy worker, sometimes an idle one.
             at_work = [pid for pid, name in found if "IDLE" not in name]
             among = at_work if at_work and self.random.random() < 0.8 else [pid for pid, _ in found]
             if not among:
@@ -97,9 +96,9 @@ class Killer(threading.Thread):
 
 
 def workers(young: float) -> Iterator[tuple[int, str]]:
-    """Workers of the Ray that this process has started, and not just now: descendants, whose titles Ray sets.
+    """Ray workers of this process older than the minimum age: descendants whose process titles Ray sets.
 
-    Agents have such titles too, but they are parts of a node, which ends with them.
+    Agents have such titles too, but a node ends with its agents, so they are not returned.
     """
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
@@ -118,7 +117,7 @@ def soak(minutes: float, rows: int, seed: int) -> tuple[list[str], bool]:
     warnings.simplefilter("ignore")  # fits of a few iterations do not converge
     ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     jobs = fits(rows)
-    first = {name: job() for name, job in jobs.items()}  # without kills: what is right
+    first = {name: job() for name, job in jobs.items()}  # without kills: the expected bits
     start = time.perf_counter()
     for job in jobs.values():
         job()

@@ -1,8 +1,8 @@
-"""What the Spark engine costs: one fold, beside a bare `mapInArrow` doing the same sums on the same cache.
+"""Overhead of the Spark engine: one fold, compared with a bare `mapInArrow` of the same sums.
 
-Both sum the same moments over the same pieces of the same blocks, one block to a partition, in turns within
-one run. The bare one has its blocks in Spark's cache as raw bytes, which it views as an array: nothing that
-Spark can hold is faster to read.
+Both sum the same moments over the same pieces of the same blocks, one block per partition, alternating within
+one run. The bare one has its blocks in Spark's cache as raw bytes, which it views as an array: this is the
+fastest format to read from Spark.
 
     python benchmarks/spark_overhead.py
 """
@@ -31,7 +31,7 @@ BLOCKS = 8
 
 
 def bare_tasks(data: Any) -> Callable[[], Moments]:
-    """The moments of each block, one row of bytes a partition; added here."""
+    """Moments of each block, one row of bytes per partition, added on the driver."""
 
     def to_bytes(batches: Iterator[Any]) -> Iterator[Any]:
         X = np.concatenate([np.column_stack(batch.columns) for batch in batches])

@@ -1,6 +1,7 @@
-"""Ours beside scikit-learn: same data, same start, in turns within one run.
+"""Compare the speed with scikit-learn: same data, same start, alternating within one run.
 
-The ratio is that of the medians. Compilation is told apart: it is paid once a machine, and then cached.
+The ratio is that of the medians. Compilation is reported separately: it happens once per machine, and is then
+cached.
 
     python benchmarks/speed.py
 """
@@ -27,7 +28,7 @@ def data(rows: int) -> dict[str, np.ndarray]:
 
 
 def loss(estimator: Any, d: dict[str, np.ndarray]) -> float:
-    """The penalised mean loss, which two solvers that stop at one tolerance share."""
+    """Penalized mean loss, which is equal for two solvers with the same tolerance."""
     rows = np.arange(len(d["X"]))
     fit = -estimator.predict_log_proba(d["X"])[rows, d["label"]].mean()
     return fit + 0.5 * float((estimator.coef_**2).sum()) / (estimator.C * len(rows))
@@ -43,11 +44,11 @@ def mixture(module: Any, d: dict[str, np.ndarray], kind: str) -> Any:
         weights_init=np.full(K, 1 / K),
         means_init=d["X"][:K],
         precisions_init=precisions,
-        init_params="random_from_data",  # scikit-learn makes a start even where all of it is given
+        init_params="random_from_data",  # scikit-learn also initializes if all parameters are passed
     ).fit(d["X"])
 
 
-# name: (module, what is run, what must agree, the ratio we mean to reach)
+# name: (module, function to time, result that must agree, target ratio)
 CASES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any], float]] = {
     "GaussianMixture, full, 5 iterations": (
         "mixture",

@@ -2,8 +2,9 @@
 A function for each feature
 ===========================
 
-Progress of diabetes from six measurements. An additive model says of each what it adds, and how sure that is:
-some are straight lines, as linear regression would have it, some bend, and some do not matter.
+This example predicts the progress of diabetes from six measurements. An additive model fits a smooth function
+of each feature, with a confidence band. Some of these functions are straight lines, as in linear regression,
+some are nonlinear, and some are not significant.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +33,8 @@ PartialEffectsDisplay.from_estimator(model, ax=axes)
 plt.show()
 
 # %%
-# How smooth each function is follows from the data, by restricted likelihood. A curve of one feature shows
-# what the penalty does: from a straight line to a curve that runs after the noise.
+# The smoothness of each function is estimated from the data, by restricted maximum likelihood (REML). A curve
+# of one feature shows the effect of the penalty: from a straight line to a curve that overfits the noise.
 
 rng = np.random.default_rng(0)
 x = rng.uniform(0.0, 10.0, size=(200, 1))
@@ -54,7 +55,7 @@ axis.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Of two classes the functions add to the log-odds. Here they are those of progress above the median.
+# For two classes, the sum of the functions is the log-odds, here of progress above the median.
 
 above = GeneralizedAdditiveModel("binomial").fit(X, y > y.median())
 print(

@@ -2,11 +2,12 @@
 Curves by linear models
 =======================
 
-A linear model adds up features. If the features are functions of x, what it adds up is a curve, and it is
-fitted as before: :class:`~suffice.preprocessing.BasisFunctions` makes the functions, and any linear model
-follows.
+A linear model can fit curves if its features are nonlinear functions of x.
+:class:`~suffice.preprocessing.BasisFunctions` computes such basis functions, and any linear model follows in
+the pipeline.
 
-Powers of x reach everywhere, so that each row pulls at the whole curve. Bells, steps and splines are local.
+Polynomials are global, so that each row influences the whole curve. Gaussian radial basis functions, sigmoids
+and splines are local.
 """
 
 import matplotlib.pyplot as plt
@@ -25,14 +26,15 @@ y = truth(x) + 0.12 * rng.normal(size=len(x))
 grid = np.linspace(-0.1, 1.1, 241)[:, None]
 
 # %%
-# The last step is :class:`~suffice.linear_model.BayesianLinearRegression`, which also says how sure it is.
-# Between the rows it is less sure. Beyond them each kind of function goes on in its own way: powers run off,
-# bells and steps end after a width or two, and splines stay where they were.
+# The last step is :class:`~suffice.linear_model.BayesianLinearRegression`, which also predicts a standard
+# deviation. It is larger where there are no rows. Beyond the rows, the functions extrapolate differently:
+# polynomials diverge, Gaussian radial basis functions go to zero and sigmoids become constant after a width
+# or two, and splines are constant.
 
 kinds = {
-    "powers up to 6": BasisFunctions("polynomial", degree=6),
-    "nine bells": BasisFunctions("gaussian", n_knots=9),
-    "nine steps": BasisFunctions("sigmoid", n_knots=9, width=0.05),
+    "polynomial, degree 6": BasisFunctions("polynomial", degree=6),
+    "nine Gaussian RBFs": BasisFunctions("gaussian", n_knots=9),
+    "nine sigmoids": BasisFunctions("sigmoid", n_knots=9, width=0.05),
     "cubic splines, seven knots": BasisFunctions("spline", n_knots=7),
 }
 how = {"sharex": True, "height_ratios": [2, 1], "layout": "constrained"}
@@ -61,13 +63,13 @@ for column, (name, basis) in zip(axes.T, kinds.items(), strict=True):
     for ax in column:
         ax.spines[["top", "right"]].set_visible(False)
 axes[0, 0].set_ylabel("y")
-axes[1, 0].set_ylabel("the functions")
+axes[1, 0].set_ylabel("basis functions")
 plt.show()
 
 # %%
-# How many functions? Too few, and the curve is stiff: it is wrong in the same way for every sample (bias).
-# Too many, and it follows the noise: it is another curve for every sample (variance). Both can be counted
-# where samples can be drawn again.
+# How many functions? With too few, the curve underfits: it has the same error for every sample (bias). With
+# too many, it overfits: it is another curve for every sample (variance). Both can be estimated if samples can
+# be drawn repeatedly.
 
 from suffice.linear_model import LinearRegression  # noqa: E402
 from suffice.model_selection import (  # noqa: E402
@@ -80,7 +82,7 @@ degrees = np.arange(1, 11)
 
 
 def sample(rng):
-    """Another sample of as many rows, at the same places."""
+    """Another sample of the targets, at the same points."""
     return points, truth(points) + 0.3 * rng.normal(size=len(points))
 
 
@@ -106,7 +108,7 @@ for name, color, label in (
         color=color,
         label=label,
     )
-ax.axhline(0.09, color="0.6", lw=1, ls=":", label="the noise alone")
+ax.axhline(0.09, color="0.6", lw=1, ls=":", label="variance of the noise")
 ax.set(xlabel="degree", ylabel="squared error", xticks=degrees, ylim=(0, 0.3))
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)

@@ -2,8 +2,8 @@
 One classifier, any family
 ==========================
 
-:class:`~suffice.naive_bayes.ClassConditional` is Bayes' rule over a family of densities. The family decides
-how a class may look, and with it the shape of the boundary: a line, a conic, or what several clouds make.
+:class:`~suffice.naive_bayes.ClassConditional` is Bayes' rule with a family of densities. The family
+determines the shape of the decision boundary: a line, a conic, or, for mixtures, a more general curve.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ CLOUDS = np.array([[-2.6, -1.2], [2.4, 1.8], [-1.5, 2.2], [2.2, -2.0]])
 
 
 def draw(n):
-    """Two classes of two clouds each."""
+    """Two classes of two clusters each."""
     cloud = rng.integers(4, size=n)
     stretch = np.array([[1.0, 0.5], [0.0, 0.7]])
     return CLOUDS[cloud] + rng.normal(size=(n, 2)) @ stretch, cloud // 2
@@ -64,8 +64,9 @@ plt.show()
 # Rows without labels
 # -------------------
 #
-# Hide most labels. Rows without one take part by their responsibilities, and the fit is expectation
-# maximisation: the clouds show where the boundary can be, and a few labels say which cloud is of which class.
+# Here most labels are hidden. Rows without a label contribute by their responsibilities, and the fit is
+# expectation-maximization (EM): the clusters determine where the boundary can be, and a few labels assign
+# each cluster to a class.
 
 shares, alone, together = [12, 20, 40, 80, 160, 320], [], []
 for known in shares:
@@ -107,8 +108,8 @@ ax.annotate(
     color="#0f766e",
 )
 ax.set(
-    xlabel="rows that have a label",
-    ylabel="share of new rows right",
+    xlabel="labelled rows",
+    ylabel="accuracy on new rows",
     xticks=shares,
     xticklabels=shares,
 )

@@ -1,10 +1,10 @@
 """
-Which features matter: paths of coefficients
-============================================
+Which features matter: regularization paths
+===========================================
 
-The lasso lets coefficients in one after the other as its penalty falls. The whole path, and the error on
-rows left out along it, follow from one sum over the data: :class:`~suffice.linear_model.LassoCV` sums the
-moments of each fold, and :class:`~suffice.plot.CoefficientPathDisplay` draws what follows from them.
+As the penalty of the lasso decreases, coefficients become nonzero one after the other. The whole path, and
+its cross-validation error, are computed from one sum over the data: :class:`~suffice.linear_model.LassoCV`
+sums the moments of each fold, and :class:`~suffice.plot.CoefficientPathDisplay` draws the path.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +18,10 @@ data = load_diabetes(as_frame=True)
 X, y = data.data / data.data.std(), data.target
 
 # %%
-# On the left the lasso: at the dotted line, which predicts best, some coefficients are zero. On the right
-# ridge regression, which shrinks all of them and leaves none out. Of two features that say nearly the same,
-# s1 and s2, the lasso takes one long before the other; least squares, far on the right, gives them large
-# coefficients of opposite signs.
+# The left panel is the lasso: at the dotted line, which has the smallest error, some coefficients are zero.
+# The right panel is ridge regression, which shrinks all coefficients and sets none to zero. The features s1
+# and s2 are strongly correlated. The lasso includes one long before the other; least squares, at the right
+# end, gives them large coefficients of opposite signs.
 
 lasso, ridge = LassoCV().fit(X, y), Ridge(10.0).fit(X, y)
 figure, axes = plt.subplots(
@@ -34,9 +34,9 @@ axes[1].set_ylabel("")
 plt.show()
 
 # %%
-# A path chooses. :class:`~suffice.linear_model.BayesianModelAveraging` does not: it keeps all 1024 subsets
-# of the ten features, each by how probable it is, and says how probable it is that a feature matters. It
-# too reads the data once.
+# The lasso selects one subset. :class:`~suffice.linear_model.BayesianModelAveraging` averages over all 1024
+# subsets of the ten features, weighted by their posterior probability, and computes the probability that a
+# feature is included. It also reads the data once.
 
 average = BayesianModelAveraging(
     prior_precision=0.003, noise_precision="evidence"
@@ -46,6 +46,6 @@ figure, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
 ax.barh(
     X.columns[order], average.inclusion_probabilities_[order], color="#0072b2"
 )
-ax.set(xlabel="probability that it matters", xlim=(0, 1))
+ax.set(xlabel="inclusion probability", xlim=(0, 1))
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

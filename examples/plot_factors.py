@@ -1,9 +1,9 @@
 """
-Axes and parts of digits
-========================
+SVD and NMF of digits
+=====================
 
-Two factorisations of the same rows. Singular axes are orthogonal and in order, and each takes from the
-picture what the ones before it have added too much of. Non-negative components can only be added, so they
+This example compares two factorizations of the same rows. Singular vectors are orthogonal and ordered, and
+have negative entries that cancel parts of the others. Non-negative components can only be added, so they
 become parts: strokes of the pen.
 """
 
@@ -21,24 +21,24 @@ svd = TruncatedSVD(K, random_state=0).fit(X)
 nmf = NMF(K, random_state=0, max_iter=1000).fit(X)
 sparse = NMF(K, random_state=0, max_iter=1000, alpha_W=0.03, l1_ratio=1.0).fit(X)
 
-print(f"{'':28} {'left of X':>10} {'entries that are zero':>22}")
+print(f"{'':28} {'residual':>10} {'zero entries':>22}")
 for name, model in {
-    "singular axes": svd,
-    "parts": nmf,
-    "parts, absolute penalty": sparse,
+    "singular vectors": svd,
+    "NMF": nmf,
+    "NMF, L1 penalty": sparse,
 }.items():
     rest = X - model.inverse_transform(model.transform(X))
     zero = (np.abs(model.components_) < 1e-9).mean()
     print(f"{name:28} {(rest**2).sum() / (X**2).sum():10.1%} {zero:22.0%}")
 
 # %%
-# Above, the singular axes; blue is negative. Below, the parts. A penalty on absolute values makes more
-# entries zero, and some parts altogether.
+# The first row has the singular vectors; blue is negative. Below are the components of NMF. An L1 penalty
+# sets more entries to zero, and all entries of some components.
 
 figure, axes = plt.subplots(3, K, figsize=(12, 3.4), layout="constrained")
 for row, (name, model) in zip(
     axes,
-    {"singular axes": svd, "parts": nmf, "sparser parts": sparse}.items(),
+    {"singular vectors": svd, "NMF": nmf, "NMF, L1 penalty": sparse}.items(),
     strict=True,
 ):
     for axis, component in zip(row, model.components_, strict=True):
@@ -50,7 +50,7 @@ for row, (name, model) in zip(
 plt.show()
 
 # %%
-# A digit is a sum of few parts. Its row of W says of how much of each.
+# A digit is a sum of few components. Its row of W has their weights.
 
 W = nmf.transform(X)
 shown = [3, 8, 22]
@@ -75,7 +75,7 @@ for axis, title in zip(
 plt.show()
 
 # %%
-# From the same start, three ways to improve the factors. No loss ever rises.
+# Three solvers from the same start. The loss never increases.
 
 rng = np.random.default_rng(0)
 start = {
@@ -100,7 +100,7 @@ for solver, color in {
         color=color,
         label=solver,
     )
-axis.set(xlabel="iteration", ylabel="left of X")
+axis.set(xlabel="iteration", ylabel="residual")
 axis.legend(frameon=False)
 axis.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -1,12 +1,12 @@
 """
-Segments of a signal with holes
-===============================
+Segments of a signal with missing values
+========================================
 
-A machine idles, runs, or chokes, and a vibration sensor and a current sensor tell of it: noisily, with
-readings that are lost one by one, and with an hour in which the line was dead. Nothing is labelled.
+A machine idles, runs, or chokes. A vibration sensor and a current sensor observe it with noise. Single
+readings are missing, and so are all readings of one hour. There are no labels.
 
-:class:`~suffice.sequence.HiddenMarkovModel` takes NaN as "not observed". A lost reading leaves the other
-sensor; a lost hour leaves what comes before and after it, and how long states last.
+:class:`~suffice.sequence.HiddenMarkovModel` marginalizes missing values (NaN). For a missing reading, it uses
+the other sensor. For the missing hour, it uses the steps before and after it, and the duration of the states.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ X[rng.random(X.shape) < 0.2] = np.nan
 X[300:360] = np.nan
 
 # %%
-# The states come without names: the one with the least vibration is called idle, and so on. To see what the
-# chain is worth, a mixture with the same densities judges each step by itself.
+# The states have no names, so they are named by their mean vibration: the smallest is idle, and so on. As a
+# baseline, a mixture with the same densities classifies each step independently.
 
 model = HiddenMarkovModel(3, random_state=0).fit(X)
 mixture = GaussianMixture(3, covariance_type="diag", random_state=0).fit(X)
@@ -59,8 +59,8 @@ for title, found in (
     )
 
 # %%
-# The strips: what was true, and what was decoded. In the dead hour the mixture can only name its largest
-# component. The chain knows in which state the hour began and in which it ended.
+# The strips show the true and the decoded states. In the missing hour the mixture can only predict its
+# largest component. The hidden Markov model infers the states at the beginning and at the end of the hour.
 
 figure, axes = plt.subplots(
     2, 1, figsize=(10, 6.4), sharex=True, layout="constrained"
@@ -76,8 +76,9 @@ axes[0].set_xlabel("")
 plt.show()
 
 # %%
-# When did the machine stop? Nobody saw it, and the chain says so: the shade is the probability of each state
-# around the dead hour, given all that was seen before and after. The best path is but one of the likely ones.
+# When did the machine stop? This was not observed, so the posterior is uncertain: the shade is the
+# probability of each state around the missing hour, given all observations before and after it. The Viterbi
+# path is only one of many likely paths.
 
 figure, ax = plt.subplots(figsize=(10, 2.6), layout="constrained")
 order = np.argsort(model.model_.emission.mean[:, 0])
@@ -88,7 +89,7 @@ ax.set_xticks(range(0, 120, 20), range(280, 400, 20))
 plt.show()
 
 # %%
-# And how the fit went.
+# The transition probabilities, and the convergence of the fit.
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(10, 3.6), width_ratios=[1, 1.4], layout="constrained"

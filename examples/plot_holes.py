@@ -1,13 +1,13 @@
 """
-Holes in the data
-=================
+Mixtures with missing values
+============================
 
-Two sensors watch three kinds of event. The second sensor often fails when the first one reads high. Common
-advice is to drop the rows with holes. But rows are then lost from one kind of event and kept from the others:
-its weight is wrong, and no number of rows cures it.
+Two sensors observe three kinds of events. The second sensor often fails if the reading of the first one is
+high. If rows with missing values are dropped, as is common, most of the dropped rows are of one kind of
+event: the estimate of its weight is biased, for any number of rows.
 
-:class:`~suffice.mixture.GaussianMixture` takes NaN as "not observed". What is missing is summed out, in each
-row given what was seen there. The rows stay, and so does the third kind.
+:class:`~suffice.mixture.GaussianMixture` marginalizes missing values (NaN), given the observed values of the
+row. No row is dropped, and the weights are estimated without this bias.
 """
 
 import matplotlib.pyplot as plt
@@ -29,18 +29,19 @@ whole = mean[kind] + np.einsum(
     "nij,nj->ni", root[kind], rng.normal(size=(2000, 2))
 )
 
-# The chance of a hole depends on what the first sensor reads, and on nothing else.
+# Missing at random: the probability of a missing value depends on the reading of the first sensor alone.
 holes = whole.copy()
 holes[rng.random(2000) < np.where(whole[:, 0] > 1.2, 0.9, 0.05), 1] = np.nan
 kept = holes[~np.isnan(holes).any(axis=1)]
 
 # %%
-# The same estimator three times: on what nobody has, on what is left after dropping, and on what there is.
+# The same estimator is fitted three times: to the complete data, to the rows without missing values, and to
+# all rows with missing values.
 
 cases = {
     "nothing missing": whole,
-    "rows with holes dropped": kept,
-    "holes are NaN": holes,
+    "incomplete rows dropped": kept,
+    "missing values as NaN": holes,
 }
 fits = {
     name: GaussianMixture(3, random_state=0, tol=1e-6, max_iter=500).fit(X)
@@ -48,7 +49,8 @@ fits = {
 }
 
 # %%
-# Ticks below the last panel are rows without a second reading. Numbers are the weights of the components.
+# Ticks at the bottom of the last panel are rows whose second reading is missing. Numbers are the weights of
+# the components.
 
 turn = np.linspace(0.0, 2.0 * np.pi, 100)
 circle = np.stack([np.cos(turn), np.sin(turn)])

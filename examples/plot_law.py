@@ -2,9 +2,9 @@
 One law, three places
 =====================
 
-A model is fitted by summing its summaries of the blocks. So it does not matter how the rows are cut, nor
-where the pieces are. Here one mixture is fitted three times from one start: to an array, to eight blocks by
-hand, and to a Parquet folder that is read again in each pass.
+A model is fitted by summing its summaries of the blocks. So it does not matter how the rows are divided into
+blocks, nor where the blocks are. Here one mixture is fitted three times from the same start: to an array, to
+eight blocks by an explicit loop, and to a Parquet folder that is read in each pass.
 """
 
 import tempfile
@@ -26,7 +26,7 @@ start = Mixture(
     np.ones(3) / 3, FullGaussian(X[:3], np.tile(np.eye(2), (3, 1, 1)), reg=1e-6)
 )
 
-# An array. The precision of the start is the identity, as is its covariance.
+# An array. The precision of the start is the identity, and so is its covariance.
 part = {
     "weights_init": start.weight,
     "means_init": X[:3],
@@ -35,7 +35,8 @@ part = {
 estimator = GaussianMixture(3, **part, tol=1e-10, max_iter=500).fit(X)
 fits = {"an array": (estimator.model_, estimator.trace_)}
 
-# Blocks, by hand: each is summarized by itself, the summaries are added, the sum makes the next model.
+# Blocks in an explicit loop: each is summarized, the statistics are added, and the next model is estimated
+# from the sum.
 model, trace = start, []
 for _ in range(estimator.n_iter_):
     summaries = [
@@ -45,7 +46,7 @@ for _ in range(estimator.n_iter_):
     model, trace = model.estimate(s), [*trace, s.log_likelihood / len(X)]
 fits["eight blocks, by hand"] = (model, np.array(trace))
 
-# A Parquet folder in place of the array.
+# A Parquet folder instead of the array.
 with tempfile.TemporaryDirectory() as folder:
     for n, block in enumerate(blocks):
         pq.write_table(
@@ -61,8 +62,8 @@ for name, (model, _) in fits.items():
     print(f"{name:22} differs in a mean by at most {difference:.0e}")
 
 # %%
-# On the left, the colour of a row is its block. On the right, how far the mean log-likelihood, kept in
-# ``trace_``, still is from its last value. Each line hides part of the wider one below it.
+# In the left panel, the color of a row is its block. The right panel shows the difference of the mean
+# log-likelihood, ``trace_``, from its last value. The lines coincide, so they have different widths.
 
 turn = np.linspace(0.0, 2.0 * np.pi, 100)
 circle = 2.0 * np.stack([np.cos(turn), np.sin(turn)])

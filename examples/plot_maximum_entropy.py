@@ -1,10 +1,10 @@
 """
-What is known, and nothing else
-===============================
+Maximum entropy distributions
+=============================
 
-A die is thrown many times, and only the mean is reported. Of all dice with this mean, the one of largest
-entropy assumes nothing more; it is tilted, face by face by the same factor. Least squares tilts it in a line,
-which goes below zero where the mean is far out.
+A die is thrown many times, and only the mean is reported. Of all distributions with this mean, the one of
+largest entropy assumes nothing else: the probabilities of consecutive faces have a constant ratio. The
+distribution of minimum norm is linear in the face, and becomes negative if the mean is extreme.
 """
 
 import warnings
@@ -48,8 +48,8 @@ axes[0].legend(frameon=False, fontsize=8, loc="upper left")
 plt.show()
 
 # %%
-# With rows and classes, features are functions of both. Here rows are points of a plane with three classes.
-# Features know of a disc, of a half plane and of how common each class is.
+# For classification, features are functions of the row and the class. Here rows are points of a plane with
+# three classes. The features are indicators of a disk, of a half-plane and of each class.
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1.0, 1.0, size=(600, 2))
@@ -70,7 +70,8 @@ features = [
 ]
 
 # %%
-# All solvers go to the same place, by different ways. Iterative scaling moves each weight alone: by little.
+# All solvers converge to the same weights, at different rates. Iterative scaling updates each weight
+# separately, by small steps.
 
 best = (
     MaximumEntropy(features, C=np.inf, solver="newton", tol=1e-12)
@@ -88,9 +89,7 @@ colors = {
 figure, axis = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for solver, color in colors.items():
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # it is meant to stop before it has converged
+        warnings.simplefilter("ignore")  # max_iter is small on purpose
         model = MaximumEntropy(
             features, C=np.inf, solver=solver, tol=1e-8, max_iter=60
         ).fit(X, y)
@@ -98,7 +97,7 @@ for solver, color in colors.items():
     axis.loglog(np.arange(1, len(above) + 1), above, color=color, label=solver)
 axis.set(
     xlabel="iteration",
-    ylabel="dual function above its least value",
+    ylabel="dual function above its minimum",
     ylim=(1e-11, 1.0),
 )
 axis.legend(frameon=False, fontsize=8)
@@ -106,8 +105,8 @@ axis.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Which features are worth having? Candidates are half planes and discs of many sizes, for each class. Each
-# step takes the one with the largest gain.
+# Feature selection: the candidates are half-planes and disks of many sizes, for each class. Each step adds
+# the candidate with the largest gain in likelihood.
 
 candidates, names = [], []
 for c in range(3):

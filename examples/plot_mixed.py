@@ -1,11 +1,10 @@
 """
-A table as it comes
-===================
+Naive Bayes on mixed columns
+============================
 
 Will a parcel be late? The table has a name, a distance, a count and a flag, and a fifth of its entries are
-missing. :class:`~suffice.naive_bayes.MixedNB` gives each column the density of its kind. It needs no encoder
-and no imputer: an entry that is missing adds nothing, neither to the sums of ``fit`` nor to the evidence in
-``predict``.
+missing. :class:`~suffice.naive_bayes.MixedNB` fits a density to each column that matches its type. It needs
+no encoder and no imputer: missing entries are marginalized, in ``fit`` and in ``predict``.
 """
 
 import matplotlib.pyplot as plt
@@ -33,14 +32,14 @@ table = table.mask(rng.random(table.shape) < 0.2).assign(late=late)
 print(table.head())
 
 # %%
-# Columns that are not named are Gaussian.
+# Columns without a specified family are Gaussian.
 
 kinds = {"carrier": "categorical", "items": "poisson", "fragile": "bernoulli"}
 model = MixedNB(kinds).fit(suffice.rows(table, target="late"))
 
 # %%
-# Given the class, columns are independent: each adds its own share to the log-odds. To see the share of a
-# column, hide the others. The third parcel goes with a carrier that was never seen, and that tells nothing.
+# Given the class, columns are independent: each adds a term to the log-odds. To compute the term of a column,
+# set the others to missing. The carrier of the third parcel is not in the training data, so its term is zero.
 
 new = pd.DataFrame(
     {

@@ -2,13 +2,13 @@
 Mistakes, margins and decisions
 ===============================
 
-A perceptron learns from its mistakes, one row at a time. Where a line separates two classes, it finds one,
-after no more mistakes than Novikoff's bound. Where none does, its last weights follow the last mistakes, and
-it is better to predict with the mean of all weights on the way, with their vote, or with the best of them.
+A perceptron learns from its mistakes, one row at a time. If a line separates two classes, it finds one, and
+Novikoff's bound limits the number of mistakes. Otherwise its last weights depend on the last mistakes, and it
+is better to predict with the mean of all weights, with their vote, or with the best of them.
 """
 
 # %%
-# Li's example has three rows. The seven steps of the book, and the bound on them:
+# Li's example has three rows. This prints the seven steps of the book, and the bound on their number:
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +28,8 @@ print(
 )
 
 # %%
-# Two classes that overlap. The plain perceptron ends wherever its last mistakes led it: its line differs with
-# the order of the rows, of which there are eight here. Those of the others hardly do.
+# Two classes that overlap, and eight orders of the rows. The line of the plain perceptron depends on its last
+# mistakes, and so on the order of the rows. The lines of the other perceptrons hardly depend on it.
 
 X, y = make_classification(
     300, 2, n_redundant=0, class_sep=0.9, flip_y=0.08, random_state=3
@@ -77,9 +77,9 @@ for ax, (name, model) in zip(axes, perceptrons.items(), strict=True):
 plt.show()
 
 # %%
-# In dual form there is a weight for each row, and rows are seen by their products only: any kernel will do.
-# Decisions need probabilities, and what mistakes cost. Here one class is missed at a loss of five; and it
-# costs 0.15 to leave a row to somebody else, in the hatched part.
+# The dual form has a weight for each row, and uses only inner products of rows, which any kernel can replace.
+# Decisions need probabilities and the costs of mistakes. Here the loss of missing one class is five, and the
+# cost of rejecting a row is 0.15; the hatched region is rejected.
 
 from suffice.decision import BayesDecision  # noqa: E402
 from suffice.naive_bayes import GaussianNB  # noqa: E402
@@ -103,9 +103,9 @@ for ax, title in zip(axes, titles, strict=True):
 plt.show()
 
 # %%
-# What classifiers add up in the place of mistakes: losses of the margin. Those of the support vector machine
-# (hinge), of boosting (exponential) and of logistic regression (in base two) are nowhere below that of
-# mistakes.
+# Classifiers minimize surrogate losses of the margin instead of the number of mistakes (zero-one loss). Those
+# of the support vector machine (hinge), of boosting (exponential) and of logistic regression (in base two)
+# are upper bounds of the zero-one loss.
 
 from suffice.statistics import margin_loss  # noqa: E402
 

@@ -1,11 +1,11 @@
 """
-What Python's library rests on
-==============================
+PageRank of Python's standard library
+=====================================
 
-Modules of the standard library import each other, and that is a graph: a link from each module to those that
-it imports. :class:`~suffice.ranking.PageRank` asks where a reader ends up who follows imports from module to
-module, and now and then opens another one. With ``restart`` he always goes back to one module, and the scores
-tell what *that* module rests on.
+The imports of the standard library are a graph, with a link from each module to the modules that it imports.
+:class:`~suffice.ranking.PageRank` is the stationary distribution of a reader who follows imports from module
+to module, and sometimes jumps to another module. With ``restart`` the jumps lead to one module, and the
+scores measure the importance of the others for that module.
 """
 
 import ast
@@ -31,7 +31,7 @@ files = {
 
 
 def imports(path):
-    """The modules of the library that a file imports."""
+    """Modules of the standard library that a file imports."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
@@ -49,7 +49,7 @@ for name, paths in files.items():
         target.append(other)
 
 # %%
-# Scores of all, scores seen from ``asyncio``, and hubs: modules that import much of what matters.
+# PageRank, personalized PageRank for ``asyncio``, and hub scores: hubs import many important modules.
 
 rank = PageRank().fit((source, target))
 seen = PageRank(restart={"asyncio": 1.0}).fit((source, target))
@@ -69,7 +69,7 @@ for ax, (title, scores) in zip(axes, found.items(), strict=True):
     ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The error of the scores has a known bound, which falls the faster the less damping there is.
+# The bound of the error of the scores decreases faster for a smaller damping factor.
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for damping in (0.5, 0.85, 0.95):

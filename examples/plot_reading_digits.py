@@ -3,11 +3,12 @@ Reading codes from bad pictures
 ===============================
 
 Codes of four to eight digits are photographed in bad light: each digit has its own shadow, and every pixel
-has noise. The codes have a language: after a digit, only five others can come.
+has noise. The codes have a language: only five digits can follow a digit.
 
-Two things help to read them. Labels that are read *together* use the language. And a *discriminative* model
-does not have to believe, as naive Bayes does, that pixels are independent given the digit, which no shadow
-is. Here are five models with neither, one, or both.
+Two properties of a model help to read them. A *sequence* model labels all steps jointly, and uses the
+language. A *discriminative* model does not assume, as naive Bayes does, that pixels are independent given the
+digit, which is wrong for shadows. This example compares five models with neither, one, or both of these
+properties.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +31,7 @@ light = np.stack(
 
 
 def photograph(rng, images, follows, count):
-    """Codes of the language, and pictures of them, digit by digit."""
+    """Codes of the language, and an image of each digit."""
     X, y = [], []
     for _ in range(count):
         code = [rng.integers(10)]
@@ -46,8 +47,8 @@ def photograph(rng, images, follows, count):
 
 
 # %%
-# Models of single steps take the digits one by one; models of sequences take lists. The states of the hidden
-# Markov model are given, so that it counts and does not guess. All settings are the same for all languages.
+# Classifiers of rows take the digits one by one; sequence models take lists. The hidden Markov model is
+# fitted with the labels as its states. All parameters are the same for all languages.
 
 singles = {
     "naive Bayes": GaussianNB(),
@@ -62,7 +63,7 @@ chains = {
 }
 
 # %%
-# Three times: another language, other scans to learn from, others to read.
+# Three repetitions, each with another language, other training images and other test images.
 
 names = [
     "naive Bayes",
@@ -95,12 +96,14 @@ for name in names:
     print(f"{name:29} {each:22} {np.mean(accuracy[name]):.3f}")
 
 # %%
-# The order is the same in all three, and was in each of ten that were tried. The language helps the naive
-# model as well as the logistic one. Shadows hurt the two that believe in independent pixels by more than the
-# language can mend. What puts the max-margin network ahead is its kernel: with a linear one it is about a
-# point behind the random field here, and a random field on features of scikit-learn's Nystroem comes close.
+# The order of the models is the same in all three repetitions, and was the same in each of ten that were
+# tried. The language improves both naive Bayes and logistic regression. The two models that assume
+# independent pixels lose more by the shadows than they gain by the language. The advantage of the max-margin
+# network is its kernel: with a linear kernel it is about a point behind the random field here, and a random
+# field on features of scikit-learn's Nystroem comes close.
 #
-# Below, some codes of the last language, and what the models read. Mistakes are underlined.
+# The figure shows some codes of the last language, and the predictions of the models. Mistakes are
+# underlined.
 
 wrong = [np.sum(read["naive Bayes"][s] != y_new[s]) for s in range(len(y_new))]
 shown = [s for s in np.argsort(wrong)[::-1] if len(y_new[s]) == 8][2:5]
@@ -144,7 +147,7 @@ for n, s in enumerate(shown):
 plt.show()
 
 # %%
-# What the random field learnt of the language: weights of moves, beside what can follow.
+# The transitions of the language, and the transition weights of the random field.
 
 from suffice.plot import TransitionDisplay  # noqa: E402
 

@@ -2,9 +2,9 @@
 Several algorithms, one optimum
 ===============================
 
-A logistic regression has one optimum. Which way leads there fastest? All solvers of
-:class:`~suffice.linear_model.LogisticRegression` sum the same things over the rows in each pass: the loss and
-its derivatives. Here they start from zero, and we count their iterations.
+Logistic regression with a penalty has one optimum. All solvers of
+:class:`~suffice.linear_model.LogisticRegression` sum the loss and its derivatives over the rows in each pass.
+This example compares their convergence, from a start at zero.
 """
 
 import matplotlib.pyplot as plt
@@ -34,9 +34,10 @@ fits = {
 best = min(model.trace_[-1] for model in fits.values())
 
 # %%
-# On a quadratic the ways can be seen. With exact searches along lines, descent by the gradient turns at right
-# angles and never quite arrives. A quasi-Newton method has learnt the curvature after the first step, and its
-# second ends at the minimum. A constant step, here nearly the longest that converges, jumps to and fro.
+# The iterates on a quadratic in two dimensions. With exact line searches, consecutive steps of gradient
+# descent are orthogonal, and convergence is slow. A quasi-Newton method has estimated the curvature after the
+# first step, and its second step ends at the minimum. A constant step size, here nearly the largest that
+# converges, oscillates.
 
 Q, b, start = (
     np.array([[6.0, 2.0], [2.0, 1.5]]),
@@ -64,9 +65,9 @@ ways = {
 }
 
 # %%
-# To the left, how far the loss is above its least value after each iteration, for thirty coefficients.
-# Newton's method sees the curvature, the quasi-Newton methods learn it, the gradient alone does without.
-# Steps by single rows are ahead at first, as a pass over the rows is many of them, and come last in the end.
+# The left panel shows the loss above its minimum after each iteration, for thirty coefficients. Newton's
+# method computes the curvature, the quasi-Newton methods estimate it, gradient descent does not use it. SVRG
+# is fastest at first, since a pass over the rows has many of its steps, and slowest in the end.
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(12, 4.8), layout="constrained"
@@ -89,7 +90,7 @@ left.set(
     yscale="log",
     ylim=(5e-14, 1.0),
     xlabel="iterations",
-    ylabel="loss above its least value",
+    ylabel="loss above its minimum",
 )
 left.set_title("six solvers, thirty coefficients")
 left.legend(frameon=False, loc="lower left")
@@ -113,7 +114,7 @@ right.set(
     ylim=(-1.5, 2.5),
     xticks=[],
     yticks=[],
-    title="three ways into a valley",
+    title="iterates on a quadratic",
 )
 right.legend(frameon=False, loc="lower left")
 for ax in (left, right):

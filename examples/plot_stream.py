@@ -2,12 +2,13 @@
 Two projections of a stream
 ===========================
 
-Which plane shows ten digits best? :class:`~suffice.decomposition.PCA` looks for where rows vary most,
-:class:`~suffice.discriminant_analysis.LinearDiscriminantAnalysis` for where classes differ most. Both need
-only moments, and moments add up. So both are fitted to a Parquet folder batch by batch, and never hold it.
+Which plane shows ten digits best? :class:`~suffice.decomposition.PCA` finds the directions of largest
+variance, :class:`~suffice.discriminant_analysis.LinearDiscriminantAnalysis` those that separate the classes
+best. Both need only moments, which are sums over the rows. So both are fitted to a Parquet folder batch by
+batch, without loading all of it.
 
-The folder is made of scikit-learn's small scans, each set moved by up to a pixel, with noise on every pixel:
-108 thousand images, 28 megabytes of numbers.
+The folder is made of scikit-learn's small scans of digits, each shifted by up to a pixel, with noise on every
+pixel: 108 thousand images, 28 megabytes of numbers.
 """
 
 import tempfile
@@ -39,7 +40,7 @@ for file in files:
     pq.write_table(pa.table(columns | {"digit": np.tile(digit, 5)}), file)
 
 # %%
-# PCA reads the folder once. LDA reads it twice, the first time to learn which classes there are.
+# PCA reads the folder once. LDA reads it twice, the first time to find the classes.
 
 images = suffice.scan_parquet(folder.name)
 pca = PCA(2).fit(suffice.rows(images, features=pixels))
@@ -48,7 +49,8 @@ lda = LinearDiscriminantAnalysis(n_components=2).fit(
 )
 
 # %%
-# Where files arrive one by one, ``partial_fit`` adds them. After the last, it is where ``fit`` was.
+# If files arrive one by one, ``partial_fit`` adds them. After the last file, its result equals that of
+# ``fit``.
 
 later, planes = LinearDiscriminantAnalysis(n_components=2), []
 for file in files:
@@ -61,7 +63,7 @@ cosine = [
 ]
 
 # %%
-# The planes with 700 of the scans as they were, and the angle from the plane of ``fit`` after each file.
+# The planes with 700 of the original scans, and the angle to the plane of ``fit`` after each file.
 
 figure, axes = plt.subplots(
     1, 3, figsize=(13, 4.4), width_ratios=[1, 1, 0.6], layout="constrained"
@@ -95,7 +97,7 @@ axes[2].set(
     title="files added one by one",
     xlabel="files",
     xticks=[1, 4, 8, 12],
-    ylabel="degrees from the plane of all files",
+    ylabel="angle to the plane of fit, in degrees",
 )
 axes[2].spines[["top", "right"]].set_visible(False)
 plt.show()

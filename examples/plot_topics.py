@@ -1,10 +1,10 @@
 """
-What documents are about
-========================
+Topics of short documents
+=========================
 
-Short notes of a household, each about one thing or two. Words are counted in one pass, and
-:class:`~suffice.topics.ProbabilisticLatentSemanticAnalysis` finds the things they are about, in a few passes
-more: topics, which are distributions of words.
+The documents are short notes of a household, each about one or two subjects. Words are counted in one pass.
+:class:`~suffice.topics.ProbabilisticLatentSemanticAnalysis` finds the topics, which are distributions of
+words, in a few more passes.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +38,7 @@ print(notes[0])
 
 # %%
 # Some words belong to several subjects: there is a pot in the garden and one in the kitchen, and a bed in
-# three places. A topic model can tell, as it knows what else a note is about.
+# three places. A topic model resolves the ambiguity by the other words of a note.
 
 vectorizer = CountVectorizer()
 counts = vectorizer.fit_transform(notes)
@@ -48,19 +48,19 @@ model = ProbabilisticLatentSemanticAnalysis(5, n_init=5, random_state=0).fit(
 display = TopicsDisplay.from_estimator(model, vectorizer.get_feature_names_out())
 
 # %%
-# The words of a topic are found in the same notes. How much so is its coherence, here the mean normalised
-# mutual information of its words.
+# The words of a topic tend to occur in the same notes. Coherence measures this, here as the mean normalized
+# pointwise mutual information (NPMI) of its words.
 
 print(coherence(model, counts, measure="npmi", n_words=8).round(2))
 
 # %%
-# On a map, topics that share words are near each other, and large ones have more words.
+# On a topic map, topics that share words are near each other. The area of a topic is its number of words.
 
 _, ax = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
 TopicMapDisplay.from_estimator(model, vectorizer.get_feature_names_out(), ax=ax)
 
 # %%
-# A new note is folded in: its topics are found, the words of the topics stay as they are.
+# A new note is folded in: its topic weights are estimated, and the topics are not changed.
 
 new = ["water the rose and pay the rent", "a bed in the harbour hotel"]
 print(model.transform(vectorizer.transform(new)).round(2))

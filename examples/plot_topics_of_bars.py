@@ -1,11 +1,10 @@
 """
-Topics one can see
-==================
+Latent Dirichlet allocation on images of bars
+=============================================
 
-A "word" here is a pixel of a picture of 5 x 5, and a topic is a bar: a row of pixels, or a column. Each
-document mixes a few bars, as Griffiths and Steyvers drew them in 2004. Latent Dirichlet allocation is told
-the counts of pixels alone, and finds the bars: by drawing the topic of every word again and again, or by
-raising a bound.
+A "word" here is a pixel of an image of 5 x 5 pixels, and a topic is a bar: a row of pixels, or a column. Each
+document is a mixture of a few bars, as in Griffiths and Steyvers (2004). Latent Dirichlet allocation finds
+the bars from the counts of pixels, by collapsed Gibbs sampling or by variational inference.
 """
 
 import matplotlib.pyplot as plt
@@ -37,12 +36,12 @@ for name, lda in {"the truth": truth, **fits}.items():
     print(f"{name:12} perplexity of half a document: {perplexity:.2f}")
 
 # %%
-# Above, ten documents. Below, the topics after more and more sweeps, each in the place of the bar that is
-# nearest to it. The first sweep starts from topics drawn by chance.
+# The first row has ten documents. Below are the topics after increasing numbers of sweeps, each matched to
+# the nearest bar. The first sweep starts from random topics.
 
 
 def arranged(lda):
-    """The topics in the order of the bars."""
+    """Topics in the order of the bars."""
     phi = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
     near = phi @ bars.reshape(10, 25).T
     places = np.zeros(10, int)
@@ -70,8 +69,8 @@ for line, (name, pictures) in zip(axes, rows.items(), strict=True):
 plt.show()
 
 # %%
-# ``trace_`` is log p(words, topics) by word. It rises while the sampler finds the bars, and then moves
-# about as a sample does.
+# ``trace_`` is log p(words, topics) per word. It increases while the sampler finds the bars, and then
+# fluctuates around a constant.
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.plot(
@@ -79,5 +78,5 @@ ax.plot(
     fits[f"{sweeps[-1]} sweeps"].trace_,
     color="#0f766e",
 )
-ax.set(xlabel="sweep", ylabel="log p(words, topics), by word", xscale="log")
+ax.set(xlabel="sweep", ylabel="log p(words, topics) per word", xscale="log")
 plt.show()
