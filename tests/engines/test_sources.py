@@ -205,7 +205,7 @@ def test_a_row_of_weight_zero_is_absent(name, source, tmp_path):
     assert answer(there) == answer(absent)
 
 
-NOTHING = "nothing|no rows|no words|n_samples=0|0 sample|only one class|No row has a label"
+NOTHING = "zero for every row|no rows|no words|n_samples=0|0 sample|only one class|No row has a label"
 
 
 @pytest.mark.parametrize("source", ["arrow", "pandas", "polars", "parquet"])

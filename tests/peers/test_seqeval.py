@@ -38,7 +38,7 @@ def test_scores_of_any_labels(scheme, strict):
         assert theirs[name]["precision"] == pytest.approx(score.precision, rel=1e-15)
         assert theirs[name]["recall"] == pytest.approx(score.recall, rel=1e-15)
         assert theirs[name]["f1-score"] == pytest.approx(score.f1, rel=1e-15)
-        assert theirs[name]["support"] == score.true
+        assert theirs[name]["support"] == score.n_true
 
 
 def test_chunks_of_any_labels():

@@ -303,7 +303,7 @@ def test_what_is_no_text():
         CountVectorizer().fit(suffice.documents(table, text="n"))
     with pytest.raises(ValueError, match=r"no column \['x'\]"):
         CountVectorizer().fit(suffice.documents(table, text="x"))
-    with pytest.raises(TypeError, match="has none"):
+    with pytest.raises(TypeError, match="takes tables with named columns; got list"):
         suffice.documents(["a", "b"], text="x")
     with pytest.raises(ValueError, match="takes numbers, and X has 'a'"):
         TermWeighting().fit(suffice.documents(table, text="t"))

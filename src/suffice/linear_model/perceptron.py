@@ -101,10 +101,6 @@ class Perceptron(OnlinePerceptron):
     PocketPerceptron : Predict with the weights that classify most rows correctly.
     MarginPerceptron : Update at rows within a margin, too.
     KernelPerceptron : The perceptron in dual form, with any kernel.
-    LogisticRegression : Sums over the rows where they are, for data of any size.
-
-    See Also
-    --------
     LogisticRegression : Probabilities; the data may be anywhere.
     suffice.sequence.StructuredPerceptron : Labels of sequences.
     suffice.svm.novikoff_bound : The largest number of mistakes.
@@ -137,19 +133,6 @@ class Perceptron(OnlinePerceptron):
     Novikoff, "On convergence proofs for perceptrons", 1963.
 
     Freund and Schapire, "Large margin classification using the perceptron algorithm", 1999.
-
-    A row x with class y, one or minus one, on the wrong side changes the weights by the learning rate η:
-
-    .. math::
-
-        w ← w + η y x, \\qquad b ← b + η y.
-
-    References
-    ----------
-    * Rosenblatt (1958), "The perceptron: a probabilistic model for information storage and organization in
-      the brain", Psychological Review 65.
-    * Freund and Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
-      Learning 37.
 
     Examples
     --------
