@@ -87,9 +87,14 @@ def test_every_estimator_has_its_kin_its_formula_and_its_source(estimator):
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda thing: thing.__name__)
-def test_what_an_estimator_refers_to_exists(estimator):
-    for names, _ in NumpyDocString(inspect.getdoc(estimator))["See Also"]:
+DISPLAYS = [getattr(suffice.plot, name) for name in suffice.plot.__all__ if name.endswith("Display")]
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *DISPLAYS], ids=lambda thing: thing.__name__)
+def test_what_a_class_refers_to_exists(estimator):
+    related = NumpyDocString(inspect.getdoc(estimator))["See Also"]
+    assert related
+    for names, _ in related:
         for name, _ in names:
             module, _, name = name.rpartition(".")
             package = module or ".".join(estimator.__module__.split(".")[:2])

@@ -40,6 +40,11 @@ class CoefficientPathDisplay(Display):
     chosen_ : matplotlib Line2D
         Mark of the chosen strength, if there is one.
 
+    See Also
+    --------
+    suffice.linear_model.LassoCV : Chooses the strength by cross-validation.
+    suffice.linear_model.enet_path : Coefficients by the strength of the penalty.
+
     Examples
     --------
     >>> import numpy as np

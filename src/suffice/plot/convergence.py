@@ -34,6 +34,10 @@ class ConvergenceDisplay(Display):
     end_ : matplotlib Line2D
         Mark of the last iteration: a dot, or a cross if the fit did not converge.
 
+    See Also
+    --------
+    RankDisplay : The error bound of ranks by iteration.
+
     Examples
     --------
     >>> import numpy as np

@@ -45,6 +45,11 @@ class DecisionRegionsDisplay(Display):
     points_ : list of matplotlib PathCollection
         The rows, by class.
 
+    See Also
+    --------
+    suffice.decision.BayesDecision : Decisions of minimum expected loss.
+    sklearn.inspection.DecisionBoundaryDisplay : Probabilities and scores.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -46,6 +46,11 @@ class PartialEffectsDisplay(Display):
     bands_ : list of matplotlib collections
         The bands.
 
+    See Also
+    --------
+    suffice.additive.AdditiveModel : Smooth functions of features.
+    suffice.additive.GeneralizedAdditiveModel : The same for classes and counts.
+
     Examples
     --------
     >>> import numpy as np

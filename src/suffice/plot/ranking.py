@@ -32,6 +32,11 @@ class RankDisplay(Display):
     tolerance_ : matplotlib Line2D
         The tolerance, if there is one.
 
+    See Also
+    --------
+    suffice.ranking.PageRank : Ranks with an error bound.
+    ConvergenceDisplay : The objective of other iterative fits.
+
     Examples
     --------
     >>> from suffice.plot import RankDisplay

@@ -36,6 +36,11 @@ class SegmentsDisplay(Display):
     strips_ : list of matplotlib PolyCollection
         The strips, one for each label and row of labels.
 
+    See Also
+    --------
+    suffice.sequence.HiddenMarkovModel : Segments of signals.
+    TrellisDisplay : The probabilities of the states of one sequence.
+
     Examples
     --------
     >>> import numpy as np

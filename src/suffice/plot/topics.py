@@ -48,6 +48,11 @@ class TopicsDisplay(Display):
     bars_ : list of matplotlib BarContainer
         The bars of each topic.
 
+    See Also
+    --------
+    suffice.topics.LatentDirichletAllocation : Topics of documents.
+    TopicMapDisplay : Distances between topics.
+
     Examples
     --------
     >>> from suffice.plot import TopicsDisplay
@@ -170,6 +175,11 @@ class TopicMapDisplay(Display):
         Figure of the plot.
     circles_ : matplotlib PathCollection
         The topics.
+
+    See Also
+    --------
+    suffice.topics.LatentDirichletAllocation : Topics of documents.
+    TopicsDisplay : The top words of topics.
 
     Examples
     --------

@@ -29,6 +29,11 @@ class TransitionDisplay(Display):
     image_ : matplotlib AxesImage
         The heat map.
 
+    See Also
+    --------
+    suffice.sequence.HiddenMarkovModel : Transitions between hidden states.
+    suffice.sampling.MarkovChain : Transitions between observed states.
+
     Examples
     --------
     >>> from suffice.plot import TransitionDisplay

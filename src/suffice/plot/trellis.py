@@ -34,6 +34,11 @@ class TrellisDisplay(Display):
     line_ : matplotlib Line2D
         The path, if there is one.
 
+    See Also
+    --------
+    suffice.sequence.HiddenMarkovModel : Posterior probabilities and best paths.
+    SegmentsDisplay : The states of a signal as a strip.
+
     Examples
     --------
     >>> import numpy as np
