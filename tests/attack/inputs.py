@@ -816,6 +816,7 @@ DOCUMENTED = (
     "answer.predict_log_proba",  # the logarithm of zero
     "answer.score_samples",
     ".feature_log_prob_",  # without smoothing, as scikit-learn gives it
+    ".lower_bound_",  # before the first iteration
     ".bound_",  # the perplexity of documents of next to no words
     ".alpha_",  # the penalty of a straight line
     ".model_.alpha",

@@ -43,7 +43,7 @@ def of_tables(found: dict[str, Any], where: str, sources: dict[str, Any], X: dic
         kind = kind_of(estimator)
         try:
             fit(estimator, described(estimator, sources[kind]))
-        except (TypeError, ValueError) as error:  # those that take other tables
+        except (TypeError, ValueError, MemoryError) as error:  # those that take other tables, or fewer rows
             found[f"{where} {name}"] = {"error": f"{type(error).__name__}: {error}"[:200]}
             continue
         found[f"{where} {name}"] = hashes(estimator, X[kind])

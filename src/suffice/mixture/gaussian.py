@@ -72,7 +72,7 @@ class GaussianMixture(BaseMixture):
     precisions_cholesky_ : ndarray
         Cholesky factors of the precisions, in the same shape.
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) of the best fit.
+        Mean log-likelihood (plus log prior) of the best fit; -inf if `max_iter` is 0.
     lower_bounds_ : list of float
         The same, by iteration.
     n_iter_ : int

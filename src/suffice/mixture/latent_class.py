@@ -48,7 +48,7 @@ class LatentClass(BaseMixture):
     probabilities_ : list of ndarray of shape (n_components, n_categories)
         For each feature, p(category given component).
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) of the best fit.
+        Mean log-likelihood (plus log prior) of the best fit; -inf if `max_iter` is 0.
     model_ : Mixture
         The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
         `stopped_because_` describe the fit.

@@ -40,7 +40,7 @@ class PoissonMixture(BaseMixture):
     rates_ : ndarray of shape (n_components, n_features)
         Mean counts of the components.
     lower_bound_ : float
-        Mean log-likelihood (plus log prior) of the best fit.
+        Mean log-likelihood (plus log prior) of the best fit; -inf if `max_iter` is 0.
     model_ : Mixture
         The fitted model. `statistics_`, `trace_` (also `lower_bounds_`), `n_iter_`, `converged_` and
         `stopped_because_` describe the fit.
