@@ -15,6 +15,7 @@ from pathlib import Path
 
 from suffice.core.storage import import_everything
 from suffice.estimator import Estimator
+from suffice.estimator.storing import Storable
 
 WIDTH = 110
 SHARED = {
@@ -97,8 +98,8 @@ def files() -> dict[Path, dict[str, type[Estimator]]]:
     """The estimators by file."""
     import_everything()
     found: dict[Path, dict[str, type[Estimator]]] = {}
-    for cls in Estimator.known.values():
-        if cls.__module__.startswith("suffice."):
+    for name, cls in Storable.known.items():
+        if name.startswith("suffice.") and issubclass(cls, Estimator):
             found.setdefault(Path(inspect.getfile(cls)), {})[cls.__name__] = cls
     return found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from suffice.core.values import Value
-from suffice.estimator.base import Estimator
+from suffice.estimator.storing import Storable
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -76,7 +76,7 @@ def ray_here():
 def forgotten():
     """Classes that a page defines are not found by other tests."""
     yield
-    for known in (Value.known, Estimator.known):
+    for known in (Value.known, Storable.known):
         for name in [name for name in known if name.startswith("page.")]:
             del known[name]
 

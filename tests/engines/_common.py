@@ -15,6 +15,7 @@ import suffice
 from suffice.core.storage import import_everything
 from suffice.core.values import Value
 from suffice.estimator.base import Estimator
+from suffice.estimator.storing import Storable
 
 # Eleven blocks: no power of two, of uneven sizes, and one of more than one piece.
 SIZES = (300, 700, 40_000, 1, 512, 900, 333, 256, 1000, 77, 640)
@@ -50,10 +51,11 @@ def public_estimators(takes: str = "rows") -> list[type]:
     import_everything()
     return [
         cls
-        for name, cls in sorted(Estimator.known.items())
-        if cls.takes == takes
+        for name, cls in sorted(Storable.known.items())
+        if issubclass(cls, Estimator)
+        and cls.takes == takes
         and not name.startswith("suffice.estimator.")
-        and cls.__name__ in import_module(name.rsplit(".", 2)[0]).__dict__.get("__all__", ())
+        and cls.__name__ in import_module(name.rpartition(".")[0]).__dict__.get("__all__", ())
     ]
 
 

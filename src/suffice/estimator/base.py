@@ -32,13 +32,11 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
     feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
-    known: ClassVar[dict[str, type]] = {}
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        Estimator.known[f"{cls.__module__}.{cls.__qualname__}"] = cls
         for name in FITS & vars(cls).keys():
             if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
                 setattr(cls, name, _checked(vars(cls)[name]))

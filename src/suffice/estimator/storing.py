@@ -15,11 +15,11 @@ from ..core.values import Value, stored_name
 class Storable:
     """What `suffice.save` writes: a class with parameters and fitted attributes."""
 
-    stored: ClassVar[dict[str, type]] = {}  # by name; `load` makes no others
+    known: ClassVar[dict[str, type]] = {}  # by their names in files; `load` makes no others
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        Storable.stored[stored_name(cls)] = cls
+        Storable.known[stored_name(cls)] = cls
 
     def save(self, path: Any) -> None:
         """Write the estimator, with its parameters and fitted attributes, to one file.
@@ -59,11 +59,11 @@ class StoredEstimator(Value):
 
     def estimator_of(self) -> Any:
         """The estimator. Nested estimators are stored in the same way."""
-        if self.estimator not in Storable.stored:
+        if self.estimator not in Storable.known:
             import_everything()
-        if self.estimator not in Storable.stored:
+        if self.estimator not in Storable.known:
             raise StorageError(f"the file holds a {self.estimator}, which this version does not have.")
-        cls: Any = Storable.stored[self.estimator]
+        cls: Any = Storable.known[self.estimator]
         if strange := set(self.params) - set(cls._get_param_names()):
             raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
         if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:

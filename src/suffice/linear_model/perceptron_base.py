@@ -361,7 +361,7 @@ class ColdStartPerceptron(BasePerceptron):
         X : array, CSR matrix, table, Parquet scan or distributed data set
             The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
@@ -392,7 +392,7 @@ class WarmStartPerceptron(BasePerceptron):
         X : array, CSR matrix, table, Parquet scan or distributed data set
             The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         coef_init : array of shape (n_classes, n_features), optional
             The initial coefficients, in primal form. The default is zero.
         intercept_init : array of shape (n_classes,), optional
@@ -430,7 +430,7 @@ class OnlinePerceptron(WarmStartPerceptron):
         X : array, CSR matrix or table
             The rows.
         y : array of shape (n_samples,), optional
-            Labels, if they are not a column of the table.
+            Labels. Leave out if a column of the table holds them.
         classes : array of shape (n_classes,), optional
             Classes across all calls to partial_fit. Later calls may leave it out.
         sample_weight : array, optional
