@@ -38,14 +38,16 @@ DOCUMENTS = {
 }
 LINKS = {"BrowseRank", "HITS", "PageRank", "TrustRank"}
 OWN = {
-    "X": {"BaseMixture", "BasisFunctions", "BilinearNMF", *DOCUMENTS, *LINKS},
+    "X": {"BaseMixture", "GaussianMixture", "BasisFunctions", "BilinearNMF", *DOCUMENTS, *LINKS},
     "max_iter": {
         *{"AdditiveModel", "MaxMarginMarkovNetwork", "Perceptron", "Ridge", "RidgeClassifier"},
         *{"StructuredPerceptron", "VotedPerceptron", "PocketPerceptron", "MarginPerceptron"},
-        *{"KernelPerceptron", *DOCUMENTS, *NETS},
+        *{"KernelPerceptron", "MiniBatchKMeans", *DOCUMENTS, *NETS},
     },
+    "verbose": {"GaussianMixture", "KMeans", "LatentDirichletAllocation", "MiniBatchKMeans", "NMF"},
     "sample_weight": {
-        *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "StructuredPerceptron"},
+        *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StructuredPerceptron"},
+        *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "PolynomialFeatures"},
         *LINKS,
     },
 }
@@ -56,7 +58,7 @@ def paragraph(cls: type[Estimator], name: str) -> str | None:
     if cls.__name__ in OWN.get(name, ()) or (name == "X" and cls.takes != "rows"):
         return None
     unit = "document" if cls.__name__ in DOCUMENTS else "sequence" if cls.takes == "sequences" else "sample"
-    unsupervised = cls.__name__ in ("KMeans", "NMF", "TruncatedSVD")
+    unsupervised = cls.__name__ in ("KMeans", "MiniBatchKMeans", "NMF", "TruncatedSVD")
     columns = "column of weights" if unsupervised else "columns of target and weights"
     return SHARED[name].format(unit=unit, columns=columns)
 

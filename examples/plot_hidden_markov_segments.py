@@ -16,6 +16,7 @@ from suffice.mixture import GaussianMixture
 from suffice.plot import (
     ConvergenceDisplay,
     SegmentsDisplay,
+    StateDiagramDisplay,
     TransitionDisplay,
     TrellisDisplay,
 )
@@ -69,9 +70,14 @@ for ax, title, found in zip(
     axes, ("by itself", "in a chain"), (by_step, by_chain), strict=True
 ):
     SegmentsDisplay.from_predictions(
-        X, found, true=names[state], labels=names, ax=ax
+        X,
+        found,
+        true=names[state],
+        labels=names,
+        ax=ax,
+        names=["vibration", "current"],
     )
-    ax.set(title=f"each step {title}", ylabel="vibration, current")
+    ax.set_title(f"each step {title}", loc="left")
 axes[0].set_xlabel("")
 plt.show()
 
@@ -89,13 +95,15 @@ ax.set_xticks(range(0, 120, 20), range(280, 400, 20))
 plt.show()
 
 # %%
-# The transition probabilities, and the convergence of the fit.
+# The transition probabilities, as a heat map and as a state diagram, and the convergence of the fit.
 
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10, 3.6), width_ratios=[1, 1.4], layout="constrained"
+figure, axes = plt.subplots(
+    1, 3, figsize=(12, 3.6), width_ratios=[1, 1, 1.2], layout="constrained"
 )
-TransitionDisplay(model.transmat_[np.ix_(order, order)], names.tolist()).plot(
-    left
+transition = model.transmat_[np.ix_(order, order)]
+TransitionDisplay(transition, names.tolist()).plot(axes[0])
+StateDiagramDisplay(transition, names.tolist()).plot(
+    axes[1], min_probability=0.005
 )
-ConvergenceDisplay.from_estimator(model, ax=right)
+ConvergenceDisplay.from_estimator(model, ax=axes[2], name="EM")
 plt.show()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+
+import pytest
 
 TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
@@ -19,3 +22,12 @@ def pytest_collection_modifyitems(items):
         ours = any(item.path.is_relative_to(folder) for folder in folders)
         if ours and not item.get_closest_marker("slow"):
             item.add_marker("quick")
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def form(request):
+    """Tests of loops run twice: with the compiled form on small data too, and with the NumPy form, if any."""
+    from suffice.core.small import always_compiled
+
+    with always_compiled() if request.param == "compiled" else nullcontext():
+        yield request.param

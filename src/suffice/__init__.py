@@ -10,23 +10,29 @@ __version__ = "0.1.0"
 
 # Modules are imported on first use, so that importing suffice is fast.
 _HOMES = {
+    "as_sklearn": "suffice.estimator.interchange",
     "documents": "suffice.inputs.tables",
     "edges": "suffice.inputs.tables",
     "load": "suffice.estimator.storing",
     "partition": "suffice.engines.local",
     "patience": "suffice.engines.patience",
+    "progress": "suffice.core.progress",
     "rows": "suffice.inputs.tables",
     "save": "suffice.estimator.storing",
     "scan": "suffice.inputs.stream",
+    "scan_csv": "suffice.inputs.stream",
+    "scan_json": "suffice.inputs.stream",
     "scan_parquet": "suffice.inputs.parquet",
     "sequences": "suffice.inputs.tables",
     "show_versions": "suffice.core.versions",
     "sparse": "suffice.inputs.tables",
     "threads": "suffice.engines.threads",
+    "warm_up": "suffice.estimator.warming",
 }
 _MODULES = (
     "additive",
     "cluster",
+    "compose",
     "core",
     "decision",
     "decomposition",
@@ -36,6 +42,7 @@ _MODULES = (
     "feature_extraction",
     "fitting",
     "linear_model",
+    "metrics",
     "mixture",
     "model_selection",
     "naive_bayes",

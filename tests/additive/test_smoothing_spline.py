@@ -229,6 +229,7 @@ def test_bases_bend_by_one():
         np.testing.assert_allclose(basis(at, 1), slope, atol=1e-7)
 
 
+@pytest.mark.usefixtures("form")
 def test_loops_are_what_they_say():
     """The compiled loops, against the same in Python."""
     basis = NaturalSplines.at([np.array([0.0, 1.0, 3.0, 4.0])])

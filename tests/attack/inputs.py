@@ -58,6 +58,7 @@ CLEAR = {
     "StorageError",
     "NotImplementedError",
     "LinAlgError",
+    "SingularCovariance",  # a ValueError
 }
 # Of what a message must speak, so that its reader knows where to look.
 NAMES = re.compile(

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import suffice
+from suffice.core.small import always_compiled
 from suffice.linear_model import LogisticRegression
 
 SCRIPT = """
 import sys
 import numpy as np
 import suffice
+from suffice.core.small import always_compiled
 from suffice.linear_model import LogisticRegression
 from suffice.loops.logistic import binomial
 
@@ -29,7 +31,8 @@ except PermissionError:
 else:
     raise SystemExit("the files can be written")
 X = np.arange(12.0).reshape(6, 2)
-fitted = LogisticRegression().fit(X, [0, 1, 0, 1, 1, 1])
+with always_compiled():
+    fitted = LogisticRegression().fit(X, [0, 1, 0, 1, 1, 1])
 assert binomial.signatures, "nothing was compiled"
 print(*fitted.predict_proba(X)[:, 1])
 print(*suffice.load(sys.argv[2]).predict_proba(X)[:, 1])
@@ -42,7 +45,9 @@ def read_only(tmp_path: Path) -> Path:
     package = tmp_path / "package" / "suffice"
     shutil.copytree(Path(suffice.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     X = np.arange(12.0).reshape(6, 2)
-    LogisticRegression().fit(X, [0, 1, 0, 1, 1, 1]).save(package.parent / "model.suffice")
+    with always_compiled():
+        fitted = LogisticRegression().fit(X, [0, 1, 0, 1, 1, 1])
+    fitted.save(package.parent / "model.suffice")
     folders = [package.parent, *package.parent.rglob("*")]
     for path in folders:
         path.chmod(0o555 if path.is_dir() else 0o444)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from suffice.linear_model import LogisticRegression
+from suffice.linear_model import LogisticRegression, LogisticRegressionCV
 from suffice.statistics import Moments
 
 from ..laws.registry import (
@@ -28,7 +28,8 @@ from ..laws.registry import (
     parametrized,
 )
 
-ITERATIVE = [v for v in VARIANTS if is_iterative(v)]
+# The fits of LogisticRegressionCV share their iterations, so none of them is a task of its own.
+ITERATIVE = [v for v in VARIANTS if is_iterative(v) and not isinstance(v.estimator, LogisticRegressionCV)]
 ONE_PASS = [v for v in VARIANTS if not has_trace(v)]
 each_iterative = parametrized(ITERATIVE)
 each_variant = parametrized(VARIANTS, slow=has_options)

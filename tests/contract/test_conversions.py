@@ -106,7 +106,7 @@ def test_arrays_that_are_no_tables():
         KMeans(1).fit([[1.0, 2.0], [3.0]])
     with pytest.raises(ValueError, match="structured"):
         KMeans(1).fit(np.zeros(3, dtype="f8,f8"))
-    with pytest.raises(ValueError, match="takes an array of numbers, and X is 'a'"):
+    with pytest.raises(TypeError, match=r"got the path 'a': pass suffice.scan_parquet\('a'\)"):
         KMeans(1).fit("a")
 
 

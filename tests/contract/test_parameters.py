@@ -103,7 +103,7 @@ def test_arrays_of_numbers():
         ),
         (Ridge(alpha="a"), r"The 'alpha' parameter of Ridge must be a float in the range .* Got 'a' instead"),
         (Ridge(alpha=[1.0, np.nan]), "an array-like of numbers in the range"),
-        (LogisticRegression(solver="liblinear"), "The 'solver' parameter of LogisticRegression"),
+        (LogisticRegression(solver="libsvm"), "The 'solver' parameter of LogisticRegression"),
     ],
 )
 def test_messages_are_those_of_scikit_learn(model, said):
@@ -114,3 +114,15 @@ def test_messages_are_those_of_scikit_learn(model, said):
 def test_parameters_are_checked_before_the_data():
     with pytest.raises(InvalidParameterError, match="n_clusters"):
         KMeans(0).fit("no rows")
+
+
+def test_the_html_representation_links_to_the_reference():
+    from suffice.feature_extraction.text import CountVectorizer
+
+    page = "reference/generated/suffice.{}.html"
+    for estimator, name in (
+        (KMeans(), "cluster.KMeans"),
+        (CountVectorizer(), "feature_extraction.CountVectorizer"),
+        (GridSearch(KMeans(), {}), "model_selection.GridSearch"),
+    ):
+        assert page.format(name) in estimator._repr_html_()

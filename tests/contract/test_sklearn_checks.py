@@ -69,6 +69,7 @@ def expected(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @pytest.mark.filterwarnings("ignore:A clone of")
+@pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Feature .* is constant:UserWarning")
 @parametrize_with_checks(
     [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)],
     expected_failed_checks=expected,

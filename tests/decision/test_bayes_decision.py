@@ -69,7 +69,7 @@ def test_chow():
 def test_without_losses_it_is_the_classifier():
     X, y = load_iris(return_X_y=True)
     for model in (
-        LogisticRegression(),
+        LogisticRegression(max_iter=300),
         GaussianNB(),
         Theirs(max_iter=500),
         RandomForestClassifier(5, random_state=0),
@@ -130,8 +130,8 @@ def test_every_container(tmp_path):
     risks = pq.read_table(tmp_path / "risk")
     assert risks.column_names[-4:] == ["risk_p", "risk_q", "risk_r", "risk_reject"]
     np.testing.assert_allclose(risks["risk_q"].to_numpy(), here.conditional_risk(frame[list("abcd")])[:, 1])
-    sparse = BayesDecision(LogisticRegression(), **how).fit(sp.csr_array(X), y)
-    dense = BayesDecision(LogisticRegression(), **how).fit(X, y)
+    sparse = BayesDecision(LogisticRegression(max_iter=300), **how).fit(sp.csr_array(X), y)
+    dense = BayesDecision(LogisticRegression(max_iter=300), **how).fit(X, y)
     assert (sparse.predict(sp.csr_array(X)) == dense.predict(X)).all()
 
 

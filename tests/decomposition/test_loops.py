@@ -10,6 +10,8 @@ from scipy.special import xlogy
 
 from suffice.loops.factors import coordinate_sweeps, divergence_updates, ratios
 
+pytestmark = pytest.mark.usefixtures("form")
+
 
 @pytest.mark.parametrize("rows", [0, 1, 15, 16, 37])
 @pytest.mark.parametrize("K", [1, 4, 7])
@@ -19,7 +21,7 @@ def test_coordinate_sweeps_end_at_least_squares(rows, K):
     F = rng.random((rows, K))
     first, weight = F.copy(), rng.random(rows)
     gram, cross, order = H @ H.T, X @ H.T, rng.permutation(K)
-    slopes = coordinate_sweeps(F, gram, cross, order, weight, 0.0, 20_000)
+    slopes = coordinate_sweeps(F, gram, cross, order, weight, 1e-13, 20_000)
     expected = np.array([nnls(H.T, x)[0] for x in X]).reshape(rows, K)
     np.testing.assert_allclose(F, expected, atol=1e-8)
     total = 0.0

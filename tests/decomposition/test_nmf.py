@@ -257,7 +257,7 @@ def test_refusals_are_in_words():
     X = parts()
     for params, said in (
         ({"solver": "newton"}, "'solver' parameter"),
-        ({"beta_loss": "itakura-saito"}, "beta_loss='itakura-saito' is unknown"),
+        ({"beta_loss": "itakura-saito"}, "use solver='mu'"),
         ({"beta_loss": "kullback-leibler"}, "use solver='mu'"),
         ({"init": "best"}, "'init' parameter"),
         ({"init": "custom"}, r"call fit\(X, W=..., H=...\)"),
@@ -270,8 +270,8 @@ def test_refusals_are_in_words():
     W0, H0 = start(X)
     custom = NMF(4, init="custom")
     for W, H, said in (
-        (W0[:5], H0, r"W has shape \(5, 4\), expected \(200, 4\)"),
-        (W0, H0[:, :3], "H has shape"),
+        (W0[:5], H0, r"\(input W\): got shape \(5, 4\), expected \(200, 4\)"),
+        (W0, H0[:, :3], r"\(input H\): got shape"),
         (-W0, H0, "Negative values in W"),
         (W0, 0 * H0, "H is full of zeros"),
     ):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import doctest
+import io
 import re
 import warnings
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -43,11 +45,17 @@ def blocks(text: str) -> list[tuple[str, int, str]]:
 def run(page: Path, text: str, names: dict) -> None:
     """Run the Python of a page from top to bottom, in one namespace: sessions (>>>) and scripts."""
     runner = doctest.DocTestRunner(optionflags=FLAGS)
+    printed = ""  # by the last script, which the next block of text shows
     for language, line, code in blocks(text):
+        if language == "text" and printed:
+            assert printed == code, (page, line)
+        printed = ""
         if language != "python":
             continue
         if not code.startswith(">>> "):
-            exec(compile("\n" * line + code, str(page), "exec", dont_inherit=True), names)
+            with redirect_stdout(io.StringIO()) as out:
+                exec(compile("\n" * line + code, str(page), "exec", dont_inherit=True), names)
+            printed = out.getvalue()
             continue
         session = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
         session.globs = names  # not a copy: what a block defines, functions of earlier blocks must see
@@ -92,7 +100,8 @@ def test_page(page, request, tmp_path, monkeypatch):
     if re.search(r"^(>>> )?import ray", text, re.MULTILINE):
         request.getfixturevalue("ray_here")
     monkeypatch.chdir(tmp_path)
-    run(page, text, {"__name__": "page"})
+    for _ in range(2 if page.name == "README.md" else 1):  # a reader runs its scripts more than once
+        run(page, text, {"__name__": "page"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -54,6 +54,7 @@ def public_estimators(takes: str = "rows") -> list[type]:
         for name, cls in sorted(Storable.known.items())
         if issubclass(cls, Estimator)
         and cls.takes == takes
+        and name.startswith("suffice.")
         and not name.startswith("suffice.estimator.")
         and cls.__name__ in import_module(name.rpartition(".")[0]).__dict__.get("__all__", ())
     ]
@@ -110,7 +111,7 @@ def target_of(estimator: Any) -> str | None:
     tags = get_tags(estimator)
     if tags.estimator_type == "classifier":
         return "label" if tags.classifier_tags.multi_class else "first"
-    return "y" if tags.estimator_type == "regressor" else None
+    return "y" if tags.estimator_type == "regressor" or tags.target_tags.required else None
 
 
 def described(estimator: Any, source: Any) -> Any:

@@ -165,8 +165,8 @@ def test_hidden_files_are_left_out(tmp_path):
 
 
 FORMATS = {
-    "Delta": ("_delta_log/00000000000000000000.json", "DeltaTable"),
-    "Iceberg": ("metadata/00000-ab.metadata.json", "to_arrow_batch_reader"),
+    "Delta": ("_delta_log/00000000000000000000.json", r"fit\(deltalake\.DeltaTable"),
+    "Iceberg": ("metadata/00000-ab.metadata.json", r"fit\(catalog\.load_table"),
     "Hudi": (".hoodie/hoodie.properties", 'format\\("hudi"\\)'),
 }
 

@@ -13,7 +13,7 @@ from suffice.decomposition import PCA
 from suffice.inputs import Table
 from suffice.inputs.readers import DenseColumns, Transformed
 from suffice.linear_model import LogisticRegression
-from suffice.preprocessing import BasisFunctions
+from suffice.preprocessing import BasisFunctions, RobustScaler, StandardScaler
 
 from ._common import FEATURES, spark_frame, tables, write
 
@@ -30,7 +30,8 @@ WHOLE = pa.concat_tables(BLOCKS)
 
 
 def new():
-    return make_pipeline(BasisFunctions(degree=2), PCA(4), LogisticRegression())
+    scalers = RobustScaler(), StandardScaler()
+    return make_pipeline(*scalers, BasisFunctions(degree=2), PCA(4), LogisticRegression())
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +107,10 @@ def test_rows_are_transformed_when_they_are_read(tmp_path):
 
 
 def test_what_is_no_pipeline_of_ours(tmp_path):
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import Normalizer
 
-    with pytest.raises(TypeError, match=r"StandardScaler.*joblib"):
-        suffice.save(make_pipeline(StandardScaler(), PCA(2)), tmp_path / "file")
+    with pytest.raises(TypeError, match=r"Normalizer.*joblib"):
+        suffice.save(make_pipeline(Normalizer(), PCA(2)), tmp_path / "file")
     PCA(2).fit(np.eye(3)).save(tmp_path / "pca")
     file = (tmp_path / "pca").read_bytes()
     (tmp_path / "damaged").write_bytes(file[:-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 import warnings
 
 import numpy as np
@@ -314,11 +315,10 @@ def test_few_blocks_are_held_at_a_time(threads):
     """Blocks that are read are bounded by the threads, not by the data, however slow the sums are."""
     held, most, lock = 0, 0, threading.Lock()
 
-    class Block(Rows):
-        def __del__(self):
-            nonlocal held
-            with lock:
-                held -= 1
+    def release():
+        nonlocal held
+        with lock:
+            held -= 1
 
     class Stream:
         def __iter__(self):
@@ -327,7 +327,10 @@ def test_few_blocks_are_held_at_a_time(threads):
                 with lock:
                     held += 1
                     most = max(most, held)
-                yield Block(np.full((4, 1), float(n)), index=(n,))
+                block = Rows(np.full((4, 1), float(n)), index=(n,))
+                weakref.finalize(block, release)
+                yield block
+                del block
 
     def slow(rows):
         time.sleep(0.002)

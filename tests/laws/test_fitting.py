@@ -441,6 +441,7 @@ def test_every_loop_has_a_twin():
     assert set(all_loops()) == set(TWINS)
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("d", [1, 3, 4, 7, 33])
 @pytest.mark.parametrize("name", sorted(all_loops()))
 def test_loops_match_their_twins(name, d):
@@ -466,6 +467,7 @@ def takes_points(name):
     return "points" in inspect.signature(all_loops()[name].py_func).parameters
 
 
+@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("name", [name for name in sorted(all_loops()) if takes_points(name)])
 def test_loops_far_from_the_origin(name):
     loop, (twin, _) = all_loops()[name], TWINS[name]

@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn import linear_model as peer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
 
 import suffice
 from suffice.engines.local import LocalPartitions
-from suffice.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
+from suffice.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 from suffice.loops.coordinates import duality_gap
 
 EXACT = {"tol": 1e-12, "max_iter": 100_000}
@@ -202,10 +203,28 @@ class TestFolds:
     @pytest.mark.parametrize(
         "cv", [ShuffleSplit(3, random_state=0), [([0, 1], [2, 3]), ([2, 3], [0, 1])], TimeSeriesSplit(3)]
     )
-    def test_folds_that_do_not_divide_the_rows_are_refused(self, rows, cv):
+    def test_folds_that_overlap(self, rows, cv):
+        X, y, weight = rows
+        ours = LassoCV(cv=cv, alphas=20, **EXACT).fit(X, y, weight)
+        theirs = peer.LassoCV(cv=cv, alphas=20, **EXACT).fit(X, y, weight)
+        np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-6)
+        assert ours.alpha_ == pytest.approx(theirs.alpha_)
+
+    def test_groups_go_to_the_splitter(self, rows):
         X, y, _ = rows
-        with pytest.raises(ValueError, match=r"cv must leave out"):
-            LassoCV(cv=cv).fit(X, y)
+        groups = np.arange(len(y)) % 4
+        with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+            LassoCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
+        with config_context(enable_metadata_routing=True):
+            ours = LassoCV(cv=GroupKFold(4), alphas=10).fit(X, y, groups=groups)
+            theirs = peer.LassoCV(cv=GroupKFold(4), alphas=10).fit(X, y, groups=groups)
+        np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-2)
+
+    def test_one_path_of_alphas_for_all_ratios(self, rows):
+        X, y, _ = rows
+        model = ElasticNetCV(l1_ratio=[0.5, 1.0], alphas=[0.1, 1.0, 0.5]).fit(X, y)
+        assert model.alphas_.tolist() == [1.0, 0.5, 0.1] and model.mse_path_.shape == (2, 3, 5)
+        assert ElasticNetCV(l1_ratio=[0.5], alphas=3).fit(X, y).alphas_.shape == (3,)
 
     def test_few_rows(self, rows):
         X, y, _ = rows
@@ -232,3 +251,36 @@ def test_what_is_refused(rows, params, message):
     X, y, _ = rows
     with pytest.raises(ValueError, match=message):
         ElasticNet(**params).fit(X, y)
+
+
+def test_a_warm_start_at_the_optimum_takes_no_sweep(rows):
+    X, y, _ = rows
+    model = ElasticNet(alpha=0.1, warm_start=True).fit(X, y)
+    assert model.n_iter_ > 0 and model.fit(X, y).n_iter_ == 0
+
+
+def test_a_gram_matrix_is_compared_with_the_rows(rows):
+    X, y, _ = rows
+    with pytest.warns(UserWarning, match="recomputing Gram matrix"):
+        ElasticNet(precompute=X.T @ X).fit(X, y)
+    Z = X - X.mean(axis=0)
+    ElasticNet(precompute=Z.T @ Z).fit(Z, y, check_input=False)
+    with pytest.raises(ValueError, match="did not pass validation"):
+        ElasticNet(precompute=Z.T @ Z + 10.0 * np.eye(Z.shape[1])).fit(Z, y)
+
+
+def test_paths_as_in_scikit_learn(rows):
+    X, y, _ = rows
+    for ours, theirs in ((enet_path, peer.enet_path), (lasso_path, peer.lasso_path)):
+        alphas, coefs, gaps, sweeps = ours(X, y, alphas=10, return_n_iter=True, **EXACT)
+        expected = theirs(X, y, alphas=10, **EXACT)
+        np.testing.assert_allclose(alphas, expected[0])
+        np.testing.assert_allclose(coefs, expected[1], atol=1e-6)
+        assert len(sweeps) == len(gaps) == 10
+        start = ours(X, y, alphas=alphas[-1:], coef_init=coefs[:, -1], return_n_iter=True)
+        assert start[-1] == [0]
+    assert enet_path(X.astype(np.float32), y, alphas=2)[1].dtype == np.float32
+    with pytest.raises(ValueError, match="Unexpected parameters in params"):
+        enet_path(X, y, normalize=True)
+    with pytest.warns(FutureWarning, match="'n_alphas' was deprecated"):
+        assert len(lasso_path(X, y, n_alphas=5)[0]) == 5

@@ -160,3 +160,10 @@ def test_columns_that_nearly_depend_on_others(apart, params):
         peer = theirs.HuberRegressor(tol=1e-12, max_iter=100_000).fit(rows, y)
         ours, its = (objective(m, rows, y, np.ones(300)) for m in (model, peer))
         assert ours <= its * (1.0 + 1e-9)
+
+
+def test_a_warm_start_at_the_optimum_takes_no_iteration():
+    model = HuberRegressor(warm_start=True).fit(X, Y)
+    coef = model.coef_
+    assert model.n_iter_ > 0 and model.fit(X, Y).n_iter_ == 0 and model.converged_
+    np.testing.assert_array_equal(model.coef_, coef)

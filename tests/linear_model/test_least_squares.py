@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import suffice
 from suffice.core.blocks import Rows
@@ -350,3 +351,36 @@ def test_normal_residual(sparse):
             size, ours = sum(map(abs, terms)), Fraction(found.value[0, t, d]) + Fraction(found.value[1, t, d])
             assert abs(ours - sum(terms)) <= Fraction(1, 2**98) * size * Fraction(10**6)
             assert abs(Fraction(found.size[t, d]) / size - 1) < 1e-12
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(), Ridge(alpha=[1.0, 2.0])])
+def test_float32_rows_have_float32_coefficients(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)).astype(np.float32), rng.normal(size=(60, 2)).astype(np.float32)
+    model = clone(estimator).fit(X, y)
+    exact = clone(estimator).fit(X.astype(np.float64), y)
+    assert model.coef_.dtype == model.predict(X).dtype == np.float32
+    assert model.predict(X.astype(np.float64)).dtype == exact.predict(X).dtype == np.float64
+    np.testing.assert_array_equal(model.coef_, exact.coef_.astype(np.float32))
+    np.testing.assert_array_equal(model.model_.coef, exact.model_.coef)
+
+
+def test_ridge_solvers_by_the_names_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    best = Ridge().fit(X, y)
+    assert best.solver_ == "cholesky" and best.n_iter_ is None
+    for solver in ("svd", "lsqr", "sparse_cg", "sag", "saga"):
+        model = Ridge(solver=solver).fit(X, y)
+        assert model.solver_ == solver
+        np.testing.assert_array_equal(model.coef_, best.coef_)
+    assert Ridge(positive=True).fit(X, y).solver_ == "lbfgs"
+    assert Ridge().partial_fit(X, y).solver_ == "cholesky"
+    with pytest.raises(ValueError, match="does not support positive"):
+        Ridge(positive=True, solver="svd").fit(X, y)
+    with pytest.raises(ValueError, match="only when positive=True"):
+        Ridge(solver="lbfgs").fit(X, y)
+    with pytest.raises(ValueError, match="intercept on sparse data"):
+        Ridge(solver="cholesky").fit(sp.csr_array(X), y)
+    with pytest.raises(ValueError, match="number of penalties do not correspond: 2 != 1"):
+        Ridge(alpha=[1.0, 2.0]).fit(X, y)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import suffice
@@ -67,9 +70,13 @@ def test_penalties_by_their_old_names():
     X, y, _ = table()
     how = {"C": 0.05, "tol": 1e-9, "max_iter": 1000}
     for name, now in (("l1", {"l1_ratio": 1.0}), ("l2", {}), ("elasticnet", {"l1_ratio": 0.3})):
-        old = LogisticRegression(penalty=name, l1_ratio=0.3, **how).fit(X, y)
+        with pytest.warns(FutureWarning, match="'penalty' was deprecated"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            warnings.simplefilter("default", FutureWarning)
+            old = LogisticRegression(penalty=name, l1_ratio=0.3, **how).fit(X, y)
         np.testing.assert_array_equal(old.coef_, LogisticRegression(**now, **how).fit(X, y).coef_)
-    free = LogisticRegression(penalty=None, l1_ratio=0.5, tol=1e-9, max_iter=1000).fit(X, y)
+    with pytest.warns(FutureWarning, match="'penalty' was deprecated"):
+        free = LogisticRegression(penalty=None, l1_ratio=0.0, tol=1e-9, max_iter=1000).fit(X, y)
     newton = LogisticRegression(C=np.inf, solver="newton", tol=1e-9).fit(X, y)
     np.testing.assert_allclose(free.coef_, newton.coef_, rtol=1e-5)
 
@@ -200,3 +207,68 @@ def test_what_does_not_go_together():
     wide = sp.csr_array((3, 10**6))
     with pytest.raises(MemoryError, match="lbfgs"):
         LogisticRegression(solver="dfp").fit(wide, [0, 1, 1])
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
+def test_liblinear_penalizes_the_intercept(l1_ratio):
+    X, y, _ = table()
+    y = (y == y[0]).astype(int)
+    how = {"solver": "liblinear", "C": 0.1, "l1_ratio": l1_ratio, "intercept_scaling": 0.5, "tol": 1e-10}
+    ours = LogisticRegression(**how).fit(X + 3.0, y)
+    theirs = Theirs(**how, max_iter=10**4, random_state=0).fit(X + 3.0, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
+    free = LogisticRegression(C=0.1, l1_ratio=l1_ratio, tol=1e-10).fit(X + 3.0, y)
+    assert abs(ours.intercept_ - free.intercept_) > 0.1
+    np.testing.assert_allclose(ours.fit(sp.csr_array(X + 3.0), y).coef_, theirs.coef_, atol=1e-4)
+
+
+def test_liblinear_refuses():
+    X, y, _ = table(n=50)
+    for options, message in (
+        ({}, "does not support multiclass"),
+        ({"l1_ratio": 0.5}, "Only 'saga' solver supports elasticnet"),
+        ({"C": np.inf}, "not supported for the liblinear solver"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LogisticRegression(solver="liblinear", **options).fit(X, y)
+    with pytest.raises(ValueError, match="supports only dual=False"):
+        LogisticRegression(dual=True).fit(X, y)
+
+
+@pytest.mark.parametrize("n_features", [5, 300])  # Newton's method, and OWL-QN
+def test_saga_with_l1_reaches_the_optimum(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, n_features))
+    y = (X[:, 0] - X[:, 1] + rng.normal(size=200) > 0).astype(int)
+    how = {"C": 0.3, "l1_ratio": 0.7, "tol": 1e-8, "max_iter": 1000}
+    saga, best = (LogisticRegression(solver=name, **how).fit(X, y) for name in ("saga", "lbfgs"))
+    np.testing.assert_allclose(saga.coef_, best.coef_, atol=1e-5)
+    assert (saga.coef_ == 0).any()
+
+
+def test_float32_rows_have_float32_coefficients():
+    X, y, _ = table()
+    single = LogisticRegression(tol=1e-8).fit(X.astype(np.float32), y)
+    double = LogisticRegression(tol=1e-8).fit(X.astype(np.float32).astype(np.float64), y)
+    assert single.coef_.dtype == single.intercept_.dtype == np.float32
+    assert single.predict_proba(X.astype(np.float32)).dtype == np.float32
+    assert single.predict_proba(X).dtype == np.float64
+    np.testing.assert_array_equal(single.coef_, double.coef_.astype(np.float32))
+    np.testing.assert_array_equal(single.model_.theta, double.model_.theta)
+
+
+def test_sparsify():
+    X, y, _ = table()
+    model = LogisticRegression(l1_ratio=1.0, C=0.01).fit(X, y)
+    scores, coef = model.decision_function(X), model.coef_
+    assert sp.issparse(model.sparsify().coef_)
+    np.testing.assert_allclose(model.decision_function(X), scores)
+    np.testing.assert_allclose(model.decision_function(sp.csr_array(X)), scores)
+    np.testing.assert_array_equal(model.densify().coef_, coef)
+
+
+def test_the_warning_begins_as_in_scikit_learn():
+    X, y, _ = table()
+    with pytest.warns(ConvergenceWarning, match="lbfgs failed to converge"):
+        LogisticRegression(max_iter=1, tol=1e-12).fit(X, y)

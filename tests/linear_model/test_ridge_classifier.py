@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn import linear_model as theirs
 from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning
 
 import suffice
 from suffice.linear_model import RidgeClassifier
@@ -73,5 +74,24 @@ def test_sparse_and_files(tmp_path):
 def test_refused():
     with pytest.raises(ValueError, match="alpha"):
         RidgeClassifier(alpha=-1.0).fit(X, Y)
-    with pytest.raises(ValueError, match="one class"):
-        RidgeClassifier().fit(X, np.full(150, "a"))
+    with pytest.raises(ValueError, match="Multioutput"):
+        RidgeClassifier().fit(X, np.stack([Y, Y], axis=1))
+
+
+def test_one_class_is_predicted():
+    model = RidgeClassifier().fit(X, np.full(150, "a"))
+    assert model.classes_.tolist() == ["a"] and set(model.predict(X)) == {"a"}
+
+
+def test_several_labels_a_row(tmp_path):
+    labels = np.stack([c == Y for c in np.unique(Y)], axis=1).astype(int)[:, :2]
+    model = RidgeClassifier().fit(X, labels)
+    peer = theirs.RidgeClassifier().fit(X, labels)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-7)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
+    assert model.score(X, labels) == pytest.approx(peer.score(X, labels))
+    model.save(tmp_path / "labels")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "labels").predict(X), peer.predict(X))
+    with pytest.warns(DataConversionWarning):
+        column = RidgeClassifier().fit(X, Y[:, None])
+    np.testing.assert_array_equal(column.coef_, RidgeClassifier().fit(X, Y).coef_)

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from suffice.loops import counts
 
+pytestmark = pytest.mark.usefixtures("form")
+
 K = 3
 
 

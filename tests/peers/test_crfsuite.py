@@ -94,3 +94,38 @@ def test_same_marginals(tmp_path):
             # CRFsuite stops where its objective rests, and stores its weights with fewer digits.
             np.testing.assert_allclose(found[row], theirs, atol=1e-4)
             row += 1
+
+
+def test_dicts_and_lists_of_strings_have_the_same_names_weights_and_labels(tmp_path):
+    """Both take the same Python objects."""
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}" for a in "xyz" for b in "abc"]
+
+    def step(sentence, n):
+        word = sentence[n]
+        out = {"word": word, "first": {word[0], "any"}, "n": n, "last": n == len(sentence) - 1, "bias": 0.5}
+        return out | ({"-1": {"word": sentence[n - 1], "n": n - 1.0}} if n else {"BOS": True})
+
+    sentences = [rng.choice(words, size=rng.integers(1, 8)).tolist() for _ in range(40)]
+    X = [[step(sentence, n) for n in range(len(sentence))] for sentence in sentences]
+    X[1::2] = [[[*word, word, "bias"] for word in sentence] for sentence in sentences[1::2]]
+    Y = [[word[rng.random() < 0.9] for word in sentence] for sentence in sentences]
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for x, y in zip(X, Y, strict=True):
+        trainer.append(x, y)
+    exact = {"max_iterations": 3000, "epsilon": 1e-9, "delta": 1e-12}
+    every = {"feature.possible_states": 1, "feature.possible_transitions": 1}
+    trainer.set_params({"c2": 0.5, **exact, **every})
+    trainer.train(str(tmp_path / "model"))
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(tmp_path / "model"))
+    info = tagger.info()
+    crf = ConditionalRandomField(C=1.0, tol=1e-8, max_iter=3000).fit(X, Y)
+    assert crf.feature_names_in_.tolist() == sorted(info.attributes)
+    # CRFsuite stops where its objective rests, and stores its weights with fewer digits.
+    for label, features in crf.top_features(len(crf.feature_names_in_)).items():
+        theirs = [info.state_features.get((name, label), 0.0) for name, _ in features]
+        np.testing.assert_allclose([weight for _, weight in features], theirs, atol=1e-3)
+    for before, after, weight in crf.top_transitions(100):
+        assert weight == pytest.approx(info.transitions[before, after], abs=1e-3)
+    assert [labels.tolist() for labels in crf.predict(X)] == [tagger.tag(x) for x in X]

@@ -37,12 +37,6 @@ each_pair = pytest.mark.parametrize("name", PAIRS)
 
 # What scikit-learn has and we have not, and why.
 NOT_OURS = {
-    ("LogisticRegression", "densify"): "coef_ stays an array",
-    ("LogisticRegression", "sparsify"): "coef_ stays an array",
-    ("ElasticNet", "path"): "is the function enet_path",
-    ("ElasticNetCV", "path"): "is the function enet_path",
-    ("Lasso", "path"): "is the function enet_path",
-    ("LassoCV", "path"): "is the function enet_path",
     ("Perceptron", "densify"): "coefficients without a penalty are not sparse",
     ("Perceptron", "sparsify"): "coefficients without a penalty are not sparse",
 }

@@ -7,6 +7,8 @@ import pytest
 
 from suffice.loops.graph import count, depths, mass, place, renumber, spread, weighted_mass
 
+pytestmark = pytest.mark.usefixtures("form")
+
 LINKS, FIRST, NODES, SHIFT = 60, 100, 16, 2
 
 

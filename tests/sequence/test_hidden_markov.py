@@ -975,7 +975,8 @@ def test_single_steps():
 
 
 def test_fewer_steps_than_states():
-    model = quietly(HiddenMarkovModel(4, random_state=0), np.array([[0.0], [1.0]]))
+    with pytest.warns(UserWarning, match="n_components=4 states, and X has 2 steps"):
+        model = quietly(HiddenMarkovModel(4, random_state=0), np.array([[0.0], [1.0]]))
     assert np.isfinite(model.transmat_).all()
     np.testing.assert_allclose(model.transmat_.sum(axis=1), 1.0)
 

@@ -229,7 +229,7 @@ def test_kernels():
     X = [rng.normal(size=(8, 2)) for _ in range(20)]
     y = [(np.linalg.norm(x, axis=1) > 1.1).astype(int) for x in X]
     linear = MaxMarginMarkovNetwork(50.0).fit(X, y)
-    how = dict(solver="smo", tol=1e-6, max_iter=20000, random_state=0)
+    how = dict(solver="smo", tol=1e-8, max_iter=20000, random_state=0)
     rbf = MaxMarginMarkovNetwork(50.0, kernel="rbf", gamma=1.0, **how).fit(X, y)
     assert linear.score(X, y) < 0.8 < 0.95 < rbf.score(X, y)
     values, vectors = np.linalg.eigh(rbf_kernel(np.concatenate(X), gamma=1.0))

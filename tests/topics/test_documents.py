@@ -17,7 +17,8 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 import suffice
 from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
-from suffice.feature_extraction.text import CountVectorizer, Vocabulary, WordCounts
+from suffice.feature_extraction.text import CountVectorizer
+from suffice.feature_extraction.text.count_vectorizer import Vocabulary, WordCounts
 from suffice.topics import ProbabilisticLatentSemanticAnalysis, TermWeighting
 
 from ..laws.registry import bits
@@ -138,7 +139,7 @@ def test_weight_is_repetition():
 
 
 def test_words_beyond_memory_are_refused(monkeypatch):
-    import suffice.feature_extraction.text as module
+    import suffice.feature_extraction.text.count_vectorizer as module
 
     monkeypatch.setattr(module, "WORD_NUMBERS", 10**12)
     s = CountVectorizer()._start(None).summarize(rows(TEXTS))

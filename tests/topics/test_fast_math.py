@@ -11,6 +11,7 @@ import pytest
 from scipy.special import digamma
 
 from suffice.loops import fast_math as loops
+from suffice.loops.fast_math import fast_products
 from suffice.topics import LatentDirichletAllocation
 
 X = np.concatenate(
@@ -76,7 +77,7 @@ def test_products(width, kind):
 @loops.compiled(fastmath={"contract", "reassoc"})
 def _fast_products(n_dk, document, old, prior, q, p, by_column, by_section):
     """As the sampler is compiled: the fast form becomes part of the loop that calls it."""
-    loops.fast_products(n_dk, document, old, prior, q, p, by_column, by_section)
+    fast_products(n_dk, document, old, prior, q, p, by_column, by_section)
 
 
 FIT = """

@@ -143,8 +143,10 @@ def test_dense_sparse_single_precision():
     one = fit(lda(), X)
     for other in (X.toarray(), X.astype(np.float32), sp.csr_matrix(X), X.astype(np.int64)):
         found = fit(lda(), other)
-        assert (found.components_ == one.components_).all()
-        assert (found.transform(other) == one.transform(X)).all()
+        assert (found.model_.word == one.model_.word).all()
+        theta = found.transform(other)
+        assert theta.dtype == (np.float32 if other.dtype == np.float32 else np.float64)
+        assert (theta == one.transform(X).astype(theta.dtype)).all()
 
 
 def test_threads_change_no_bit():
@@ -196,8 +198,7 @@ def test_hard_documents():
     np.testing.assert_allclose(one.components_[0], X.sum(axis=0) + 0.5)
     assert np.isfinite(fit(lda(2), X[1:2]).components_).all()
     assert np.isfinite(fit(lda(2), X * 1e12).components_).all()
-    with pytest.raises(ValueError, match="no words"):
-        lda(2).fit(np.zeros((3, 2)))
+    np.testing.assert_array_equal(fit(lda(2), np.zeros((3, 2))).components_, 0.5)  # the prior
     with pytest.raises(ValueError, match="Negative values"):
         lda(2).fit(-X)
     with pytest.raises(ValueError, match="NaN"):
@@ -372,3 +373,38 @@ def test_what_cannot_be_asked_of_documents():
         document_completion(lda, [[1, 1]], observed_fraction=2)
     with pytest.raises(ValueError, match="n_particles=0"):
         left_to_right(lda, [[1, 1]], n_particles=0)
+
+
+# --- scikit-learn's parameters ------------------------------------------------------------------------------
+
+
+def test_defaults_make_ten_passes_without_a_warning():
+    X, _ = corpus()
+    made = LatentDirichletAllocation(4, random_state=0).fit(X)  # a warning is an error
+    assert made.n_iter_ == 10 and not made.converged_ and made.stopped_because_ == "max_iter"
+    np.testing.assert_allclose(made.bound_, made.perplexity(X))
+
+
+def test_evaluate_every_stops_by_the_perplexity(capsys):
+    X, _ = corpus()
+    made = fit(lda(max_iter=200, evaluate_every=2, perp_tol=0.5, verbose=1), X)
+    perplexity = np.exp(-made.trace_)
+    assert made.converged_ and made.n_iter_ % 2 == 0
+    assert abs(perplexity[-1] - perplexity[-3]) < 0.5 <= abs(perplexity[-3] - perplexity[-5])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == made.n_iter_ and sum("perplexity" in line for line in lines) == made.n_iter_ // 2
+
+
+def test_perplexity_of_a_sample_counts_topics_once():
+    X, _ = corpus()
+    made = fit(lda(total_samples=2 * X.shape[0]), X)
+    twice = sp.vstack([X, X])
+    np.testing.assert_allclose(made.perplexity(X, sub_sampling=True), made.perplexity(twice))
+
+
+def test_exp_dirichlet_component():
+    X, _ = corpus()
+    made = fit(lda(), X)
+    word = made.components_
+    expected = np.exp(digamma(word) - digamma(word.sum(axis=1, keepdims=True)))
+    np.testing.assert_allclose(made.exp_dirichlet_component_, expected)

@@ -17,10 +17,11 @@ from sklearn.callback import FitCallback
 
 import suffice
 from suffice.core.storage import StorageError, load_value
+from suffice.decomposition import collapsed_gibbs
+from suffice.decomposition.collapsed_gibbs import Counts, Tokens, log_joint
 from suffice.inputs import in_memory
 from suffice.loops import topics as loops
-from suffice.topics import LatentDirichletAllocation, collapsed_gibbs, document_completion, left_to_right
-from suffice.topics.collapsed_gibbs import Counts, Tokens, log_joint
+from suffice.topics import LatentDirichletAllocation, document_completion, left_to_right
 
 from ..laws.test_checkpoints import Interrupt, StopAt
 

@@ -9,6 +9,8 @@ from scipy.special import digamma, gammaln
 
 from suffice.loops import topics as loops
 
+pytestmark = pytest.mark.usefixtures("form")
+
 X = np.concatenate(
     [np.geomspace(1e-4, 1e9, 2000), np.linspace(0.01, 12.0, 2000), [1.0, 2.0, 1.4616321449683623, 1e30]]
 )

@@ -63,6 +63,7 @@ def test_loops_are_the_formulas(beta, form):
     np.testing.assert_allclose(after.weight, new_weight, atol=1e-14)
 
 
+@pytest.mark.usefixtures("form")
 def test_compiled_loops_are_their_python():
     C = sp.csr_array(X[:4].astype(float))
     rows = (C.data, C.indices, C.indptr.astype(np.int64))
@@ -80,6 +81,7 @@ def test_compiled_loops_are_their_python():
         np.testing.assert_allclose(out[0][1], out[1][1], rtol=1e-12)
 
 
+@pytest.mark.usefixtures("form")
 def test_weights_of_a_document_are_the_best():
     """No feasible direction rises, and a solver of constrained problems finds nothing better."""
     model = Aspects(TOPICS, np.full(K, 0.25))

@@ -6,6 +6,7 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -24,6 +25,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
+from ..fitting.nearest import nearest, squared_distances, sums_by_label
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
@@ -44,18 +46,14 @@ class Centers(Model):
 
     center: Annotated[np.ndarray, "(K, D)"]
 
-    def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The nearest centre of each row, and its squared distance."""
-        from ..loops.distances import nearest
-
         return nearest(X, self.center)
 
     def summarize(self, block: Any) -> ClusterSums:
         return self.sums(block, *self.nearest(block.X))
 
     def sums(self, block: Any, labels: np.ndarray, distance: np.ndarray) -> ClusterSums:
-        from ..loops.distances import sums_by_label
-
         weight, offset = sums_by_label(block.X, block.weight, labels, self.center)
         return ClusterSums(float(block.weight @ distance), weight, offset)
 
@@ -131,7 +129,7 @@ default='k-means++'
     tol : float, default=1e-4
         Tolerance of the squared movement of the centres, relative to the mean variance of the features.
     verbose : int, default=0
-        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+        Whether to print the inertia of each iteration.
     random_state : int, RandomState or None, default=None
         Seed for the initialization.
     copy_x : bool, default=True
@@ -193,6 +191,8 @@ default='k-means++'
     """
 
     model_: Annotated[Centers, "D"]
+    preserves_dtype = ("cluster_centers_", "transform")
+    default_n_init: ClassVar[int] = 10  # of random starts
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_1],
         "init": [StrOptions(set(SEEDINGS)), callable, Numbers()],
@@ -250,13 +250,32 @@ default='k-means++'
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
+        tol = self._tolerance(data)
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        starts = self._starts(X, data)
+        self._n_init = len(starts)
+        if self.verbose:
+            print("Initialization complete")
+        watch = Watch(self, self.checkpoint, data, report=self._report(tol))
+        self._publish(lloyd(starts, data, tol, self.max_iter, watch))
+        self.trace_ = -self.trace_
+        self._label(source, X, data, sample_weight)
+        return self
+
+    def _tolerance(self, data: Partitions) -> float:
+        """The tolerance of the squared movement of the centres."""
         description = data.fold(describe)
         if description.rows < self.n_clusters:
             raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={self.n_clusters}.")
-        tol = self.tol * float(description.features.variance.mean())
-        watch = Watch(self, self.checkpoint, data)
-        self._publish(lloyd(self._starts(X, data), data, tol, self.max_iter, watch))
-        self.trace_ = -self.trace_
+        return self.tol * float(description.features.variance.mean())
+
+    def _label(self, source: Any, X: Any, data: Partitions, sample_weight: Any) -> None:
+        """Set the inertia, and the labels of rows in memory."""
         if source.in_memory and sample_weight is None and not source.weighted:
             answer = data.fold(Answer.of, self.model_)
             sums, self.labels_ = answer.sums, answer.labels
@@ -266,29 +285,43 @@ default='k-means++'
                 self.labels_ = self.predict(X)
         self.inertia_ = sums.inertia
         warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
-        return self
+
+    def _report(self, tol: float) -> Callable[[Progress], None] | None:
+        def report(progress: Progress) -> None:
+            print(f"Iteration {progress.n_iter - 1}, inertia {-progress.trace[-1]:.3f}.")
+            if progress.converged:
+                why = f"center shift squared within tolerance {tol}" if tol else "strict convergence"
+                print(f"Converged at iteration {progress.n_iter - 1}: {why}.")
+
+        return report if self.verbose else None
 
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_
         random = check_random_state(self.random_state)
         if not isinstance(self.init, str) and not callable(self.init):
-            center = np.array(self.init, dtype=np.float64)
-            if center.shape != (K, D):
-                raise ValueError(f"init has shape {center.shape}, expected (n_clusters, n_features)={K, D}.")
-            return (Centers(center),)
+            if self.n_init not in ("auto", 1):
+                warnings.warn(
+                    "Explicit initial center position passed: performing only one init in "
+                    f"{type(self).__name__} instead of n_init={self.n_init}.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+            return (_centers(self.init, K, D),)
         n_init = self.n_init
         if n_init == "auto":
-            n_init = 10 if callable(self.init) or self.init == "random" else 1
+            n_init = self.default_n_init if callable(self.init) or self.init == "random" else 1
         if callable(self.init):
-            return tuple(
-                Centers(np.array(self.init(X, K, random_state=random), dtype=np.float64))
-                for _ in range(n_init)
-            )
+            return tuple(_centers(self.init(X, K, random_state=random), K, D) for _ in range(n_init))
         seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
         return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
 
     def _fitted(self, model: Centers) -> dict[str, Any]:
         return {"cluster_centers_": model.center}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then predict the cluster of each row."""
@@ -311,12 +344,7 @@ default='k-means++'
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         X = read_rows(self, X)
-        return map_rows(lambda rows: np.sqrt(self._squares(rows)), X)
-
-    def _squares(self, X: np.ndarray) -> np.ndarray:
-        from ..loops.distances import weighted_distances
-
-        return weighted_distances(X, self.model_.center, np.ones_like(self.model_.center)).T
+        return map_rows(lambda rows: np.sqrt(squared_distances(rows, self.model_.center)), X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of squared distances to the nearest centre."""
@@ -327,6 +355,20 @@ default='k-means++'
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+
+def _centers(values: Any, K: int, D: int) -> Centers:
+    center = np.array(values, dtype=np.float64)
+    if len(center) != K:
+        raise ValueError(
+            f"The shape of the initial centers {center.shape} does not match the number of clusters {K}."
+        )
+    if center.shape != (K, D):
+        raise ValueError(
+            f"The shape of the initial centers {center.shape} does not match the number of features of the "
+            f"data {D}."
+        )
+    return Centers(center)
 
 
 def warn_of_fewer(distinct: int, K: int, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -20,6 +21,7 @@ PIECE_BYTES = 1 << 21
 BLOCK_BYTES = 1 << 22
 # What a chain keeps of a step: several numbers for each state.
 STEP_BYTES = 128
+ONE = np.float64(1.0).tobytes()  # of a weight that is not given
 
 
 class Block(Value, ABC):
@@ -32,7 +34,7 @@ class Block(Value, ABC):
 
     def __post_init__(self) -> None:
         if self.weight is None:
-            self.__dict__["weight"] = np.broadcast_to(1.0, len(self))
+            self.__dict__["weight"] = np.ndarray((len(self),), np.float64, ONE, strides=(0,))
 
     @property
     def unweighted(self) -> bool:
@@ -64,7 +66,7 @@ class Block(Value, ABC):
 
     def piece(self, start: int, stop: int, number: int) -> Self:
         """Examples start to stop as a fold passes them to `summarize`: contiguous float64."""
-        part = self[start:stop]
+        part = self if (start, stop) == (0, len(self)) else self[start:stop]
         X = part.X
         if sp.issparse(X):
             X = X.astype(np.float64, copy=False)
@@ -205,10 +207,14 @@ def _take(X: Any, rows: slice | np.ndarray) -> Any:
     return csr_of(X.data[part], X.indices[part], ends - ends[0], (len(ends) - 1, X.shape[1]))
 
 
+NO_ROWS = sp.csr_array((1, 1))
+
+
 def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
-    """CSR rows of these arrays, without the copies of SciPy's constructor."""
-    out = sp.csr_array(shape, dtype=data.dtype)
-    out.data, out.indices, out.indptr = data, indices, indptr
+    """CSR rows of these arrays, without the checks and copies of SciPy's constructor, which take longer than
+    a prediction."""
+    out = copy(NO_ROWS)
+    out.data, out.indices, out.indptr, out._shape = data, indices, indptr, shape
     return out
 
 

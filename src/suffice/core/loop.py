@@ -54,6 +54,7 @@ class Watch:
     data: Any = None  # Partitions: a checkpoint belongs to them
     max_iter: int = 0
     as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
+    report: Callable[[Any], None] | None = None  # called with the progress of each iteration, for `verbose`
     in_order: bool = False  # whether the order of the rows is part of the fit: of its state, or of its steps
 
     def limited(self, max_iter: int) -> Watch:
@@ -73,6 +74,8 @@ class Watch:
             context.call_on_fit_task_begin(estimator=self.estimator)
         while not progress.stopped_because and progress.n_iter < self.max_iter:
             progress = self._iteration(step, progress, context)
+            if self.report is not None:
+                self.report(progress)
             if self.checkpoint is not None:
                 save_value(Checkpoint(fit, progress), self.checkpoint)
         if context is not None:
@@ -85,7 +88,11 @@ class Watch:
         if context is None:
             return _finite(step(progress))
         task = context.subcontext(task_name="iteration")
-        task.call_on_fit_task_begin(estimator=self.estimator)
+        before = progress
+        task.call_on_fit_task_begin(
+            estimator=self.estimator,
+            reconstruction_attributes=(lambda: self._fitted(before)) if before.n_iter else None,
+        )
         progress = _finite(step(progress))
         stop = task.call_on_fit_task_end(
             estimator=self.estimator,

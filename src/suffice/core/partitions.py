@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from .blocks import stack
 from .cost import afford
+from .small import sized_as
 from .statistics import tree_sum
 from .values import nbytes
 
@@ -93,11 +94,12 @@ def by_threads(f: Callable[..., Any], shared: Sequence[Any]) -> bool:
 
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
     """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine."""
-    zero = f(*shared, blocks[0].piece(0, 0, 0))
+    with sized_as(blocks[0]):
+        zero = f(*shared, blocks[0].piece(0, 0, 0))
     if in_any_order(f):
         total = zero
         for block in blocks:
-            with _computing(f, block):
+            with _computing(f, block), sized_as(block):
                 total = f(*shared, block, onto=total)
         return total
     size = nbytes(zero)
@@ -107,7 +109,7 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
 def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
     if not len(block):
         return zero
-    with _computing(f, block):
+    with _computing(f, block), sized_as(block):
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
 
 

@@ -320,10 +320,10 @@ def known_class(name: str) -> type:
 def import_everything() -> None:
     """Import all modules of suffice that define models, so that all their classes are registered.
 
-    Engines and inputs hold rows, never a part of a model; some import Ray, Spark or Dask, which need not be
-    installed.
+    Engines, inputs and displays hold no part of a model; some import Ray, Spark, Dask or matplotlib, which
+    need not be installed.
     """
     package = import_module("suffice")
     for module in pkgutil.walk_packages(package.__path__, "suffice."):
-        if not module.name.startswith(("suffice.engines.", "suffice.inputs.")):
+        if not module.name.startswith(("suffice.engines.", "suffice.inputs.", "suffice.plot.")):
             import_module(module.name)

@@ -27,7 +27,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
-from ..estimator.answers import row_wise
+from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
@@ -40,6 +40,7 @@ from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, 
 RUN_BYTES = 1 << 19
 # Turns at most in which a row of W is found by itself; most need a few dozen.
 SWEEPS = 2000
+EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 
 Each = Callable[..., Iterable[Any]]
@@ -272,6 +273,110 @@ class DivergenceFactors(_Factors):
         return self._updated(X, W, 1e-9, SWEEPS)
 
 
+@dataclass(frozen=True, eq=False)
+class BetaSums(RowFactors):
+    """Updated rows of W, their divergence from X, and the two parts of the update of H."""
+
+    weight: float
+    loss: float
+    size: Annotated[np.ndarray, "(K,)"]  # W' 1
+    square: Annotated[np.ndarray, "(K,)"]  # of the columns of W
+    above: Annotated[np.ndarray, "(D, K)"]  # (X (W H)^(beta - 2))' W
+    below: Annotated[np.ndarray, "(D, K)"]  # ((W H)^(beta - 1))' W
+
+
+@dataclass(frozen=True, eq=False)
+class BetaFactors(_Factors):
+    """The loss is the beta divergence of X from W H. Févotte and Idier 2011, section 4.
+
+    The powers of W H are dense, so CSR rows are made dense, a run at a time.
+    """
+
+    threads_share_blocks: ClassVar[bool] = True
+    beta: float = 0.0
+
+    @property
+    def exponent(self) -> float:
+        """The exponent of an update under which the divergence does not rise."""
+        return 1.0 / (2.0 - self.beta) if self.beta < 1 else 1.0 / (self.beta - 1.0) if self.beta > 2 else 1.0
+
+    def summarize(self, block: Any, each: Each = map) -> BetaSums:
+        K, D = self.H.shape
+        W, above, below, loss = [np.zeros((0, K))], np.zeros((D, K)), np.zeros((D, K)), 0.0
+        for rows, run_above, run_below, run_loss in each(self._improve, self.runs(block)):
+            W.append(rows)
+            above += run_above
+            below += run_below
+            loss += run_loss
+        factors = np.concatenate(W)
+        G = _weighed(factors, block.weight)
+        size, square = G.sum(axis=0), (G * factors).sum(axis=0)
+        return BetaSums(factors, float(block.weight.sum()), loss, size, square, above, below)
+
+    def _improve(self, run: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        X = _dense(run.X)
+        W = self._updated(X, self.rows_of(run))
+        P, G = self._product(W), _weighed(W, run.weight)
+        above, below = (X * P ** (self.beta - 2.0)).T.dot(G), (P ** (self.beta - 1.0)).T.dot(G)
+        return W, above, below, self._divergence(X, P, run.weight)
+
+    def _product(self, W: np.ndarray) -> np.ndarray:
+        return np.maximum(W.dot(self.H), self.least)
+
+    def _updated(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        P = self._product(W)
+        above = (X * P ** (self.beta - 2.0)).dot(self.Ht)
+        below = (P ** (self.beta - 1.0)).dot(self.Ht) + self.of_W.l1 + self.of_W.l2 * W
+        return self._step(W, above, below)
+
+    def _step(self, F: np.ndarray, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+        F = F * np.divide(above, below, out=np.zeros_like(F), where=below > 0) ** self.exponent
+        # Powers of products that are next to nothing overflow.
+        return np.where(F < EPS, 0.0, F) if self.beta < 1 else F
+
+    def _divergence(self, X: np.ndarray, P: np.ndarray, weight: np.ndarray) -> float:
+        b = self.beta
+        if b == 0.0:
+            ratio = X / P
+            each = ratio - np.log(ratio) - 1.0
+        else:
+            each = (X**b - b * X * P ** (b - 1.0) + (b - 1.0) * P**b) / (b * (b - 1.0))
+        return float(weight.dot(each.sum(axis=1)))
+
+    def improved(self, s: BetaSums) -> tuple[Self, float]:
+        below = s.below + self.of_H.l1 + self.of_H.l2 * self.Ht
+        Ht = self._step(self.Ht, s.above, below)
+        return self.replace(W=s.factors, H=np.ascontiguousarray(Ht.T)), 0.0
+
+    def objective(self, s: BetaSums) -> float:
+        return s.loss + self.penalties(s.size, float(s.square.sum()))
+
+    def loss(self, block: Any) -> Loss:
+        W = self.rows_of(block)
+        return Loss(self._divergence(_dense(block.X), self._product(W), block.weight))
+
+    def solved(self, X: Any) -> np.ndarray:
+        X = _dense(X)
+        size = float(self.H.sum()) or 1.0
+        W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
+        for _ in range(SWEEPS):
+            before, W = W, self._updated(X, W)
+            if (np.abs(W - before) <= 1e-9 * np.abs(W).max(initial=0.0)).all():
+                break
+        return W
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if sp.issparse(X) else X
+
+
+def _zeros(block: Any) -> np.ndarray:
+    """How many entries of the rows are zero."""
+    X = block.X
+    entries = X.data if sp.issparse(X) else X
+    return np.array([X.shape[0] * X.shape[1] - np.count_nonzero(entries)], dtype=np.float64)
+
+
 def _weighed(W: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return W if (weight == 1.0).all() else W * weight[:, None]
 
@@ -303,12 +408,11 @@ class Alternation(Progress):
     first: float = 0.0  # how steep the loss was in the first iteration
 
 
-LOSSES: dict[Any, type[SquaredFactors] | type[DivergenceFactors]] = {
-    "frobenius": SquaredFactors,
-    2: SquaredFactors,
-    "kullback-leibler": DivergenceFactors,
-    1: DivergenceFactors,
-}
+LOSSES: dict[float, Callable[..., _Factors]] = {
+    2.0: SquaredFactors,
+    1.0: DivergenceFactors,
+}  # else BetaFactors
+BETA = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
 
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
@@ -328,9 +432,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         components than rows or features.
     solver : str, default='cd'
         'cd' is coordinate descent, 'mu' multiplicative update, 'gradient' projected gradient descent.
-    beta_loss : str or int, default='frobenius'
+    beta_loss : float or str, default='frobenius'
         'frobenius' or 2: half the squared Frobenius norm of X - W H. 'kullback-leibler' or 1: the divergence
-        of X from W H, only with solver 'mu'. 'itakura-saito' is not supported.
+        of X from W H. 'itakura-saito' or 0, and any other number: the beta divergence. All but 'frobenius'
+        are for solver 'mu'. X must not contain zeros if it is 0 or less.
     tol : float, default=1e-4
         Tolerance of the stopping criterion: the projected gradient, relative to that of the first iteration.
         With 'mu': the decrease of the root of the loss over ten iterations, relative to its initial value.
@@ -345,7 +450,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     l1_ratio : float, default=0.0
         Share of the l1 penalty, between 0 and 1. The rest is the l2 penalty.
     verbose : int, default=0
-        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+        Whether to print the error of each iteration.
     shuffle : bool, default=False
         Whether 'cd' updates the coordinates in random order.
     checkpoint : str or path, default=None
@@ -367,9 +472,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
-    model_ : SquaredFactors or DivergenceFactors
+    model_ : SquaredFactors, DivergenceFactors or BetaFactors
         The fitted model: W and H.
-    statistics_ : FactorSums or DivergenceSums
+    statistics_ : FactorSums, DivergenceSums or BetaSums
         The sums of the last pass.
 
     See Also
@@ -392,6 +497,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     References
     ----------
     * Lee and Seung (2001), "Algorithms for non-negative matrix factorization", NIPS 13.
+    * Févotte and Idier (2011), "Algorithms for nonnegative matrix factorization with the beta-divergence",
+      Neural Computation 23.
     * Cichocki and Phan (2009), "Fast local algorithms for large scale nonnegative matrix and tensor
       factorizations", IEICE Transactions on Fundamentals E92-A.
 
@@ -409,6 +516,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """
 
     model_: Annotated[_Factors, "D"]
+    max_iter_advice = "Maximum number of iterations {} reached. Increase it to improve convergence."
+    preserves_dtype = ("components_", "transform")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1, StrOptions({"auto"}), None],
         "init": [StrOptions({"random", "nndsvd", "nndsvda", "nndsvdar", "custom"}), None],
@@ -431,7 +540,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         *,
         init: str | None = None,
         solver: str = "cd",
-        beta_loss: str | int = "frobenius",
+        beta_loss: str | float = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
         random_state: Any = None,
@@ -477,7 +586,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         -------
         self
         """
-        kind = self._kind()
+        beta = self._beta()
+        for factor, name in ((W, "W"), (H, "H")):
+            kind = getattr(factor, "dtype", None)
+            differs = kind in (np.float32, np.float64) and (kind == np.float32) != is_float32(X)
+            if self.init == "custom" and differs and source_of(X).in_memory:
+                raise TypeError(f"{name} should have the same dtype as X. Got {name}.dtype = {kind}.")
         K = self._count(W, H, X)
         data = open_rows(
             self,
@@ -490,17 +604,23 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         K = K or D
         look = data.fold(FirstLook.of)
         must_have_rows(look.weight)
+        if beta <= 0 and data.fold(_zeros)[0]:
+            raise ValueError(
+                "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values "
+                "to X, or use a positive beta_loss."
+            )
         N, mean = int(look.rows.sum()), look.total / look.weight / D
         afford(4 * N * K, f"the {K} numbers that NMF keeps of each of {N} rows", "use fewer components.")
         data = data.map(numbered, look.number, np.cumsum(look.rows) - look.rows)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max)) if self.shuffle else 0
         W, H = self._start(data, look, K, mean, W, H, sample_weight, random)
-        start = kind(
+        start = LOSSES.get(beta, partial(BetaFactors, beta=beta))(
             W, H, RULES[self.solver](), *self._penalties(look.weight), np.arange(K), max(1e-16 * mean, TINY)
         )
         self._publish(self._alternate(data, start, seed))
-        self.reconstruction_err_ = float(np.sqrt(2.0 * max(data.fold(kind.loss, self.model_).loss, 0.0)))
+        error = data.fold(type(self.model_).loss, self.model_).loss
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(error, 0.0)))
         return self
 
     def _alternate(self, data: Partitions, start: Any, seed: int) -> Progress:
@@ -523,7 +643,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             first = state.first or steep
             return Alternation(model, trace, s, self._finished(trace, steep, first), first)
 
-        watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
+        def report(state: Progress) -> None:
+            print(f"Epoch {state.n_iter:02d} reached, error: {np.sqrt(2.0 * max(state.trace[-1], 0.0)):.6f}")
+
+        watch = Watch(self, self.checkpoint, data, report=report if self.verbose else None)
+        watch = watch.limited(self.max_iter)
         return watch.loop(step, Alternation(start))
 
     def _finished(self, trace: tuple[float, ...], steep: float, first: float) -> str:
@@ -536,16 +660,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             settled = False
         return "tolerance" if settled else ""
 
-    def _kind(self) -> type[SquaredFactors] | type[DivergenceFactors]:
-        if self.beta_loss not in LOSSES:
+    def _beta(self) -> float:
+        beta = BETA[self.beta_loss] if isinstance(self.beta_loss, str) else float(self.beta_loss)
+        if beta != 2.0 and self.solver != "mu":
             raise ValueError(
-                f"beta_loss={self.beta_loss!r} is unknown: use 'frobenius' or 'kullback-leibler'; others are "
-                "in sklearn.decomposition.NMF."
-            )
-        kind = LOSSES[self.beta_loss]
-        if kind is DivergenceFactors and self.solver != "mu":
-            raise ValueError(
-                f"beta_loss={self.beta_loss!r} with solver={self.solver!r}: use solver='mu' for it."
+                f"Invalid beta_loss parameter: solver {self.solver!r} does not handle beta_loss = "
+                f"{self.beta_loss!r}: use solver='mu'."
             )
         if self.solver == "mu" and self.init == "nndsvd":
             warnings.warn(
@@ -554,7 +674,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 UserWarning,
                 stacklevel=3,
             )
-        return kind
+        return beta
 
     def _count(self, W: Any, H: Any, X: Any) -> int:
         """The number of components; zero stands for that of the features."""
@@ -591,8 +711,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             raise ValueError(f"W and H are used only with init='custom', but init={self.init!r}.")
         if self.init != "random" and self.init is not None and min(N, D) < K:
             raise ValueError(
-                f"init={self.init!r} needs n_components <= min(n_samples, n_features), but n_components={K}, "
-                f"n_samples={N}, n_features={D}."
+                f"init = {self.init!r} can only be used when n_components <= min(n_samples, n_features), but "
+                f"n_components={K}, n_samples={N}, n_features={D}."
             )
         if self.init == "random" or min(N, D) < K:
             scale = np.sqrt(mean / K)

@@ -144,10 +144,14 @@ def by_singular_axes(
 
 def checked_factor(F: Any, shape: tuple[int, int], name: str) -> np.ndarray:
     F = check_array(F, dtype=np.float64, copy=True, input_name=name)
-    if F.shape != shape:
-        raise ValueError(f"{name} has shape {F.shape}, expected {shape}.")
+    for axis, word in enumerate(("first", "second")):
+        if F.shape[axis] != shape[axis]:
+            raise ValueError(
+                f"Array with wrong {word} dimension passed to NMF (input {name}): got shape {F.shape}, "
+                f"expected {shape}."
+            )
     if (F < 0).any():
-        raise ValueError(f"Negative values in {name}.")
+        raise ValueError(f"Negative values in data passed to NMF (input {name}).")
     if not F.any():
         raise ValueError(f"{name} is full of zeros.")
     return F

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh, qr, svd
 from scipy.special import gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -22,8 +23,8 @@ from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, RealNotInt, StrOptions
 from ..estimator.scores import mean_score
-from ..fitting.linear_algebra import signs
-from ..inputs import read_rows
+from ..fitting.linear_algebra import signs, times
+from ..inputs import map_rows, read_rows
 from ..statistics import Factor, Moments, factor, moments
 
 
@@ -44,11 +45,13 @@ class PrincipalAxes(Model):
         return eps**2 if self.rows else eps
 
     def summarize(self, block: Any) -> Moments | Factor:
-        return (factor if self.rows else moments)(block.X, block.weight)
+        rows = self.rows and not sp.issparse(block.X)  # a factor of sparse rows is as dense as their moments
+        return (factor if rows else moments)(block.X, block.weight)
 
     def estimate(self, s: Moments | Factor) -> Self:
         if not s.weight > 1.0:
             raise ValueError(f"PCA needs at least 2 rows, but n_samples={s.weight:g}.")
+        model = self.replace(rows=isinstance(s, Factor))
         if isinstance(s, Factor):
             _, singular, axes = svd(s.R, full_matrices=False)
             values, axes, spread = singular**2, axes, (s.R**2).sum(axis=0)
@@ -59,9 +62,9 @@ class PrincipalAxes(Model):
                 vectors.T[::-1],
                 np.diag(s.scatter),
             )
-        seen = values > self.rounding * values[0]
+        seen = values > model.rounding * values[0]
         axes, free = axes[: len(values)][seen], s.weight - 1.0
-        return self.replace(
+        return model.replace(
             mean=s.mean,
             axes=axes * signs(axes)[:, None],
             variance=values[seen] / free,
@@ -85,6 +88,10 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
     return axes[:most]
 
 
+def _centred(X: Any, mean: np.ndarray) -> np.ndarray:
+    return (X.toarray() if sp.issparse(X) else X) - mean
+
+
 def _padded(values: np.ndarray, most: int) -> np.ndarray:
     return np.concatenate([values[:most], np.zeros(max(0, most - len(values)))])
 
@@ -103,8 +110,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         Whether to scale the transformed data to unit variance.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default='auto'
         'covariance_eigh' sums moments. 'full' sums triangular factors (TSQR), which is more accurate and
-        slower. 'auto' is 'covariance_eigh' for up to a thousand features. 'arpack' and 'randomized' are
-        accepted, and give the exact solution of 'auto'.
+        slower. 'auto' is 'covariance_eigh' for sparse rows, and for up to a thousand features. 'arpack' and
+        'randomized' give the exact solution of 'auto'; as in scikit-learn, 'arpack' has at most
+        min(n_samples, n_features) - 1 components. Sparse rows are refused by 'full' and 'randomized'.
     tol : float, default=0.0
         Ignored: the fit does not iterate.
     iterated_power : int or 'auto', default='auto'
@@ -172,6 +180,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[PrincipalAxes, "D"]
+    preserves_dtype: ClassVar[tuple[str, ...]] = (
+        *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_"),
+        *("noise_variance_", "transform"),
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_0, Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"mle"}), None],
         "copy": ["boolean"],
@@ -228,6 +240,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         self.n_features_in_ = D
         return self._publish(self._start(None), Moments(weight, mean, covariance * (weight - 1.0)))
 
+    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        if sp.issparse(X) and self.svd_solver in ("full", "randomized"):
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
+                f'"{self.svd_solver}" was passed. See TruncatedSVD for a possible alternative.'
+            )
+        super()._open(X, y, sample_weight, classes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
+        return tags
+
     def _start(self, data: Partitions | None, classes: Any = None) -> PrincipalAxes:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use TruncatedSVD, which does not centre.")
@@ -256,21 +281,28 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     def _count(self, model: PrincipalAxes, weight: float) -> int:
         requested, most = self.n_components, min(int(np.ceil(weight)), len(model.mean))
+        solver = "full" if self.svd_solver == "auto" else self.svd_solver
+        truncated = solver in ("arpack", "randomized")
         if requested is None:
-            return most
+            return most - (solver == "arpack" and most > 1)
         if isinstance(requested, str):
-            if requested != "mle":
-                raise ValueError(f"n_components={requested!r} is unknown: use a number, 'mle' or None.")
+            if truncated:
+                raise ValueError(f"n_components={requested!r} cannot be a string with svd_solver={solver!r}.")
             if weight < len(model.mean):
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features.")
             return _minka(_padded(model.variance, len(model.mean)), weight, model.rounding)
         if 0 < requested < 1:
-            share = np.cumsum(model.variance) / model.spread.sum()
+            share = np.cumsum(model.variance / model.spread.sum())
             return min(int(np.searchsorted(share, requested, side="right")) + 1, most)
-        if not 0 <= requested <= most or int(requested) != requested:
+        if not truncated <= requested <= most:
             raise ValueError(
-                f"n_components={requested} must be an integer between 0 and min(n_samples, "
-                f"n_features)={most}, or a fraction between 0 and 1."
+                f"n_components={requested} must be between {int(truncated)} and min(n_samples, "
+                f"n_features)={most} with svd_solver={solver!r}, or a fraction between 0 and 1."
+            )
+        if solver == "arpack" and requested == most:
+            raise ValueError(
+                f"n_components={requested} must be strictly less than min(n_samples, n_features)={most} with "
+                f"svd_solver='arpack': use 'auto' for all components."
             )
         return int(requested)
 
@@ -284,8 +316,15 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        scores = (read_rows(self, X) - self.mean_) @ self.components_.T
+        scores = self._project(read_rows(self, X))
         return scores / self._scale() if self.whiten else scores
+
+    def _project(self, X: Any) -> np.ndarray:
+        """(X - mean) V, from X V if the rows are sparse."""
+        if not sp.issparse(X):
+            return (X - self.mean_) @ self.components_.T
+        axes = np.ascontiguousarray(self.components_.T, dtype=np.float64)
+        return map_rows(lambda rows: times(rows, axes), X) - self.mean_ @ axes
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Map projections back to the space of the rows."""
@@ -295,9 +334,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     def reconstruction_error(self, X: Any, sample_weight: Any = None) -> float:
         """Mean squared distance between rows and their reconstructions."""
-        Y = read_rows(self, X) - self.mean_
-        rest = Y - (Y @ self.components_.T) @ self.components_
-        return float(np.average((rest**2).sum(axis=1), weights=sample_weight))
+
+        def squares(rows: Any) -> np.ndarray:
+            Y = _centred(rows, self.mean_)
+            return ((Y - (Y @ self.components_.T) @ self.components_) ** 2).sum(axis=1)
+
+        return float(np.average(map_rows(squares, read_rows(self, X)), weights=sample_weight))
 
     def get_covariance(self) -> np.ndarray:
         """Covariance of the rows under probabilistic PCA."""
@@ -323,18 +365,22 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        Y = read_rows(self, X) - self.mean_
+        X = read_rows(self, X)
         precision = self.get_precision()
         _, log_det = np.linalg.slogdet(precision)
-        D = len(self.mean_)
-        return 0.5 * (log_det - D * np.log(2.0 * np.pi) - ((Y @ precision) * Y).sum(axis=1))
+
+        def squares(rows: Any) -> np.ndarray:
+            Y = _centred(rows, self.mean_)
+            return ((Y @ precision) * Y).sum(axis=1)
+
+        return 0.5 * (log_det - len(precision) * np.log(2.0 * np.pi) - map_rows(squares, X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Mean log-likelihood of the rows under probabilistic PCA."""
         return mean_score(self, X, sample_weight)
 
     def _scale(self) -> np.ndarray:
-        return np.maximum(np.sqrt(self.explained_variance_), np.finfo(np.float64).eps)
+        return np.maximum(np.sqrt(self.explained_variance_), float(np.finfo(np.float64).eps))
 
     @property
     def _n_features_out(self) -> int:

@@ -114,16 +114,7 @@ class Spread(Statistics):
     @classmethod
     def of(cls, axes: np.ndarray, block: Any) -> Spread:
         X, weight = block.X, block.weight
-        return cls(moments(times(X, axes), weight), _by_feature(X, weight))
-
-
-def _by_feature(X: Any, weight: np.ndarray) -> Moments:
-    if not sp.issparse(X):
-        return moments(X, weight, "diagonal")
-    total = float(weight.sum())
-    mean = X.T.dot(weight) / (total or 1.0)
-    square = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape).T.dot(weight)
-    return Moments(np.full(X.shape[1], total), mean, np.maximum(square - total * mean**2, 0.0))
+        return cls(moments(times(X, axes), weight), moments(X, weight, "diagonal"))
 
 
 def _orthonormal(A: np.ndarray) -> np.ndarray:
@@ -233,6 +224,9 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     """
 
     model_: Annotated[SingularAxes, "D"]
+    preserves_dtype = (
+        *("components_", "singular_values_", "explained_variance_", "explained_variance_ratio_", "transform"),
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1],
         "algorithm": [StrOptions(set(ALGORITHMS))],

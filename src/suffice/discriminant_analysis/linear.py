@@ -7,6 +7,7 @@ covariance matrix", 2004.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
 from ..fitting.linear_algebra import signs
@@ -37,13 +39,29 @@ class Discriminant(GenerativeClassifier):
 
     def _prior(self, K: int) -> Any:
         if self.covariance_estimator is not None:
-            raise ValueError(
-                "covariance_estimator is not supported, because it needs all rows of a class at once: "
-                "use shrinkage='auto' or a number."
-            )
+            if self.solver == "svd":
+                raise ValueError(
+                    "covariance_estimator is not supported with solver='svd' (covariance estimator is not "
+                    "supported with svd solver): use solver='eigen'."
+                )
+            if self.shrinkage:
+                raise ValueError(
+                    "covariance_estimator and shrinkage parameters are not None. Only one of the two can be "
+                    "set."
+                )
         if self.shrinkage is not None and self.solver == "svd":
-            raise ValueError("shrinkage is not supported with solver='svd': use solver='eigen'.")
-        return self.priors
+            raise NotImplementedError("shrinkage is not supported with solver='svd': use solver='eigen'.")
+        if self.priors is None:
+            return None
+        priors = np.array(self.priors, dtype=np.float64)
+        if (priors < 0).any():
+            raise ValueError(f"priors must be non-negative; got {priors.tolist()}.")
+        if not np.isclose(priors.sum(), 1.0):
+            warnings.warn("The priors do not sum to 1. Renormalizing.", UserWarning, stacklevel=2)
+        return priors / (priors.sum() or 1.0)
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee(gathers=self.covariance_estimator is not None)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight)
@@ -51,17 +69,36 @@ class Discriminant(GenerativeClassifier):
         s = data.fold(Labelled.summarize, start)
         if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
             self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
+        elif self.covariance_estimator is not None:
+            self._estimates = self._estimated(start, data)
         self._publish(start, s)
+
+    def _estimated(self, start: Labelled, data: Partitions) -> np.ndarray:
+        """Covariances of the classes by `covariance_estimator`, and last that of all rows: (K + 1, D, D)."""
+        rows = data.gather("use shrinkage, which does not need all rows of a class at once.")
+        if (rows.weight != 1.0).any():
+            raise ValueError("covariance_estimator takes rows without weights: use shrinkage, or drop them.")
+        codes = start.codes(rows.y)
+        covariances = []
+        for X in (*(rows.X[codes == k] for k in range(len(start.classes))), rows.X):
+            self.covariance_estimator.fit(X)
+            if not hasattr(self.covariance_estimator, "covariance_"):
+                name = type(self.covariance_estimator).__name__
+                raise ValueError(
+                    f"{name} does not have a covariance_ attribute: use one of sklearn.covariance."
+                )
+            covariances.append(np.atleast_2d(self.covariance_estimator.covariance_))
+        return np.stack(covariances)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
         All classes. Required in the first call if its rows do not contain all of them.
         """
-        if self.shrinkage == "auto":
+        if self.shrinkage == "auto" or self.covariance_estimator is not None:
             raise ValueError(
-                "partial_fit does not support shrinkage='auto', which reads the data "
-                "twice: pass shrinkage as a number, or call fit."
+                "partial_fit does not support shrinkage='auto', which reads the data twice, or "
+                "covariance_estimator, which needs all rows: pass shrinkage as a number, or call fit."
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
@@ -72,6 +109,8 @@ class Discriminant(GenerativeClassifier):
 
     def _class_covariances(self, s: Any) -> np.ndarray:
         """Maximum likelihood covariances, with shrinkage, (K, D, D)."""
+        if self.covariance_estimator is not None:
+            return self._estimates[:-1]
         covariances, shrinkage = s.component.variance, self.shrinkage
         if shrinkage is None:
             return covariances
@@ -169,8 +208,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Whether to compute `covariance_` with solver 'svd'. The others always do.
     tol : float, default=1e-4
         Threshold of 'svd': directions in which standardized rows have a smaller singular value are dropped.
-    covariance_estimator : None
-        Not supported: it needs all rows of a class at once.
+    covariance_estimator : estimator, default=None
+        Estimates the covariances by `fit` and `covariance_`, as those of sklearn.covariance do, instead of
+        `shrinkage`. All rows of a class are then gathered in memory. Not for solver 'svd'.
 
     Attributes
     ----------
@@ -227,10 +267,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     array([1])
     """
 
+    preserves_dtype = (
+        *("coef_", "intercept_", "means_", "xbar_", "scalings_", "covariance_", "explained_variance_ratio_"),
+        *("transform", "decision_function"),
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), SHARE, None],
-        "priors": [Numbers(0), None],
+        "priors": [Numbers(), None],
         "n_components": [AT_LEAST_1, None],
         "store_covariance": ["boolean"],
         "tol": [NON_NEGATIVE],
@@ -258,7 +302,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _family(self, data: Partitions, K: int) -> Gaussian:
         # Classes that do not count as often as they occur, or shrink apart, are summed apart.
         stored = self.solver != "svd" or self.store_covariance
-        apart = stored and (self.priors is not None or self.shrinkage == "auto")
+        fitted_apart = self.shrinkage == "auto" or self.covariance_estimator is not None
+        apart = stored and (self.priors is not None or fitted_apart)
         return (FullGaussian if apart else TiedGaussian).start(K, self.n_features_in_)
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
@@ -266,7 +311,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         most = min(K - 1, D)
         count = most if self.n_components is None else self.n_components
         if count > most:
-            raise ValueError(f"n_components={count} cannot be above min(n_features, n_classes - 1)={most}.")
+            raise ValueError(
+                f"n_components cannot be larger than min(n_features, n_classes - 1)={most}; got {count}."
+            )
         _must_differ_within_classes(s)
         self._max_components = count
         fitted = {"classes_": model.classes, "priors_": model.prior, "means_": s.component.mean}
@@ -292,7 +339,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         delta = means - share @ means
         total = s.component.variance if s.component.pooled else np.tensordot(share, s.component.variance, 1)
         total = total + (delta * share[:, None]).T @ delta
-        if self.shrinkage == "auto":
+        if self.covariance_estimator is not None:
+            total = self._estimates[-1]
+        elif self.shrinkage == "auto":
             total = _ledoit_wolf(total, s.weight.sum(), self._fourth_moments[-1])
         else:
             total = _shrunk(total, self.shrinkage or 0.0)
@@ -355,7 +404,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         if self.solver == "lsqr":
-            raise NotImplementedError("transform is not defined for solver='lsqr': use 'svd' or 'eigen'.")
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         X = read_rows(self, X)
         if self.solver == "svd":
             X = X - self.xbar_

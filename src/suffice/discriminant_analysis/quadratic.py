@@ -35,8 +35,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         Whether to compute `covariance_`.
     tol : float, default=1e-4
         Threshold of the rank: a covariance with a smaller eigenvalue is refused.
-    covariance_estimator : None
-        Not supported: it needs all rows of a class at once.
+    covariance_estimator : estimator, default=None
+        Estimates the covariances by `fit` and `covariance_`, as those of sklearn.covariance do, instead of
+        `shrinkage`. All rows of a class are then gathered in memory. Only for solver 'eigen'.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), SHARE, None],
-        "priors": [Numbers(0), None],
+        "priors": [Numbers(), None],
         "reg_param": [SHARE],
         "store_covariance": ["boolean"],
         "tol": [NON_NEGATIVE],
@@ -128,8 +129,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             if (values <= self.tol).any():
                 name = "reg_param" if self.solver == "svd" else "shrinkage"
                 raise LinAlgError(
-                    f"The covariance matrix of class {c} is not full rank: it has {n:g} samples of "
-                    f"{len(C)} features. Raise `{name}`."
+                    f"The covariance matrix of class {c} is not full rank. When using "
+                    f"`solver={self.solver!r}` with {n:g} samples of {len(C)} features, raise `{name}`."
                 )
             scalings.append(values)
             rotations.append(vectors * signs(vectors.T))

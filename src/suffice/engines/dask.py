@@ -30,6 +30,7 @@ from distributed.scheduler import heartbeat_interval
 from ..core.blas import one_blas_thread
 from ..core.blocks import power_of_two
 from ..core.partitions import Partitions, fold_blocks
+from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import Value
 from .local import LocalPartitions, on_driver
@@ -74,12 +75,12 @@ class DaskPartitions(Partitions):
         client = self.client
         call = _sent(client, len(self.runs), f, shared)
         tasks = client.map(_fold, [call] * len(self.runs), self.runs, pure=False)
-        with explain_killed_workers():
+        with explain_killed_workers(), one_pass(f, self, "tasks", len(self.runs)) as count:
             sums = _ended(client, tasks, self.length, lambda n: (_fold, call, self.runs[n]))
             del tasks
             first = next(sums)
             size = client.nbytes([first.key], summary=False)[first.key]
-            terms = chain([first], sums)
+            terms = counted(count, chain([first], sums))
             del first  # what is let go of is freed when added
             if len(self.runs) * size > HOME_BYTES:
                 total = tree_sum(terms, add=partial(client.submit, add, pure=False))

@@ -12,11 +12,15 @@ import numpy as np
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
+from ..core.progress import one_pass
+from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from .disk_sums import add_by_key
 from .shards import Shards, SumsByKey, shard_starts, sums_by_key
 from .stores import OnDisk
 from .threads import in_order
+
+ONE_PIECE = 64  # rows that are one piece, whatever they are
 
 
 @dataclass(frozen=True)
@@ -32,32 +36,44 @@ class LocalPartitions(Partitions):
 
     def map(self, f: Callable[..., Any], *shared: object) -> LocalPartitions:
         if isinstance(self.blocks, tuple):
-            return LocalPartitions(tuple(in_order(lambda b: f(*shared, b), self.blocks)))
+            with one_pass(f, self.blocks) as count:
+                return LocalPartitions(
+                    tuple(in_order(lambda block: f(*shared, self._stepped(block, count)), self.blocks))
+                )
         return replace(self, steps=(*self.steps, (f, shared)))
 
     @one_blas_thread
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        if isinstance(self.blocks, tuple):
-            if in_any_order(f):
-                return fold_blocks(f, shared, self.blocks)
-            if len(self.blocks) == 1 and by_threads(f, shared):
-                return fold_blocks(partial(f, each=in_order), shared, self.blocks)
-        return tree_sum(in_order(lambda block: fold_blocks(f, shared, [self._stepped(block)]), self.blocks))
+        with one_pass(f, self.blocks) as count:
+            if isinstance(self.blocks, tuple):
+                if in_any_order(f):
+                    return fold_blocks(f, shared, self.blocks)
+                if len(self.blocks) == 1 and by_threads(f, shared):
+                    return fold_blocks(partial(f, each=in_order), shared, self.blocks)
+
+            def task(block: Any) -> Any:
+                return fold_blocks(f, shared, [self._stepped(block, count)])
+
+            return tree_sum(in_order(task, self.blocks))
 
     def gather(self, instead: str) -> Any:
         return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         def task(block: Any) -> Any:
-            return sums_by_key(f, shared, [self._stepped(block)], n_keys)
+            return sums_by_key(f, shared, [self._stepped(block, count)], n_keys)
 
-        return _shards(in_order(task, self.blocks), n_keys, shards)
+        with one_pass(f, self.blocks) as count:
+            return _shards(in_order(task, self.blocks), n_keys, shards)
 
     def batches(self) -> Iterator[Any]:
-        return in_order(self._stepped, self.blocks)
+        with one_pass(self.batches, self.blocks) as count:
+            yield from in_order(lambda block: self._stepped(block, count), self.blocks)
 
-    def _stepped(self, block: Any) -> Any:
-        return after_steps(self.steps, block)
+    def _stepped(self, block: Any, count: Callable[[int], None]) -> Any:
+        block = after_steps(self.steps, block)
+        count(len(block) if hasattr(block, "__len__") else 1)
+        return block
 
     def block(self, number: int) -> Any:
         return self.blocks[number]  # type: ignore[index]
@@ -115,10 +131,11 @@ class StoredPartitions(LocalPartitions):
 
         def task(numbered: tuple[int, Callable[[], Any]]) -> None:
             number, read = numbered
-            store.put(number, f(*shared, read()))
+            store.put(number, f(*shared, self._stepped(read, count)))
 
-        for _ in in_order(task, enumerate(self.blocks)):
-            pass
+        with one_pass(f, self.blocks) as count:
+            for _ in in_order(task, enumerate(self.blocks)):
+                pass
         return StoredPartitions(store)
 
 
@@ -150,8 +167,13 @@ def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
 
 def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
     """f of the examples of a block in memory, in threads and in pieces, concatenated."""
+    if block.X.shape[0] <= ONE_PIECE:
+        with one_blas_thread, one_pass(f, block) as count:
+            count(len(block))
+            return f(block.piece(0, len(block), 0))
 
     def of_part(part: Block) -> np.ndarray:
         return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])
 
-    return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))
+    with sized_as(block):
+        return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))

@@ -17,6 +17,7 @@ from ray.exceptions import RayTaskError
 from ..core.blas import one_blas_thread
 from ..core.blocks import power_of_two
 from ..core.partitions import Partitions, fold_blocks
+from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import nbytes
 from .patience import blocks_of, in_order
@@ -55,10 +56,10 @@ class RayPartitions(Partitions):
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         call = ray.put((f, shared))
         sums = ended_in_order([partial(_fold.remote, call, run) for run in self.runs], self.length)
-        with errors_as_raised():
+        with errors_as_raised(), one_pass(f, self, "tasks", len(self.runs)) as count:
             first = next(sums, None)
             size = 0 if first is None else len(self.runs) * nbytes(ray.get(first))
-            terms = chain([] if first is None else [first], sums)
+            terms = counted(count, chain([] if first is None else [first], sums))
             del first  # what is let go of is freed when added
             if size > HOME_BYTES:
                 total = tree_sum(terms, add=_add.remote)

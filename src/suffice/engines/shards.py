@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..core.blocks import PIECE_BYTES, power_of_two
 from ..core.partitions import Partitions, in_block
+from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from ..core.values import Value
 
@@ -40,9 +41,12 @@ class Shard(Value):
     def piece(self, start: int, stop: int, number: int) -> Shard:
         return Shard(self.start + start, self.values[start:stop], (*self.index, number))
 
+    @property
+    def row_bytes(self) -> int:
+        return max(8, self.values.nbytes // max(1, len(self)))
+
     def pieces(self, statistic_bytes: int) -> Iterator[Shard]:
-        row = max(8, self.values.nbytes // max(1, len(self)))
-        size = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / row, 64)
+        size = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / self.row_bytes, 64)
         for number, start in enumerate(range(0, len(self), size)):
             yield self.piece(start, min(start + size, len(self)), number)
 
@@ -208,7 +212,7 @@ def sums_by_key(
 
 
 def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: int) -> SumsByKey:
-    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
+    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"), sized_as(block):
         pieces = block.pieces(0) if len(block) else [block.piece(0, 0, 0)]
         return tree_sum(
             SumsByKey.of(keys, values, n_keys)

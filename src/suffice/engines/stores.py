@@ -103,8 +103,9 @@ STORES: dict[str, Callable[[], Any]] = {"memory": InMemory, "disk": OnDisk}
 
 
 def _size(block: Block) -> int:
-    arrays = [part for part in block.__getstate__().values() if isinstance(part, np.ndarray)]
-    return sum(part.size * OBJECT_BYTES if part.dtype == object else part.nbytes for part in arrays)
+    parts = [part for part in block.__getstate__().values() if hasattr(part, "nbytes")]
+    strings = [part for part in parts if isinstance(part, np.ndarray) and part.dtype == object]
+    return sum(part.nbytes for part in parts) + sum(part.size * (OBJECT_BYTES - 8) for part in strings)
 
 
 def _up(number: int, multiple: int) -> int:

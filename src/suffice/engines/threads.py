@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 from ..core.blas import one_blas_thread
@@ -52,7 +52,7 @@ def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
         flying: deque[Future[Any]] = deque()
         try:
             for block in blocks:
-                flying.append(pool.submit(f, block))
+                flying.append(pool.submit(copy_context().run, f, block))
                 if len(flying) > n:
                     yield flying.popleft().result()
             while flying:

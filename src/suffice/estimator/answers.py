@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.extras import required
 from ..inputs.containers import source_of
 from ..inputs.readers import DenseColumns
 from ..inputs.sequences import runs
@@ -61,7 +62,9 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
         if source.in_memory:
             if to is not None:
                 raise TypeError(f"to={to!r} requires a scan, and these rows are in memory: leave to out.")
-            return method(self, X, *args, **more)
+            values = method(self, X, *args, **more)
+            single = method.__name__ in getattr(self, "preserves_dtype", ()) and is_float32(X)
+            return as_float32(values) if single else values
         check_is_fitted(self)
         if any(part is not None for part in (*args, *more.values())):
             raise ValueError(
@@ -79,6 +82,20 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
+def is_float32(X: Any) -> bool:
+    """Whether the numbers of an array, a sparse matrix or a DataFrame are all float32."""
+    if hasattr(X, "dtype"):
+        return X.dtype == np.float32
+    return hasattr(X, "columns") and {str(kind).lower() for kind in getattr(X, "dtypes", ())} == {"float32"}
+
+
+def as_float32(values: Any) -> Any:
+    """The numbers as float32: of an array or a sparse matrix, of each of a list, or one number."""
+    if isinstance(values, list):
+        return [as_float32(value) for value in values]
+    return values.astype(np.float32) if hasattr(values, "astype") else np.float32(values)
+
+
 @dataclass(frozen=True)
 class Request:
     """A method and its estimator, as they are sent to the rows."""
@@ -92,6 +109,10 @@ class Request:
         answer = getattr(self.estimator, self.method)
         if self.columns is None:
             return np.asarray(answer(table))
+        if self.columns.selection is not None:
+            selected = self.columns.selection.rows(table)
+            request = replace(self, columns=replace(self.columns, selection=None))
+            return request(selected) if selected.num_rows else request(table.slice(0, 1))[:0]
         part = table.select(self.columns.names())
         if self.columns.sequence is not None or not isinstance(self.columns.reader, DenseColumns):
             part = Table(part, self.columns.reader, None, None, self.columns.sequence, self.columns.order)
@@ -106,9 +127,11 @@ class Request:
     def beside(self, table: Any) -> Any:
         """The Arrow table with the result in new columns. For a result per sequence, the ids and the
         result."""
-        import pyarrow as pa
+        pa = required("pyarrow", "parquet")
 
         answer = self.named(table)
+        if self.columns is not None and self.columns.selection is not None:
+            table = self.columns.selection.rows(table)
         if self.of_sequences:
             assert self.columns is not None and self.columns.sequence is not None
             ids = table.column(self.columns.sequence)

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -16,15 +17,18 @@ from ..core.blas import one_blas_thread
 from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.progress import shown
 from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
-from .answers import ANSWERS, nameless
+from ..inputs.readers import Reader, Transformed
+from .answers import ANSWERS, as_float32, is_float32, nameless
 from .guarantees import Guarantee
+from .keywords import advised
 from .parameters import check_parameters
 from .storing import Storable
 
 FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
-COMPUTATIONS = {*FITS, *ANSWERS, "inverse_transform", "sample", "score"}
+COMPUTATIONS = {*FITS, *ANSWERS, "decode", "inverse_transform", "sample", "score"}
 
 
 class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
@@ -34,6 +38,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
+    # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
+    preserves_dtype: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -42,7 +48,15 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
                 setattr(cls, name, _checked(vars(cls)[name]))
         for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
             if callable(vars(cls)[name]):
-                setattr(cls, name, one_blas_thread(vars(cls)[name]))
+                setattr(cls, name, one_blas_thread(shown(advised(vars(cls)[name]))))
+        if "__init__" in vars(cls):
+            cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if tags.transformer_tags is not None and "transform" in self.preserves_dtype:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def __sklearn_clone__(self) -> Self:
         clone = super().__sklearn_clone__()
@@ -53,10 +67,15 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """The transformer of the rows of blocks (`transform_rows`), and its number of output features."""
         return nameless(self), len(self.get_feature_names_out())
 
+    def _transformed_reader(self, reader: Reader) -> Reader:
+        """The reader of transformed rows."""
+        return Transformed(reader, *self._row_transformer())
+
     def transform_rows(self, X: Any) -> Any:
         """Transform the rows of a block."""
         if not X.shape[0]:  # a row tells what an answer is like
-            return self.transform(np.ones((1, X.shape[1])))[:0]
+            row = np.ones((1, X.shape[1]), X.dtype)
+            return self.transform(sp.csr_array(row) if sp.issparse(X) else row)[:0]
         return self.transform(X)
 
     def _guarantee(self) -> Guarantee:
@@ -75,7 +94,14 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
     def checked(self: Any, *args: Any, **more: Any) -> Any:
         check_parameters(self)
         try:
-            return fit(self, *args, **more)
+            answer = fit(self, *args, **more)
+            if self.preserves_dtype and is_float32(args[0] if args else more.get("X")):
+                for name in self.preserves_dtype:
+                    if name in vars(self):
+                        setattr(self, name, as_float32(vars(self)[name]))
+                if fit.__name__ == "fit_transform" and isinstance(answer, np.ndarray):
+                    answer = as_float32(answer)
+            return answer
         except Exception as error:
             notes, note = getattr(error, "__notes__", ()), f"In the fit of {type(self).__name__}."
             if notes and note not in notes:
@@ -103,6 +129,9 @@ ADVICE = {
 class Iterative(Estimator):
     """Base class of estimators fitted by iterations."""
 
+    # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
+    max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."
+
     def _fitted(self, model: Any) -> dict[str, Any]:
         """The fitted attributes, from the model."""
         raise NotImplementedError
@@ -116,14 +145,16 @@ class Iterative(Estimator):
         self.converged_ = progress.converged
         self.stopped_because_ = progress.stopped_because
         if not progress.converged and progress.stopped_because != "callback":
-            warnings.warn(
-                f"{type(self).__name__} did not converge: it stopped after {progress.n_iter} "
-                f"iterations because of {progress.stopped_because}. "
-                f"{ADVICE.get(progress.stopped_because, 'Raise max_iter or tol, and look at trace_.')}",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warnings.warn(self._unconverged(progress), ConvergenceWarning, stacklevel=4)
         return self
+
+    def _unconverged(self, progress: Progress) -> str:
+        """The warning if the fit did not converge."""
+        return (
+            f"{type(self).__name__} did not converge: it stopped after {progress.n_iter} "
+            f"iterations because of {progress.stopped_because}. "
+            f"{ADVICE.get(progress.stopped_because, self.max_iter_advice.format(progress.n_iter))}"
+        )
 
 
 class OnePass(Estimator):
@@ -189,6 +220,8 @@ class OnePass(Estimator):
         data = open_rows(self, X, y, sample_weight, reset=False, block_rows=self._block_rows)
         known: Any = getattr(self.model_, "classes", None)
         if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(f"classes={classes!r} are not the classes of the first call: {known.tolist()}.")
+            raise ValueError(
+                f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
+            )
         start = self._start(data, known)
         return self._publish(start, self.statistics_ + self._summary(start, data))

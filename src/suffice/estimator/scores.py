@@ -17,6 +17,20 @@ from ..inputs import open_rows
 from ..statistics import Moments, moments
 
 
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """exp(score) of each row, divided by their sum."""
+    share = np.exp(scores - scores.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    return share
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    """The logarithm of `softmax`."""
+    scores = scores - scores.max(axis=1, keepdims=True)
+    scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return scores
+
+
 def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
     """The sum of `score_samples` over the rows, and their weight."""
     check_is_fitted(estimator)
@@ -61,6 +75,7 @@ class Classifier(ClassifierMixin):
 def _right(estimator: Any, rows: Any) -> np.ndarray:
     """Weight of the correctly classified rows, and of all."""
     right = rows.y == estimator.predict(rows.X) if len(rows) else np.zeros(0, bool)
+    right = right.all(axis=1) if right.ndim == 2 else right  # all labels of a row
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
 
 
@@ -80,7 +95,7 @@ class Regressor(RegressorMixin):
             Weights of the rows.
         """
         check_is_fitted(self)
-        sums = open_rows(self, X, y, sample_weight, reset=False).fold(_residuals, nameless(self))
+        sums = open_rows(self, X, y, sample_weight, reset=False).fold(residuals, nameless(self))
         if sums.rows < 2:
             warnings.warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
@@ -98,8 +113,10 @@ class Residuals(Statistics):
     squares: Annotated[np.ndarray, "(T,)"]
 
 
-def _residuals(estimator: Any, rows: Any) -> Residuals:
+def residuals(estimator: Any, rows: Any) -> Residuals:
+    """Residuals of the predictions of an estimator; without one, the features are the predictions."""
     y = (rows.y[:, None] if rows.y.ndim == 1 else rows.y).astype(np.float64)
-    rest = y - (estimator.predict(rows.X).reshape(y.shape) if len(rows) else y)
+    predicted = rows.X if estimator is None else estimator.predict(rows.X) if len(rows) else y
+    rest = y - predicted.reshape(y.shape)
     target = moments(y, rows.weight, "diagonal")
     return Residuals(float(len(rows)), target, rows.weight.dot(rest**2))

@@ -17,6 +17,13 @@ class Storable:
 
     known: ClassVar[dict[str, type]] = {}  # by their names in files; `load` makes no others
 
+    # The link of scikit-learn's HTML representation: to the page of the class in the reference.
+    _doc_link_module = "suffice"
+    _doc_link_template = "https://suffice.readthedocs.io/en/latest/reference/generated/{name}.html"
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        return {"name": stored_name(type(self))}
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Storable.known[stored_name(cls)] = cls
@@ -27,6 +34,10 @@ class Storable:
         Read it with `suffice.load`. The file contains JSON and arrays, and no code.
         """
         save(self, path)
+
+    def _stored_params(self) -> dict[str, Any]:
+        """The parameters to store."""
+        return self.get_params(deep=False)  # type: ignore[attr-defined]
 
     def _fitted_state(self) -> dict[str, Any]:
         """The fitted attributes to store."""
@@ -50,12 +61,8 @@ class StoredEstimator(Value):
 
     @classmethod
     def of(cls, estimator: Any) -> StoredEstimator:
-        params, fitted = estimator.get_params(deep=False), estimator._fitted_state()
-        return cls(stored_name(type(estimator)), this_version(), cls._nested(params), cls._nested(fitted))
-
-    @classmethod
-    def _nested(cls, values: dict[str, Any]) -> dict[str, Any]:
-        return {k: cls.of(v) if isinstance(v, Storable) else v for k, v in values.items()}
+        params, fitted = estimator._stored_params(), estimator._fitted_state()
+        return cls(stored_name(type(estimator)), this_version(), _nested(params), _nested(fitted))
 
     def estimator_of(self) -> Any:
         """The estimator. Nested estimators are stored in the same way."""
@@ -71,11 +78,7 @@ class StoredEstimator(Value):
         known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
         if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
             raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
-        params, fitted = (
-            {k: v.estimator_of() if isinstance(v, StoredEstimator) else v for k, v in part.items()}
-            for part in (self.params, self.fitted)
-        )
-        return cls(**params)._restore(fitted)
+        return cls(**_restored(self.params))._restore(_restored(self.fitted))
 
 
 @dataclass(frozen=True)
@@ -83,13 +86,42 @@ class StoredPipeline(Value):
     """A scikit-learn pipeline in a file."""
 
     names: tuple[str, ...]
-    steps: tuple[StoredEstimator, ...]
+    steps: tuple[Any, ...]  # of StoredEstimator
+
+    @classmethod
+    def of(cls, pipeline: Pipeline) -> StoredPipeline:
+        steps = [step for _, step in pipeline.steps]
+        if others := [type(step).__name__ for step in steps if not isinstance(step, Storable | Pipeline)]:
+            raise _foreign(", ".join(others))
+        return cls(tuple(name for name, _ in pipeline.steps), tuple(_nested(steps)))
 
     def estimator_of(self) -> Pipeline:
-        steps = [step.estimator_of() if isinstance(step, StoredEstimator) else step for step in self.steps]
-        if len(self.names) != len(steps) or not all(isinstance(step, Storable) for step in steps):
+        steps = _restored(self.steps)
+        if len(self.names) != len(steps) or not all(isinstance(step, Storable | Pipeline) for step in steps):
             raise StorageError("the steps of the pipeline are not estimators, each with a name.")
         return Pipeline(list(zip(self.names, steps, strict=True)))
+
+
+def _nested(value: Any) -> Any:
+    """The same value, with estimators in lists, tuples and dicts as they are stored."""
+    if isinstance(value, Storable):
+        return StoredEstimator.of(value)
+    if isinstance(value, Pipeline):
+        return StoredPipeline.of(value)
+    if hasattr(value, "fit") and not isinstance(value, type):
+        raise _foreign(type(value).__name__)
+    if isinstance(value, dict):
+        return {k: _nested(v) for k, v in value.items()}
+    return type(value)(map(_nested, value)) if type(value) in (list, tuple) else value
+
+
+def _restored(value: Any) -> Any:
+    """The same value, with the stored estimators in lists, tuples and dicts."""
+    if isinstance(value, StoredEstimator | StoredPipeline):
+        return value.estimator_of()
+    if isinstance(value, dict):
+        return {k: _restored(v) for k, v in value.items()}
+    return type(value)(map(_restored, value)) if type(value) in (list, tuple) else value
 
 
 def save(estimator: Any, path: Any) -> None:
@@ -109,17 +141,9 @@ def save(estimator: Any, path: Any) -> None:
     >>> suffice.load(file)[0]
     PCA(n_components=1)
     """
-    if isinstance(estimator, Storable):
-        for value in estimator.get_params(deep=False).values():  # type: ignore[attr-defined]
-            if hasattr(value, "fit") and not isinstance(value, Storable):
-                raise _foreign(type(value).__name__)
-        save_value(StoredEstimator.of(estimator), path)
-        return
-    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
-    if others := [type(step).__name__ for _, step in steps if not isinstance(step, Storable)]:
-        raise _foreign(", ".join(others))
-    names, parts = zip(*steps, strict=True)
-    save_value(StoredPipeline(names, tuple(StoredEstimator.of(part) for part in parts)), path)
+    if not isinstance(estimator, Storable | Pipeline):
+        raise _foreign(type(estimator).__name__)
+    save_value(_nested(estimator), path)
 
 
 def _foreign(names: str) -> TypeError:

@@ -341,7 +341,7 @@ class _Axes(Gaussian):
 
         variance = self.variances
         if not (variance > 0).all():
-            raise ValueError(_SINGULAR)
+            raise SingularCovariance(_SINGULAR)
         out = weighted_distances(X, self.mean, 1.0 / variance).T
         constant = np.log(variance) + LOG_2PI
         if np.isnan(X.sum()):
@@ -417,11 +417,15 @@ _SINGULAR = (
 )
 
 
+class SingularCovariance(ValueError):
+    """A covariance is not positive definite."""
+
+
 def _whitening(covariance: np.ndarray) -> np.ndarray:
     try:
         root = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
-        raise ValueError(_SINGULAR) from None
+        raise SingularCovariance(_SINGULAR) from None
     return solve_triangular(root, np.eye(len(root)), lower=True).T
 
 

@@ -1,5 +1,5 @@
 """Feature extraction from text."""
 
-from .text import CountVectorizer
+from .text import CountVectorizer, HashingVectorizer, TfidfTransformer, TfidfVectorizer
 
-__all__ = ["CountVectorizer"]
+__all__ = ["CountVectorizer", "HashingVectorizer", "TfidfTransformer", "TfidfVectorizer"]

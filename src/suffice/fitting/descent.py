@@ -35,7 +35,7 @@ class Descent(Progress):
 
 def newton(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
-    start: np.ndarray,
+    start: np.ndarray | Descent,
     *,
     solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = solve_positive,
     l1: float | np.ndarray = 0.0,
@@ -117,7 +117,11 @@ def newton(
             hessian=new_hessian,
         )
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+    return (
+        (watch or Watch())
+        .limited(max_iter)
+        .loop(step, start if isinstance(start, Descent) else Descent(start))
+    )
 
 
 def absolute(l1: float | np.ndarray, x: np.ndarray) -> float:

@@ -44,18 +44,23 @@ class BlockSizes(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Folds(Value):
-    """The fold of each row, as runs of rows of one fold."""
+    """The fold of each row, as runs of rows of one fold, and the folds of each split.
+
+    The rows of a fold are in the same splits: those of ``KFold(5)`` are five folds, each left out by one of
+    five splits. Splits that overlap, as those of ShuffleSplit, have more folds.
+    """
 
     first_row: Annotated[np.ndarray, "int (B,)"]  # of each block
     run_start: Annotated[np.ndarray, "int (R,)"]  # ascending from 0
     run_fold: Annotated[np.ndarray, "int (R,)"]
-    n_folds: int
+    trained: Annotated[np.ndarray, "bool (S, F)"]  # whether a split fits to a fold
+    tested: Annotated[np.ndarray, "bool (S, F)"]  # whether it leaves it out, for the error
 
     @classmethod
-    def of(cls, data: Partitions, cv: Any, *examples: Any) -> Folds:
+    def of(cls, data: Partitions, cv: Any, *examples: Any, **metadata: Any) -> Folds:
         """Folds from a number of folds, which are contiguous runs of rows; or from a splitter.
 
-        `examples` are passed to the splitter: X and y, if they are in memory.
+        `examples` are passed to the splitter: X and y, if they are in memory. So is `metadata`, e.g. groups.
         """
         first_row = offsets(data.fold(BlockSizes.of).rows)
         N = int(first_row[-1])
@@ -67,11 +72,16 @@ class Folds(Value):
                     f"n_samples={N}."
                 )
             sizes = N // n_folds + (np.arange(n_folds) < N % n_folds)  # as KFold(n_folds)
-            return cls(first_row, offsets(sizes)[:-1], np.arange(n_folds), n_folds)
+            own = np.eye(n_folds, dtype=bool)
+            return cls(first_row, offsets(sizes)[:-1], np.arange(n_folds), ~own, own)
         afford(4.0 * N, f"the folds of {N} rows", "pass cv as a number of folds.")
-        fold, n_folds = _divided(cv, N, *examples)
+        fold, trained, tested = _divided(cv, N, *examples, **metadata)
         start = np.append(0, 1 + np.flatnonzero(np.diff(fold)))
-        return cls(first_row, start, fold[start], n_folds)
+        return cls(first_row, start, fold[start], trained, tested)
+
+    @property
+    def n_folds(self) -> int:
+        return self.trained.shape[1]
 
     def number(self, block: Any) -> Any:
         """The block with the fold of each row as the last column of y, and without rows of weight zero."""
@@ -81,9 +91,8 @@ class Folds(Value):
         return block if block.unweighted else block[block.weight > 0]
 
 
-def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
-    """The fold of each row, and the number of folds. Each row is left out once."""
-    fold, n_folds = np.full(N, -1), 0
+def _divided(cv: Any, N: int, *examples: Any, **metadata: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The fold of each row, and by split which folds are fitted and left out."""
     if not hasattr(cv, "split"):
         cv = list(cv)
         if not all(isinstance(pair, tuple | list) and [*map(np.ndim, pair)] == [1, 1] for pair in cv):
@@ -92,19 +101,17 @@ def _divided(cv: Any, N: int, *examples: Any) -> tuple[np.ndarray, int]:
                 f"leave out: pass these, a number of folds, or a splitter, e.g. "
                 f"sklearn.model_selection.KFold(5)."
             )
-    for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),)):
-        if (fold[test] >= 0).any():
-            raise ValueError("cv must leave out each row once, as KFold does.")
-        fold[test] = n_folds
-        used = fold == n_folds
-        if used[train].any():
-            raise ValueError(
-                "cv must leave out the rows of a fold, and not fit to them: pass disjoint pairs."
-            )
-        used[train] = True
-        if not used.all():
-            raise ValueError("cv must leave out one fold and fit to all other rows, as KFold does.")
-        n_folds += 1
-    if (fold < 0).any():
-        raise ValueError("cv must leave out each row once, as KFold does.")
-    return fold, n_folds
+    fold, roles = np.zeros(N, np.int64), np.zeros((0, 1), np.int64)  # roles by split and fold, as two bits
+    for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),), **metadata):
+        role = np.zeros(N, np.int64)
+        role[train] |= 1
+        role[test] |= 2
+        cell, fold = np.unique(4 * fold + role, return_inverse=True)
+        roles = np.vstack([roles[:, cell // 4], cell % 4])
+    first = np.full(roles.shape[1], N)
+    np.minimum.at(first, fold, np.arange(N))
+    order = np.argsort(first, kind="stable")  # folds in the order of their first rows
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    roles = roles[:, order]
+    return place[fold], (roles & 1) > 0, (roles & 2) > 0

@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.blocks import Rows
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
+from ..core.progress import stage
 from ..core.statistics import Statistics
 from ..engines.local import partition
+from .nearest import nearest, squared_distances
 
 NOBODY = np.empty((0, 0))
 SPARE = 64  # drawn beyond what is asked for, so that weights can still change who is first
@@ -58,8 +61,8 @@ class Sample(Statistics):
         return self.row[np.argsort(self.key / self.weight, kind="stable")[:count]]
 
 
-def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weight: np.ndarray) -> Sample:
-    """The distinct rows with the smallest keys, in order; ties by hash."""
+def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.ndarray) -> Sample:
+    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash."""
     if len(key) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
         if len(np.unique(hash[near])) > size:
@@ -68,7 +71,8 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: np.ndarray, weig
     weight = np.bincount(group, weight, minlength=len(first))
     order = np.argsort(key[first], kind="stable")[:size]
     keep = first[order]
-    return Sample(size, key[keep], hash[keep], row[keep], weight[order])
+    row = row[keep].toarray() if sp.issparse(row) else row[keep]
+    return Sample(size, key[keep], hash[keep], row, weight[order])
 
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
@@ -76,6 +80,7 @@ def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
     return smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
 
 
+@stage("seeding")
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
     """Rows drawn in proportion to their squared distance from the chosen rows; uniformly if there are
     none."""
@@ -86,17 +91,6 @@ def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sam
     return smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
 
 
-def nearest(X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest point of each row, and its squared distance.
-
-    By differences, so that a chosen row is at distance zero exactly, and results do not depend on blocks or
-    order.
-    """
-    from ..loops.distances import nearest
-
-    return nearest(X, points)
-
-
 @dataclass(frozen=True, eq=False)
 class Potentials(Statistics):
     """Sums of squared distances."""
@@ -104,16 +98,16 @@ class Potentials(Statistics):
     value: Annotated[np.ndarray, "(...)"]
 
 
+@stage("seeding")
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
     """For each candidate, the inertia if it is added."""
-    from ..loops.distances import weighted_distances
-
-    left = weighted_distances(block.X, candidates, np.ones_like(candidates))
+    left = squared_distances(block.X, candidates).T
     if len(chosen):
         np.minimum(left, nearest(block.X, chosen)[1], out=left)
     return Potentials(left @ block.weight)
 
 
+@stage("seeding")
 def nearest_weights(points: np.ndarray, block: Rows) -> Potentials:
     """The weight of the rows nearest to each point."""
     labels, _ = nearest(block.X, points)

@@ -53,7 +53,7 @@ class Divided:
     def chosen(self, parts: tuple[int, ...] | None) -> Block:
         """The examples of some parts, or all."""
         block = self.block if parts is None else self.block[np.isin(self.part, parts)]
-        if block.X.dtype == object:
+        if getattr(block, "X", None) is None or block.X.dtype == object:
             return block
         return block.replace(X=block.X.astype(np.float64, copy=False))  # once, and not for every fit
 
@@ -136,6 +136,8 @@ class Sharing:
         Seed for the division.
     features, check, flat_target
         Names and checks of the data: see `Opened`.
+    division : callable and arguments, optional
+        What divides a block, in place of `divide`: it returns it as `Divided`.
     """
 
     def __init__(
@@ -147,8 +149,10 @@ class Sharing:
         features: tuple[str, ...] | int,
         check: Any,
         flat_target: bool = True,
+        division: Step | None = None,
     ) -> None:
-        self.data = data.map(divide, n_parts, seed)
+        by, shared = division or (divide, (n_parts, seed))
+        self.data = data.map(by, *shared)
         self.n_parts = n_parts
         self.features, self.check, self.flat_target = features, check, flat_target
         self.n_passes = 0

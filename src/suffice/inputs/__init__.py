@@ -76,7 +76,8 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
 
 def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Any]:
     """Checked sequences in memory, and the shape of the input."""
-    check_is_fitted(estimator)
+    if "n_features_in_" not in vars(estimator):
+        check_is_fitted(estimator)
     return source_of(X).read_sequences(estimator, Check.of(estimator), groups)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -18,8 +19,9 @@ from ..core.blocks import Edges, Rows, Sequences, missing, offsets
 from ..core.partitions import Partitions
 from .checks import Check, checked_weights, is_object, objects_of, weights_of
 from .conversions import as_numbers, check_labels, explained
+from .features import depth_of_steps, first_leaf, is_list, named_rows
 from .links import MIXED_IDS, ids_of, named_edges, sorted_nodes
-from .readers import DenseColumns
+from .readers import DenseColumns, Reader, list_sizes
 from .sequences import Seen, arrangement, of_sequences, runs
 from .sources import Opening, Source, TableSource, must_be_columns, must_name_sequences
 from .tables import MISSING_LABEL, Columns, Table, as_arrow
@@ -29,6 +31,11 @@ OF_SEQUENCES = (
     "A list of sequences holds arrays of shape (n_steps, n_features): for a single feature, pass "
     "[sequence.reshape(-1, 1) for sequence in X]; and np.stack(X) if these are the rows of one sequence."
 )
+WORDS = (
+    "y is a list of sequences, and X is one sequence of steps with named features. If X is a list of "
+    "sentences, pass a dict or list of features per word: [[[word] for word in sentence] for sentence in X]."
+)
+LENGTHS = "Pass groups=np.repeat(np.arange(len(lengths)), lengths), or a list of sequences"
 LOST_GROUPS = (
     "A clone of {} is fitted to one long sequence, without ids, as by a cross-validation that drops the "
     "ids. If the rows are of several sequences, call sklearn.set_config(enable_metadata_routing=True) and "
@@ -99,7 +106,8 @@ class ArraySource(Source):
     def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
         opening = Opening(estimator, replace(check, target=None), reset=False)
         block = sequences_of_arrays(opening, self.container, None, groups, None)
-        return block.piece(0, len(block), 0), Shape(block.offset, listed=are_sequences(self.container))
+        listed = are_sequences(self.container, check.sparse, check.strings)
+        return block.piece(0, len(block), 0), Shape(block.offset, listed)
 
     def flat_target(self, y: Any) -> bool:
         return _ndim(y) < 2
@@ -114,7 +122,7 @@ class MemoryTableSource(TableSource):
         must_name_sequences(self.table)
         assert self.table is not None
         must_be_columns(opening.check, self.table, "sequences", y, sample_weight, groups)
-        block, _ = self.sequences(opening, self.table.columns(self.names()))
+        block, _ = self.sequences(opening, self.table.columns(self.names(), self.sizes()))
         return opening.local(block)
 
     def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
@@ -179,6 +187,21 @@ class FrameSource(MemoryTableSource):
         used = list(dict.fromkeys(table.columns(self.names()).names()))
         return ArrowSource(as_arrow(self.container, used), self.table).transformed(estimator)
 
+    def read_as(self, kind: type[DenseColumns]) -> TableSource:
+        return self._arrow().read_as(kind)
+
+    def read_by(self, reader: Reader) -> Table:
+        return self._arrow().read_by(reader)
+
+    def types(self) -> dict[str, Any]:
+        return ArrowSource(as_arrow(self.container[:0], self.names()), None).types()
+
+    def _arrow(self) -> ArrowSource:
+        """The columns that the description names, as an Arrow table."""
+        assert self.table is not None
+        used = list(dict.fromkeys(self.table.columns(self.names()).names()))
+        return ArrowSource(as_arrow(self.container, used), self.table)
+
     def column(self, name: str) -> Any:
         return self.container[name]
 
@@ -217,8 +240,23 @@ class ArrowSource(MemoryTableSource):
     def names(self) -> list[str]:
         return list(self.container.schema.names)
 
+    def types(self) -> dict[str, Any]:
+        return dict(zip(self.container.schema.names, self.container.schema.types, strict=True))
+
+    def sizes(self) -> dict[str, int]:
+        return list_sizes(self.container.schema)
+
     def partitions(self, columns: Any, check: Check) -> Partitions:
         return Opening(None, check).local(columns.block(check, 0, self.container))
+
+    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+        if self.table is None and (y is not None or sample_weight is not None):  # all columns are features
+            reader = DenseColumns(tuple(self.names()))
+            opening.set_features(reader.features)
+            check = replace(opening, estimator=nameless_copy(opening.estimator))
+            block = rows_of_arrays(check, reader.rows(self.container), y, sample_weight)
+            return opening.local(block)
+        return super().open_rows(opening, y, sample_weight)
 
     def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
         columns = self._described(opening, verb, *given)
@@ -247,6 +285,13 @@ class ArrowSource(MemoryTableSource):
     def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
         opening.set_features(columns.reader.features)
         return columns.block(opening.check, 0, self.container)  # type: ignore[return-value]
+
+
+def nameless_copy(estimator: Any) -> Any:
+    """The estimator, for an array whose columns were compared with its features before."""
+    bare = copy(estimator)
+    bare.__dict__.pop("feature_names_in_", None)
+    return bare
 
 
 def edges_in_memory(opening: Opening, block: Edges) -> tuple[Partitions, np.ndarray | None]:
@@ -292,15 +337,19 @@ def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) 
 
 
 def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sequences:
-    check = opening.check
-    if are_sequences(X):
-        if groups is not None:
-            raise ValueError("A list of sequences needs no groups: pass one or the other.")
-        X, offset = _stacked(check, X)
-        y = None if y is None else _labels_of(y, np.diff(offset))
-    elif _is_list(X) and not len(X):
+    check, names = opening.check, None
+    listed = are_sequences(X, check.sparse, check.strings)
+    if listed and groups is not None:
+        raise ValueError("A list of sequences needs no groups: pass one or the other.")
+    if check.sparse and (depth := depth_of_steps(X)):
+        X, offset, names = named_rows(opening.estimator, X, depth, opening.reset)
+    elif listed:
+        X, offset = _stacked(check, [as_column(part) for part in X] if check.strings else X)
+    elif check.strings and (column := as_column(X)) is not X:
+        X, offset = column, None
+    elif is_list(X) and not len(X):
         raise ValueError(f"There are no sequences: found an empty {type(X).__name__}, with 0 sample(s).")
-    elif _is_list(X) and len({len(row) for row in X if isinstance(row, list | tuple)}) > 1:
+    elif is_list(X) and len({len(row) for row in X if isinstance(row, list | tuple)}) > 1:
         raise ValueError(f"The rows of X differ in length. {OF_SEQUENCES}")
     elif getattr(X, "ndim", 2) == 3:
         raise ValueError(
@@ -309,8 +358,22 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
         )
     else:
         offset = None
+    if offset is not None and y is not None:
+        y = _labels_of(y, np.diff(offset))
+    elif names is not None and is_list(y) and len(y) and is_list(y[0]):
+        raise ValueError(WORDS)
     y = flat_labels(y)
-    block = rows_of_arrays(opening, X, y, None)
+    if names is not None:
+        check.must_pass(X, names)
+    if names is not None and not opening.reset:  # of the columns of the estimator
+        block = Rows(X)
+    else:
+        n = 0 if listed or not hasattr(X, "shape") else X.shape[0]
+        if y is not None and n and hasattr(y, "__len__") and len(y) != n and _are_lengths(y, n):
+            raise ValueError(f"X has {n} rows, and y has {len(y)} lengths of sequences. {LENGTHS}.")
+        block = rows_of_arrays(opening, X, y, None)
+        if names is not None:
+            opening.set_features(tuple(names))
     if offset is None:
         offset = _offset_of_groups(opening, groups, len(block))
     if y is not None and check.target is None:  # labels that an estimator may use, but does not require
@@ -328,22 +391,32 @@ def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
         return offsets([n])
     ids = column_or_1d(unmasked(groups, "groups"))
     if len(ids) != n:
-        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows: pass one per row.")
+        hint = ": pass one per row" if not _are_lengths(ids, n) else f", and these are lengths. {LENGTHS}"
+        raise ValueError(f"groups has {len(ids)} ids, but X has {n} rows{hint}.")
     starts, firsts = runs(ids, "groups")
     Seen().add(firsts)
     return np.append(starts, n)
 
 
+def _are_lengths(values: Any, n: int) -> bool:
+    """Whether these are the lengths of sequences of n rows, as hmmlearn takes them in the place of y."""
+    values = np.asarray(values)
+    return values.ndim == 1 and values.dtype.kind in "iu" and len(values) != n == values.sum()
+
+
 def _stacked(check: Check, X: Any) -> tuple[Any, np.ndarray]:
     """The concatenated rows of a list of sequences, and their offsets."""
-    for part in X:
-        must_be_sound(part)
+    if len(X) > 1:  # one alone is checked with its rows
+        for part in X:
+            must_be_sound(part)
     parts = [part if sp.issparse(part) else np.asarray(unmasked(part, "X", check.nan)) for part in X]
     shapes = sorted({part.shape[1:] for part in parts})
     if len(shapes) > 1 or parts[0].ndim != 2:
         raise ValueError(
             f"The sequences do not have the same features: their steps have shapes {shapes}. {OF_SEQUENCES}"
         )
+    if len(parts) == 1:
+        return parts[0], offsets([parts[0].shape[0]])
     stacked = sp.vstack(parts, format="csr") if any(map(sp.issparse, parts)) else np.concatenate(parts)
     return stacked, offsets([part.shape[0] for part in parts])
 
@@ -386,22 +459,38 @@ class Shape:
         return values if self.positions is None else values[self.positions]
 
 
-def are_sequences(X: Any) -> bool:
-    """Whether X is a list of sequences. A list of rows is one sequence."""
-    if not _is_list(X) or len(X) == 0:
+def are_sequences(X: Any, named: bool = False, strings: bool = False) -> bool:
+    """Whether X is a list of sequences. A list of rows is one sequence.
+
+    With `named`, so is a list of steps with named features. With `strings`, a list of strings is a sequence.
+    """
+    if not is_list(X) or len(X) == 0:
         return False
+    if named and (depth := depth_of_steps(X)):
+        return depth > 1
+    if strings and isinstance((found := first_leaf(X))[0], str):
+        return found[1] > 1
     return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
+
+
+def as_column(X: Any) -> Any:
+    """A list or 1-D array of strings as one column of objects; other input as it is."""
+    leaf, depth = first_leaf(X)
+    if (depth == 1 and isinstance(leaf, str)) or (is_list(X) and not len(X)):
+        column = np.empty((len(X), 1), object)
+        column[:, 0] = X
+        return column
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind == "U":
+        return X.astype(object)[:, None]
+    return X
 
 
 def flat_labels(y: Any) -> Any:
     """Concatenated labels of all steps, from a list of sequences or an array."""
-    if not _is_list(y) or not len(y) or not np.ndim(y[0]):
+    if not is_list(y) or not len(y) or not np.ndim(y[0]):
         return y
-    return np.concatenate([np.asarray(unmasked(part, "y")) for part in y])
-
-
-def _is_list(X: Any) -> bool:
-    return isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1)
+    parts = [np.asarray(unmasked(part, "y")) for part in y]
+    return np.concatenate([part for part in parts if len(part)] or parts)  # an empty list is of no type
 
 
 def _of_graph(graph: Any) -> tuple[np.ndarray, Any, Any]:

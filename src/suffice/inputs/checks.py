@@ -67,6 +67,10 @@ class Check:
         """Checked arrays. With `late`, the caller checks the values of many rows in pieces, by
         `must_pass`."""
         must_be_sound(X)
+        alone = isinstance(y, str) and y == "no_validation"
+        if alone and not reset and self._is_as_fitted(estimator, X):
+            self.must_pass(X)
+            return one_a_place(sp.csr_array(X)) if sp.issparse(X) else X
         if sp.issparse(y):
             raise ValueError(f"y is a sparse matrix, and {self.name} takes an array: pass y.toarray().")
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
@@ -77,10 +81,11 @@ class Check:
             "dtype": None if self.strings else [np.float64, np.float32],
             "ensure_all_finite": ("allow-nan" if self.nan else True) if self.strings else False,
         }
-        alone = isinstance(y, str) and y == "no_validation"
         if not alone:
             how["y_numeric"] = self.target == "number"
-            how["multi_output"] = self.target == "number" and get_tags(estimator).target_tags.multi_output
+            tags = get_tags(estimator)
+            labels = self.target == "label" and tags.classifier_tags.multi_label
+            how["multi_output"] = labels or (self.target == "number" and tags.target_tags.multi_output)
         if hasattr(X, "columns"):
             check_names(list(X.columns), list(X.columns))
         try:
@@ -118,6 +123,21 @@ class Check:
         if sp.issparse(X):
             X = one_a_place(sp.csr_array(X))
         return X if alone else (X, checked[1])
+
+    def _is_as_fitted(self, estimator: Any, X: Any) -> bool:
+        """Whether rows have the form of those of `fit`, so that only their values are left to check. The
+        checks of forms take longer than the answer for one row."""
+        if type(X) is np.ndarray:
+            known = X.flags.c_contiguous and 0 < X.size < MANY
+        else:
+            known = self.sparse and type(X) in (sp.csr_array, sp.csr_matrix) and X.shape[0] > 0
+        return (
+            known
+            and X.ndim == 2
+            and X.dtype == np.float64
+            and X.shape[1] == getattr(estimator, "n_features_in_", None)
+            and not hasattr(estimator, "feature_names_in_")
+        )
 
     def must_pass(self, X: Any, names: Sequence[Any] | None = None) -> None:
         """Raise for numbers that are not finite or too large, or negative if that is not allowed; `names` are
@@ -206,7 +226,10 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
     if weight.ndim == 0:
         weight = np.full(n, weight)
     if weight.ndim > 1:
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one per sample.")
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar; got sample_weight.shape == {weight.shape}, expected "
+            f"{(n,)}: one per sample."
+        )
     check_weights(weight)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row, expected a positive weight for some.")

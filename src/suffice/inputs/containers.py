@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from importlib import import_module
 from typing import Any
 
+import numpy as np
+
+from ..core.extras import required
 from .arrays import ArraySource, FrameSource
+from .lazy import KINDS
 from .sources import Source
 from .tables import Table, are_delayed
 
@@ -22,18 +26,27 @@ CONTAINERS = {
     ("pyspark.sql", "DataFrame"): ("suffice.inputs.spark", "SparkSource"),  # of Connect too
     ("pyarrow", "Table"): ("suffice.inputs.arrays", "ArrowSource"),
     ("pyarrow", "RecordBatch"): ("suffice.inputs.arrays", "ArrowSource"),
+    ("suffice.inputs.shared", "SharedBatches"): ("suffice.inputs.shared", "SharedSource"),
+    **dict.fromkeys(KINDS, ("suffice.inputs.stream", "lazy_source")),
     ("suffice.core.partitions", "Opened"): ("suffice.inputs.sources", "OpenedSource"),
 }
+EXTRAS = {"ray": "ray", "dask": "dask", "spark": "spark"}  # that install what these modules import
 
 
 def source_of(X: Any) -> Source:
     """The source of the input of `fit`, `score` or `predict`."""
+    if isinstance(X, np.ndarray):  # first, since one row should be answered fast
+        return ArraySource(X, None)
     if isinstance(X, Source):
         return X
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.scan_parquet({path!r}).")
     table = X if isinstance(X, Table) else None
     container = X if table is None else table.source
     first = container[0] if are_delayed(container) else container
     for (module, name), (home, source) in CONTAINERS.items():
         if isinstance(first, getattr(sys.modules.get(module), name, ())):
-            return getattr(import_module(home), source)(container, table)
+            engine = home.rpartition(".")[2]
+            return getattr(required(home, EXTRAS.get(engine, "parquet")), source)(container, table)
     return ArraySource(container, None) if table is None else FrameSource(container, table)

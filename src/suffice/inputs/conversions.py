@@ -158,7 +158,7 @@ def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -
     if bad.any():
         row, column, value = _first(X, bad)
         raise ValueError(
-            f"Negative values in data passed to {taker}, which takes counts: X has {value:.3g} "
+            f"Negative values in data passed to {taker} (input X), which takes counts: X has {value:.3g} "
             f"{_at(row, column, names)}."
         )
 

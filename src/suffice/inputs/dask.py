@@ -44,6 +44,14 @@ class DaskSource(TableSource):
         assert not isinstance(names, int)
         return names
 
+    def types(self) -> dict[str, Any]:
+        source = self.container
+        if isinstance(source, list | Delayed):
+            [empty] = computed(client_of_dask(), [_task(_empty, self.names())(_list(source)[0])])
+        else:
+            empty = _empty(self.names(), source._meta)
+        return dict(zip(empty.schema.names, empty.schema.types, strict=True))
+
     def partitions(self, columns: Any, check: Check) -> Partitions:
         """The partitions of a table, or the tables of a list, converted once by tasks."""
         source, names = self.container, list(dict.fromkeys(columns.names()))
@@ -189,7 +197,9 @@ def _answered(request: Any, part: Any) -> Any:
     with one_blas_thread:
         if isinstance(part, pa.Table | pa.RecordBatch):
             return request.beside(_arrow(list(part.schema.names), part))
-        return part.assign(**request.named(_arrow(request.columns.names(), part)))
+        table, selection = _arrow(request.columns.names(), part), request.columns.selection
+        answer = request.named(table)
+        return (part if selection is None else part[selection.mask(table)]).assign(**answer)
 
 
 def _answer_sequences(source: Any, request: Any, listed: bool) -> Any:

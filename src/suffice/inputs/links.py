@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.blocks import Edges, missing
+from ..core.extras import required
 from .readers import column_of
 
 MIXED_IDS = (
@@ -23,7 +24,7 @@ NOT_IDS = (
 
 def edges_of(batch: Any, ends: Sequence[str], weight: np.ndarray | None, index: int) -> Edges:
     """The links of an Arrow table or record batch, whose columns `ends` name their nodes."""
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     columns = [_plain_column(batch.column(name)) for name in ends]
     texts = [pa.types.is_large_string(column.type) for column in columns]
@@ -48,8 +49,8 @@ def edges_of(batch: Any, ends: Sequence[str], weight: np.ndarray | None, index: 
 
 def _plain_column(column: Any) -> Any:
     """An Arrow column, with strings of one type and without dictionary encoding."""
-    import pyarrow as pa
-    import pyarrow.types as types
+    pa = required("pyarrow", "parquet")
+    types = required("pyarrow.types", "parquet")
 
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial, reduce
+from operator import and_
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
-from urllib.parse import unquote
 
 import numpy as np
 
 from ..core.blocks import BLOCK_BYTES, Sequences, power_of_two
+from ..core.extras import required
 from ..core.partitions import Partitions, in_block
 from ..engines.cache import check_cache, streamed
 from .checks import Check
-from .readers import Reader
+from .files import find_files, partition_keys
+from .readers import DenseColumns, Reader, list_sizes
+from .remote import FILES_AHEAD, REQUESTS, RemoteFile, ahead, fetched
 from .results import answers, write
 from .sequences import Seen, runs
 from .sources import TableSource
@@ -31,10 +37,46 @@ class ParquetScan:
     columns: tuple[str, ...]
     cache: str | None = None
     keys: Mapping[str, Any] = field(default_factory=dict, hash=False)  # partition columns: values by file
+    filesystem: Any = field(default=None, hash=False)  # of pyarrow; None for files of this machine
+    filters: RowFilter | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
 
     def __repr__(self) -> str:
         cache = "" if self.cache is None else f", cache={self.cache!r}"
-        return f"ParquetScan({brief(self.files, 1)}, columns={brief(self.columns)}{cache})"
+        where = "" if self.filesystem is None else f", filesystem={type(self.filesystem).__name__}"
+        rows = "" if self.filters is None else f", filters={self.filters}"
+        return f"ParquetScan({brief(self.files, 1)}, columns={brief(self.columns)}{where}{rows}{cache})"
+
+
+class RowFilter:
+    """A condition on rows, and the columns that it is about."""
+
+    def __init__(self, filters: Any, schema: Any) -> None:
+        pq = required("pyarrow.parquet", "parquet")
+        self.expression = pq.filters_to_expression(filters)
+        empty = schema.empty_table()
+        try:
+            empty.filter(self.expression)
+        except required("pyarrow", "parquet").ArrowException as error:
+            error.add_note(f"filters={filters!r} does not fit the columns {schema.names}.")
+            raise
+        self.columns = tuple(name for name in schema.names if self._is_about(name, empty))
+
+    def _is_about(self, name: str, empty: Any) -> bool:
+        try:
+            empty.drop_columns(name).filter(self.expression)
+        except required("pyarrow", "parquet").ArrowInvalid:
+            return True
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RowFilter) and self.expression.equals(other.expression)
+
+    def __hash__(self) -> int:
+        return hash(self.columns)
+
+    def __repr__(self) -> str:
+        return str(self.expression)
 
 
 class FileState(NamedTuple):
@@ -43,8 +85,9 @@ class FileState(NamedTuple):
     rows: int
     size: int
     footer: int  # a hash; the footer has the places, sizes and statistics of all columns
-    modified: int  # in nanoseconds
-    changed: int  # the same, of the content or the rights; no program can set it back
+    modified: int = 0  # in nanoseconds
+    changed: int = 0  # the same, of the content or the rights; no program can set it back
+    mark: str = ""  # of an object in remote storage: its ETag, or the time of its modification
 
 
 def state_of(file: Any, status: os.stat_result, rows: int) -> FileState:
@@ -58,6 +101,8 @@ def state_of(file: Any, status: os.stat_result, rows: int) -> FileState:
 class Batches:
     """Numbered record batches. A batch lies within one row group and has a maximum number of rows.
 
+    With filters, batches of the remaining rows all have this number of rows, except for the last.
+
     The first pass records the state of each file. It must be the same after the file is read, and in later
     passes.
     """
@@ -67,44 +112,152 @@ class Batches:
         self.known: dict[str, FileState] = {}
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        number, keys = 0, self.scan.keys
-        for n, path in enumerate(self.scan.files):
-            for batch in self._read(path):
-                for name in keys.keys() & self.columns:
+        filters = self.scan.filters
+        if filters is None:
+            yield from enumerate(self._batches(self.columns))
+            return
+        read = list(dict.fromkeys([*self.columns, *filters.columns]))
+        pa = required("pyarrow", "parquet")
+        tables = (pa.Table.from_batches([batch]) for batch in self._batches(read))
+        remaining = (table.filter(filters.expression).select(self.columns) for table in tables)
+        number = -1
+        with closing(recut(remaining, self.size)) as batches:
+            for number, batch in enumerate(batches):
+                yield number, batch
+        if number < 0:
+            raise ValueError(f"No row of {brief(self.scan.files, 1)} fulfils filters={filters}.")
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        keys = self.scan.keys
+        columns = [name for name in names if name not in keys]
+        read = self._local if self.scan.filesystem is None else self._remote
+        with closing(read(columns)) as batches:
+            for n, batch in batches:
+                for name in keys.keys() & set(names):
                     batch = batch.append_column(name, _repeated(keys[name][n], batch.num_rows))
-                yield number, batch.select(self.columns) if keys else batch
-                number += 1
+                yield batch.select(names) if keys else batch
 
-    def _read(self, path: str) -> Iterator[Any]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        first = path not in self.known  # in which page checksums are verified, if the file has them
-        with (
-            open(path, "rb") as opened,  # for its status: OSFile.fileno fails before pyarrow 25
-            pa.OSFile(path) as source,
-            pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
-        ):
-            status = os.fstat(opened.fileno())
-            if not os.path.samestat(status, os.stat(path)):
-                raise ValueError(f"{path} changed: another file took its place while it was opened. {ONCE}")
-            state = state_of(source, status, file.metadata.num_rows)
-            _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
-            columns = [name for name in self.columns if name not in self.scan.keys]
-            if missing := [name for name in columns if name not in file.schema_arrow.names]:
-                raise ValueError(f"{path} has no column {missing}, but files before it do.")
-            try:
-                for group in range(file.num_row_groups):
-                    yield from file.iter_batches(self.size, [group], columns)
-            except (OSError, pa.ArrowException) as error:
+    def _local(self, columns: list[str]) -> Generator[tuple[int, Any]]:
+        """Batches of the files of this machine, each with the number of its file."""
+        pa, pq = required("pyarrow", "parquet"), required("pyarrow.parquet", "parquet")
+        for n, path in enumerate(self.scan.files):
+            first = path not in self.known  # in which page checksums are verified, if the file has them
+            with (
+                open(path, "rb") as opened,  # for its status: OSFile.fileno fails before pyarrow 25
+                pa.OSFile(path) as source,
+                pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
+            ):
+                status = os.fstat(opened.fileno())
+                if not os.path.samestat(status, os.stat(path)):
+                    raise ValueError(
+                        f"{path} changed: another file took its place while it was opened. {ONCE}"
+                    )
+                state = state_of(source, status, file.metadata.num_rows)
+                _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
+                _must_have(columns, file, path)
+                try:
+                    for group in self._row_groups(n, file, source):
+                        for batch in file.iter_batches(self.size, [group], columns):
+                            yield n, batch
+                except (OSError, pa.ArrowException) as error:
+                    _must_be_as_opened(path, state, opened)
+                    error.add_note(f"While reading {path}.")
+                    raise
                 _must_be_as_opened(path, state, opened)
-                error.add_note(f"While reading {path}.")
-                raise
-            _must_be_as_opened(path, state, opened)
+
+    def _remote(self, columns: list[str]) -> Generator[tuple[int, Any]]:
+        """Batches of files in remote storage. Row groups are fetched while those before them are used."""
+        pa = required("pyarrow", "parquet")
+        pool = ThreadPoolExecutor(REQUESTS)
+        checks = []
+        try:
+            opened = ahead(pool, partial(self._open, columns), enumerate(self.scan.files), FILES_AHEAD)
+            units = (
+                (f.remote, _ranges(f.file, group, columns), (f, group)) for f in opened for group in f.groups
+            )
+            for remote, (f, group) in fetched(pool, units):
+                try:
+                    for batch in f.file.iter_batches(self.size, [group], columns):
+                        yield f.number, batch
+                except (OSError, pa.ArrowException) as error:
+                    _must_be_current(remote)
+                    error.add_note(f"While reading {remote.path}.")
+                    raise
+                if group == f.groups[-1]:
+                    checks.append(pool.submit(_must_be_current, remote))
+            for check in checks:
+                check.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _open(self, columns: list[str], numbered: tuple[int, str]) -> OpenedFile:
+        pq = required("pyarrow.parquet", "parquet")
+        n, path = numbered
+        remote = RemoteFile(self.scan.filesystem, path)
+        first = path not in self.known
+        end = required("pyarrow", "parquet").BufferReader(remote.tail[1])  # a file with the footer alone
+        file = pq.ParquetFile(
+            remote.as_arrow(),
+            metadata=pq.read_metadata(end),
+            pre_buffer=False,
+            page_checksum_verification=first,
+        )
+        state = FileState(
+            file.metadata.num_rows, remote.state.size, hash(remote.footer), mark=remote.state.mark
+        )
+        _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
+        _must_have(columns, file, path)
+        return OpenedFile(n, remote, file, self._row_groups(n, file, end))
+
+    def _row_groups(self, n: int, file: Any, source: Any) -> Sequence[int]:
+        """The row groups whose statistics do not exclude all of their rows."""
+        if self.scan.filters is None:
+            return range(file.num_row_groups)
+        pa, ds = required("pyarrow", "parquet"), required("pyarrow.dataset", "parquet")
+        keys = {name: values[n] for name, values in self.scan.keys.items()}
+        schema = pa.schema([*file.schema_arrow, *(pa.field(name, v.type) for name, v in keys.items())])
+        fragment = ds.ParquetFileFormat().make_fragment(source, partition_expression=_guarantee(keys))
+        return [group.id for group in fragment.subset(self.scan.filters.expression, schema).row_groups]
+
+
+class OpenedFile(NamedTuple):
+    """A file in remote storage."""
+
+    number: int
+    remote: RemoteFile
+    file: Any  # a pyarrow.parquet.ParquetFile
+    groups: Sequence[int]  # the row groups that are read
+
+
+def _must_have(columns: list[str], file: Any, path: str) -> None:
+    if missing := [name for name in columns if name not in file.schema_arrow.names]:
+        raise ValueError(f"{path} has no column {missing}, but files before it do.")
+
+
+def _ranges(file: Any, group: int, columns: list[str]) -> list[tuple[int, int]]:
+    """Where the columns of a row group begin and end in the file."""
+    metadata = file.metadata.row_group(group)
+    chunks = [metadata.column(n) for n in range(metadata.num_columns)]
+    ranges = []
+    for chunk in chunks:
+        if chunk.path_in_schema.split(".")[0] in columns:
+            start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
+            ranges.append((start, start + chunk.total_compressed_size))
+    return ranges
+
+
+def _guarantee(keys: Mapping[str, Any]) -> Any:
+    """What the partition columns of a file say about each of its rows."""
+    ds, pc = required("pyarrow.dataset", "parquet"), required("pyarrow.compute", "parquet")
+    known = [
+        ds.field(name) == value if value.is_valid else ds.field(name).is_null()
+        for name, value in keys.items()
+    ]
+    return reduce(and_, known, pc.scalar(True))
 
 
 def _repeated(value: Any, n: int) -> Any:
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     return pa.repeat(value, n) if value.is_valid else pa.nulls(n, value.type)
 
@@ -121,6 +274,8 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
         what = f"it had {before.size} bytes {when}, and has {now.size} now"
     elif now.footer != before.footer:
         what = f"it had other statistics of its columns {when}"
+    elif now.mark != before.mark:
+        what = f"it had another ETag or time of modification {when}"
     elif now.modified != before.modified:
         what = f"it had another time of modification {when}"
     else:
@@ -133,6 +288,12 @@ def _must_be_as_opened(path: str, state: FileState, file: BinaryIO) -> None:
     status = os.fstat(file.fileno())
     now = state._replace(size=status.st_size, modified=status.st_mtime_ns)
     _must_be_unchanged(path, state, now, "when it was opened")
+
+
+def _must_be_current(file: RemoteFile) -> None:
+    """Raise if an object was replaced while it was read."""
+    before, now = (FileState(0, s.size, 0, mark=s.mark) for s in (file.state, file.current_state()))
+    _must_be_unchanged(file.path, before, now, "when it was opened")
 
 
 @dataclass(frozen=True)
@@ -170,7 +331,7 @@ class WholeSequences:
 
 
 def joined(batches: list[Any]) -> Any:
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     if len(batches) == 1:
         return batches[0]
@@ -179,17 +340,46 @@ def joined(batches: list[Any]) -> Any:
     return pa.concat_tables(parts, promote_options="permissive")
 
 
-def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str | None = None) -> ParquetScan:
+def recut(batches: Iterable[Any], size: int) -> Generator[Any]:
+    """The same rows in batches of this size, except for the last. There are no batches without rows."""
+    held: list[Any] = []
+    missing = size  # rows, to fill the next batch
+    for batch in batches:
+        while batch.num_rows >= missing:
+            yield joined([*held, batch.slice(0, missing)])
+            held, batch, missing = [], batch.slice(missing), size
+        if batch.num_rows:
+            held.append(batch)
+            missing -= batch.num_rows
+    if held:
+        yield joined(held)
+
+
+def scan_parquet(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    filters: Any = None,
+    filesystem: Any = None,
+    cache: str | None = None,
+) -> ParquetScan:
     """Scan Parquet files as data for `fit`. They are streamed in each pass, in constant memory.
 
     Parameters
     ----------
     path : str, path, or sequence of these
-        Files, or folders whose files ending in ``.parquet`` are read in the order of their names. Files and
+        Files, globs, or folders whose files ending in ``.parquet`` are read in the order of their names; on
+        this machine, or as URLs: ``s3://``, ``gs://``, ``abfs://``, ``hdfs://``, ``file://``. Files and
         folders that begin with a dot or an underscore are ignored. Hive partition columns, as in
         ``year=2024/part-0.parquet``, are columns like others: integers if all values are, else strings.
     columns : sequence of str, optional
         Columns to read. If None, all. To name targets and weights, see `suffice.rows`.
+    filters : list of tuples, list of lists of tuples, or pyarrow.compute.Expression, optional
+        Rows to read, as in ``pyarrow.parquet.read_table``: ``[("year", ">", 2020), ("x", "<=", 1.5)]``. Files
+        and row groups without such rows, by their partition columns and statistics, are not read.
+    filesystem : file system of pyarrow or fsspec, optional
+        Where the files are. If None, it follows from the URL, or is this machine. Pass one to state
+        credentials, a region or an endpoint.
     cache : {"memory", "disk"}, optional
         Where to cache the rows that the first pass of a fit reads: in memory, if they need less than half of
         the free memory; or in a temporary file. If None, each pass reads the files again. The result is the
@@ -197,10 +387,14 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
 
     Notes
     -----
-    Each pass compares the sizes, times and footers of the files with those of the first pass. A changed file
-    raises an error, since all passes of a fit must read the same rows; with a cache, files are read once. The
-    first pass verifies page checksums, if a file has them. Delta, Iceberg and Hudi tables are refused, since
-    some of their files may no longer be part of the table: see `suffice.scan`.
+    Each pass compares the sizes, times and footers of the files with those of the first pass; of files in
+    remote storage the sizes, ETags (or times) and footers. A changed file raises an error, since all passes
+    of a fit must read the same rows; with a cache, files are read once. The first pass verifies page
+    checksums, if a file has them. Folders of Delta, Iceberg and Hudi tables are refused, since some of their
+    files may no longer be part of the table: pass the table itself to `fit`.
+
+    Remote files are fetched by several requests at once, ahead of their use. Requests that fail are sent
+    again. The same files have the same bits, wherever they are.
 
     Examples
     --------
@@ -211,86 +405,39 @@ def scan_parquet(path: Any, columns: Sequence[str] | None = None, *, cache: str 
     >>> pq.write_table(table, f"{folder}/part-0.parquet")
     >>> PCA(1).fit(suffice.scan_parquet(folder)).explained_variance_
     array([12.5])
+    >>> PCA(1).fit(suffice.scan_parquet(f"{folder}/*.parquet", filters=[("a", "<", 3)])).mean_
+    array([1., 2.])
     """
-    import pyarrow.parquet as pq
-
+    pa, pq = required("pyarrow", "parquet"), required("pyarrow.parquet", "parquet")
     check_cache(cache)
-    paths = [path] if isinstance(path, str | Path) else list(path)
-    if elsewhere := [str(part) for part in paths if "://" in str(part)]:
-        raise ValueError(
-            f"scan_parquet reads local files, and {elsewhere} are remote: "
-            "fit(ray.data.read_parquet(...)) reads them on the cluster."
-        )
-    parts = list(map(Path, paths))
-    files = [file for part in parts for file in (_files_in(part) if part.is_dir() else [part])]
-    _must_be_plain({*parts, *(file.parent for file in files)})
-    if not files:
-        raise FileNotFoundError(f"No file ending in .parquet was found in {[str(p) for p in paths]}.")
-    names = pq.read_schema(files[0]).names
-    keys = {name: values for name, values in _partition_keys(parts, files).items() if name not in names}
-    names = (*names, *keys)
-    missing = [name for name in columns or () if name not in names]
+    files = find_files(path, (".parquet",), filesystem)
+    first = pq.read_schema(files.paths[0], filesystem=files.filesystem)
+    keys = {name: values for name, values in partition_keys(files).items() if name not in first.names}
+    schema = pa.schema([*first, *(pa.field(name, values.type) for name, values in keys.items())])
+    missing = [name for name in columns or () if name not in schema.names]
     if missing:
-        raise ValueError(f"{files[0]} has no column {missing}; its columns are {list(names)}.")
-    return ParquetScan(tuple(map(str, files)), tuple(columns) if columns else names, cache, keys)
+        raise ValueError(f"{files.paths[0]} has no column {missing}; its columns are {schema.names}.")
+    chosen = tuple(columns or schema.names)
+    scan = ParquetScan(files.paths, chosen, cache, keys, files.filesystem, None, list_sizes(first))
+    return scan if filters is None else _filtered(scan, RowFilter(filters, schema), schema)
 
 
-def _files_in(folder: Path) -> list[Path]:
-    """The Parquet files of a folder. Hidden files are ignored, as in Spark and Arrow."""
-
-    def hidden(name: str) -> bool:
-        return name.startswith(".") or (name.startswith("_") and "=" not in name)
-
-    found = sorted(folder.rglob("*.parquet"))
-    return [file for file in found if not any(map(hidden, file.relative_to(folder).parts))]
-
-
-def _partition_keys(parts: list[Path], files: list[Path]) -> dict[str, Any]:
-    """Values by file of the Hive partition columns in the paths below the common folder, as in
-    ``year=2024/part-0.parquet``: integers if all are, else strings, as Arrow infers them."""
-    import pyarrow as pa
-
-    base = os.path.commonpath([os.path.abspath(p if p.is_dir() else p.parent) for p in parts])
-    found: dict[str, list[str | None]] = {}
-    for n, file in enumerate(files):
-        for segment in Path(os.path.abspath(file)).relative_to(base).parent.parts:
-            name, equals, value = map(unquote, segment.partition("="))
-            if name and equals:
-                values = found.setdefault(name, [None] * len(files))
-                values[n] = None if value == "__HIVE_DEFAULT_PARTITION__" else value
-    keys = {name: pa.array(values, pa.string()) for name, values in found.items()}
-    for name, values in keys.items():
-        try:
-            keys[name] = values.cast(pa.int32())
-        except pa.ArrowInvalid:
-            continue
-    return keys
-
-
-# Formats whose logs say which files are part of the table: what marks their folder, and what reads them.
-FORMATS = {
-    "a Delta table": (
-        "_delta_log",
-        "suffice.scan(deltalake.DeltaTable({!r}).to_pyarrow_dataset().to_batches)",
-    ),
-    "an Iceberg table": (
-        "metadata/*.metadata.json",
-        'suffice.scan(catalog.load_table("...").scan().to_arrow_batch_reader) with a catalog of pyiceberg',
-    ),
-    "a Hudi table": (".hoodie", 'fit(spark.read.format("hudi").load({!r}))'),
-}
-
-
-def _must_be_plain(places: set[Path]) -> None:
-    """Raise for files of a table format: some of them may have been deleted from the table."""
-    absolute = [Path(os.path.abspath(place)) for place in places]
-    for folder in {folder for place in absolute for folder in (place, *place.parents)}:
-        for name, (marker, call) in FORMATS.items():
-            if any(folder.glob(marker)):
-                raise ValueError(
-                    f"{folder} is {name}: its files may hold rows that were deleted or replaced, and its log "
-                    f"says which are live. To read those, call {call.format(str(folder))}."
-                )
+def _filtered(scan: ParquetScan, filters: RowFilter, schema: Any) -> ParquetScan:
+    """The scan of those files whose partition columns do not exclude all of their rows."""
+    fs, ds = required("pyarrow.fs", "parquet"), required("pyarrow.dataset", "parquet")
+    format = ds.ParquetFileFormat()
+    filesystem = scan.filesystem or fs.LocalFileSystem()
+    numbers = {path: n for n, path in enumerate(scan.files)}
+    fragments = [
+        format.make_fragment(path, filesystem, _guarantee({name: v[n] for name, v in scan.keys.items()}))
+        for path, n in numbers.items()
+    ]
+    dataset = ds.FileSystemDataset(fragments, schema, format, filesystem)
+    remaining = [numbers[f.path] for f in dataset.get_fragments(filter=filters.expression)]
+    if not remaining:
+        raise ValueError(f"No file of {brief(scan.files, 1)} fulfils filters={filters}.")
+    keys = {name: values.take(remaining) for name, values in scan.keys.items()}
+    return replace(scan, files=tuple(scan.files[n] for n in remaining), keys=keys, filters=filters)
 
 
 @dataclass(frozen=True)
@@ -300,6 +447,9 @@ class ScanSource(TableSource):
 
     def names(self) -> list[str]:
         return list(self.container.columns)
+
+    def sizes(self) -> Mapping[str, int]:
+        return self.container.sizes
 
     @abstractmethod
     def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
@@ -330,25 +480,34 @@ class ScanSource(TableSource):
 class ParquetSource(ScanSource):
     """Parquet files."""
 
+    def types(self) -> dict[str, Any]:
+        pq = required("pyarrow.parquet", "parquet")
+
+        schema, keys = pq.read_schema(self.container.files[0]), self.container.keys
+        known = {**dict(zip(schema.names, schema.types, strict=True)), **{k: v.type for k, v in keys.items()}}
+        return {name: known[name] for name in self.names()}
+
     def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
         scan = self.container
-        fixed = reader is None or reader.fixed_size
-        return Batches(scan, names, batch_rows(names) if fixed else rows_of_lists(scan.files[0], names))
+        if reader is None or reader.fixed_size:
+            return Batches(scan, names, batch_rows(names, scan.sizes))
+        return Batches(scan, names, rows_of_lists(scan.files[0], names, scan.filesystem))
 
 
 def _accept(block: Any) -> None:
     """No comparison."""
 
 
-def batch_rows(names: Sequence[str]) -> int:
-    return power_of_two(BLOCK_BYTES / (8 * len(names)), 256)
+def batch_rows(names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> int:
+    """Rows of a batch of these columns; `sizes` are those of columns of lists."""
+    return power_of_two(BLOCK_BYTES / (8 * sum(sizes.get(name, 1) for name in names)), 256)
 
 
-def rows_of_lists(path: str, names: Sequence[str]) -> int:
+def rows_of_lists(path: str, names: Sequence[str], filesystem: Any = None) -> int:
     """Rows of a batch if rows have lists or texts, from their lengths in the first file."""
-    import pyarrow.parquet as pq
+    pq = required("pyarrow.parquet", "parquet")
 
-    metadata = pq.read_metadata(path)
+    metadata = pq.read_metadata(path, filesystem=filesystem)
     groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
     parts = [group.column(n) for group in groups for n in range(group.num_columns)]
     size = sum(p.total_uncompressed_size for p in parts if p.path_in_schema.split(".")[0] in names)
@@ -359,7 +518,9 @@ def whole(batches: Iterable[tuple[int, Any]], columns: Columns) -> Iterable[tupl
     """Numbered batches; for sequences, batches that divide none."""
     if columns.sequence is None:
         return batches
-    like = Sequences(np.empty((0, len(columns.reader.columns))), np.zeros(1, np.int64))
+    reader = columns.reader
+    width = reader.width if isinstance(reader, DenseColumns) else len(reader.columns)
+    like = Sequences(np.empty((0, width)), np.zeros(1, np.int64))
     return WholeSequences(batches, columns.sequence, power_of_two(BLOCK_BYTES / like.row_bytes, 256))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import offsets, one_a_place
+from ..core.coded import Coded
+from ..core.extras import required
 
 
 class Reader(ABC):
@@ -20,7 +23,7 @@ class Reader(ABC):
 
     @abstractmethod
     def rows(self, batch: Any) -> Any:
-        """The features of the rows of an Arrow table or record batch: an array, or CSR."""
+        """The features of the rows of an Arrow table or record batch: an array, CSR, or `Coded`."""
 
     @property
     def width(self) -> int:
@@ -35,19 +38,121 @@ class Reader(ABC):
 
 @dataclass(frozen=True)
 class DenseColumns(Reader):
-    """Columns of numbers, booleans or strings."""
+    """Columns of numbers, booleans or strings; and of lists of numbers, all of one size."""
 
     columns: tuple[str, ...]
+    sizes: tuple[tuple[str, int], ...] = ()  # of the columns of lists
 
     @property
     def features(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.columns
+        return entries_of(self.columns, dict(self.sizes)) if self.sizes else self.columns
 
     def rows(self, batch: Any) -> np.ndarray:
-        parts = [column_of(batch, name) for name in self.columns]
-        X = np.empty((batch.num_rows, len(parts)), np.result_type(*parts))
-        for j, part in enumerate(parts):
-            X[:, j] = part
+        lists = dict(self.sizes)
+        parts = [
+            lists_of(batch, name, lists[name]) if name in lists else column_of(batch, name)
+            for name in self.columns
+        ]
+        X = np.empty((batch.num_rows, self.width), np.result_type(*parts))
+        j = 0
+        for part in parts:
+            if part.ndim == 1:
+                X[:, j] = part
+                j += 1
+            else:
+                X[:, j : j + part.shape[1]] = part
+                j += part.shape[1]
+        return X
+
+
+def dense(columns: tuple[str, ...], sizes: Mapping[str, int]) -> DenseColumns:
+    """The reader of these columns; `sizes` are those of all columns of lists."""
+    reader = DenseColumns(columns, tuple((name, sizes[name]) for name in columns if name in sizes))
+    if reader.sizes and len(set(reader.features)) < reader.width:
+        twice = [name for name in columns if name not in sizes and reader.features.count(name) > 1]
+        lists = [name for name, _ in reader.sizes]
+        raise ValueError(
+            f"The columns {twice} have the names of entries of the lists {lists}: "
+            "rename them, or select features=[...]."
+        )
+    return reader
+
+
+def list_sizes(schema: Any) -> dict[str, int]:
+    """The columns of an Arrow schema that hold lists of a fixed size, and these sizes."""
+    types = required("pyarrow.types", "parquet")
+    return {part.name: part.type.list_size for part in schema if types.is_fixed_size_list(part.type)}
+
+
+def entries_of(columns: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The names of the features of these columns: a column of lists has one for each entry."""
+    return tuple(
+        entry
+        for name in columns
+        for entry in ([f"{name}_{k}" for k in range(sizes[name])] if name in sizes else [name])
+    )
+
+
+def columns_of(features: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The columns of features that `entries_of` named."""
+    first = {f"{name}_0": name for name in sizes}
+    found, k = [], 0
+    while k < len(features):
+        name = first.get(features[k])
+        if name is not None and tuple(features[k : k + sizes[name]]) == entries_of([name], sizes):
+            found.append(name)
+            k += sizes[name]
+        else:
+            found.append(features[k])
+            k += 1
+    return tuple(found)
+
+
+def lists_of(batch: Any, name: str, size: int) -> np.ndarray:
+    """A column of lists of this size, (N, size). A missing list is NaN."""
+    pa, types = required("pyarrow", "parquet"), required("pyarrow.types", "parquet")
+    column = batch.column(name)
+    if not types.is_fixed_size_list(column.type) or column.type.list_size != size:
+        raise ValueError(
+            f"The column {name!r} holds {column.type}, and lists of {size} numbers before: cast it first."
+        )
+    if not (types.is_integer(column.type.value_type) or types.is_floating(column.type.value_type)):
+        raise ValueError(
+            f"The column {name!r} holds {column.type}, expected lists of numbers: cast it first."
+        )
+    rows = []
+    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
+        values = chunk.values.slice(chunk.offset * size, len(chunk) * size)  # which ignore the offset
+        if (values.null_count or chunk.null_count) and not types.is_floating(values.type):
+            values = values.cast(pa.float64())
+        part = values.to_numpy(zero_copy_only=False).reshape(len(chunk), size)
+        if chunk.null_count:
+            missing = chunk.is_null().to_numpy(zero_copy_only=False)
+            part = np.where(missing[:, None], part.dtype.type(np.nan), part)
+        rows.append(part)
+    return np.concatenate(rows) if rows else np.empty((0, size))
+
+
+@dataclass(frozen=True)
+class CategoryColumns(DenseColumns):
+    """Columns of categories, as codes: each distinct string of a batch is converted once."""
+
+    def rows(self, batch: Any) -> Coded:  # type: ignore[override]
+        parts = [categories_of(batch.column(name), name) for name in self.columns]
+        codes = np.empty((batch.num_rows, len(parts)), np.int32, order="F")  # which is read by column
+        for d, (part, _) in enumerate(parts):
+            codes[:, d] = part
+        return Coded(codes, tuple(values for _, values in parts))
+
+
+@dataclass(frozen=True)
+class TimeColumns(DenseColumns):
+    """Columns of dates or timestamps, in local time where they have a time zone."""
+
+    def rows(self, batch: Any) -> np.ndarray:
+        X = np.empty((batch.num_rows, len(self.columns)), "datetime64[us]")
+        for d, name in enumerate(self.columns):
+            X[:, d] = times_of(batch.column(name), name)
         return X
 
 
@@ -65,7 +170,7 @@ class SparseLists(Reader):
 
     def rows(self, batch: Any) -> sp.csr_array:
         """Sparse rows. Entries with the same index are summed."""
-        import pyarrow.compute as pc
+        pc = required("pyarrow.compute", "parquet")
 
         for name in self.columns:
             if batch.column(name).null_count:
@@ -109,7 +214,7 @@ class Texts(Reader):
 
     def rows(self, batch: Any) -> np.ndarray:
         """The texts, (N, 1)."""
-        import pyarrow.types as types
+        types = required("pyarrow.types", "parquet")
 
         (name,) = self.columns
         column = batch.column(name)
@@ -146,10 +251,90 @@ class Transformed(Reader):
         return self.transformer.transform_rows(self.reader.rows(batch))
 
 
+@dataclass(frozen=True)
+class Picked(Reader):
+    """Some of the features of another reader."""
+
+    reader: Reader
+    places: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.reader.columns
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        return len(self.places)
+
+    @property
+    def fixed_size(self) -> bool:
+        return self.reader.fixed_size
+
+    def rows(self, batch: Any) -> Any:
+        return self.reader.rows(batch)[:, list(self.places)]
+
+
+@dataclass(frozen=True)
+class Joined(Reader):
+    """The features of several readers, side by side."""
+
+    readers: tuple[Reader, ...]
+    scales: tuple[float, ...]  # the features of each are multiplied by its scale
+    sparse: bool  # whether the result is CSR
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(name for reader in self.readers for name in reader.columns))
+
+    @property
+    def features(self) -> int:  # type: ignore[override]
+        return sum(reader.width for reader in self.readers)
+
+    @property
+    def fixed_size(self) -> bool:
+        return all(reader.fixed_size for reader in self.readers)
+
+    def rows(self, batch: Any) -> Any:
+        parts = [reader.rows(batch) for reader in self.readers]
+        parts = [
+            part if scale == 1.0 else part * scale for part, scale in zip(parts, self.scales, strict=True)
+        ]
+        if self.sparse:
+            return beside(parts)
+        dense = [part.toarray() if sp.issparse(part) else np.asarray(part) for part in parts]
+        return np.hstack(dense) if dense else np.empty((batch.num_rows, 0))
+
+
+def beside(parts: Sequence[Any]) -> sp.csr_array:
+    """Dense and sparse rows side by side, in CSR."""
+    starts = offsets([part.shape[1] for part in parts])
+    entries = [_entries(part, start) for part, start in zip(parts, starts[:-1], strict=True)]
+    if any(entry is None for entry in entries):
+        return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))
+    # All rows have the same number of entries.
+    indices = np.hstack([indices for indices, _ in entries])  # type: ignore[misc]
+    data = np.hstack([data for _, data in entries])  # type: ignore[misc]
+    N, n = data.shape
+    kind = np.int32 if max(starts[-1], N * n) < 1 << 31 else np.int64
+    indptr = np.arange(N + 1, dtype=kind) * n
+    return sp.csr_array((data.ravel(), indices.astype(kind, copy=False).ravel(), indptr), (N, starts[-1]))
+
+
+def _entries(part: Any, start: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns, from `start` on, and values of the entries of each row, (N, n); None if rows differ in n."""
+    if not sp.issparse(part):
+        columns = np.arange(start, start + part.shape[1], dtype=np.int32)
+        return np.broadcast_to(columns, part.shape), part
+    n = part.nnz // max(1, part.shape[0])
+    if n == 0 or not np.array_equal(part.indptr, np.arange(0, part.shape[0] * n + 1, n)):
+        return None
+    return part.indices.reshape(-1, n) + np.int32(start), part.data.reshape(-1, n)
+
+
 def column_of(batch: Any, name: str) -> np.ndarray:
     """A column of numbers, booleans or strings. Integers and booleans with missing values become floats."""
-    import pyarrow as pa
-    import pyarrow.types as types
+    pa = required("pyarrow", "parquet")
+    types = required("pyarrow.types", "parquet")
 
     column = batch.column(name)
     kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
@@ -161,4 +346,48 @@ def column_of(batch: Any, name: str) -> np.ndarray:
         )
     if column.null_count and (types.is_integer(column.type) or types.is_boolean(column.type)):
         column = column.cast(pa.float64())
+    return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+
+
+def categories_of(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of a column of categories, and its values: objects for strings, None and NaN if missing."""
+    pa = required("pyarrow", "parquet")
+    types = required("pyarrow.types", "parquet")
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_string_view(kind):
+        column, kind = column.cast(pa.large_string()), pa.large_string()
+    known = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
+    if not any(is_kind(kind) for is_kind in known):
+        remedy = "use suffice.preprocessing.DatetimeEncoder" if types.is_temporal(kind) else "cast it first"
+        raise ValueError(
+            f"The column {name!r} holds {kind}, expected categories (strings, numbers or booleans): {remedy}."
+        )
+    if hasattr(column, "chunks"):
+        column = column.unify_dictionaries() if types.is_dictionary(column.type) else column
+        column = column.combine_chunks()
+    if types.is_dictionary(column.type):  # of which some may not occur
+        codes = column.indices.fill_null(len(column.dictionary)).to_numpy(zero_copy_only=False)
+        used = np.flatnonzero(np.bincount(codes, minlength=len(column.dictionary) + 1))
+        place = np.zeros(len(column.dictionary) + 1, np.int32)
+        place[used] = np.arange(len(used))
+        values = pa.concat_arrays([column.dictionary, pa.nulls(1, kind)]).take(pa.array(used))
+        return place[codes], values.to_numpy(zero_copy_only=False)
+    column = column.dictionary_encode("encode")
+    return column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_numpy(zero_copy_only=False)
+
+
+def times_of(column: Any, name: str) -> np.ndarray:
+    """The microseconds of a column of dates or timestamps; of those with a time zone, in local time."""
+    pa = required("pyarrow", "parquet")
+    pc = required("pyarrow.compute", "parquet")
+    types = required("pyarrow.types", "parquet")
+
+    if not (types.is_timestamp(column.type) or types.is_date(column.type)):
+        raise ValueError(
+            f"The column {name!r} holds {column.type}, expected dates or timestamps: cast it first."
+        )
+    if types.is_timestamp(column.type) and column.type.tz is not None:
+        column = pc.local_timestamp(column)
+    column = pc.cast(column, pa.timestamp("us"), safe=False)
     return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.blocks import missing, offsets
+from ..core.extras import required
 from ..core.partitions import in_block
 
 
@@ -15,8 +16,8 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
     """Starts of the runs of rows with the same id, and their ids. Every row must have an id."""
     purpose = "name the sequence of every row"
     if not isinstance(ids, np.ndarray):
-        import pyarrow.compute as pc
-        import pyarrow.types as types
+        pc = required("pyarrow.compute", "parquet")
+        types = required("pyarrow.types", "parquet")
 
         if types.is_dictionary(ids.type):
             ids = ids.cast(ids.type.value_type)
@@ -68,7 +69,7 @@ def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple
 def whole(names: list[str], table: Any, past: int, heads: Iterable[Any]) -> Any:
     """An Arrow table without the first rows, which belong to an earlier one, and with the heads of later
     ones."""
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     parts = [part.select(names) for part in (table.slice(past), *heads)]
     return pa.concat_tables(parts, promote_options="permissive")

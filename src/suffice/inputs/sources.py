@@ -7,7 +7,7 @@ runs row-wise methods where its rows are.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from ..core.blocks import Block, Sequences, cut
 from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions
 from .checks import Check
-from .readers import DenseColumns, Reader, Transformed
+from .readers import DenseColumns, Reader, columns_of, dense
 from .tables import Columns, EdgeColumns, EdgeTable, Table
 
 
@@ -109,6 +109,10 @@ class TableSource(Source):
     def names(self) -> list[str]:
         """The names of all columns."""
 
+    def sizes(self) -> Mapping[str, int]:
+        """The columns that hold lists of a fixed size, and these sizes."""
+        return {}
+
     @abstractmethod
     def partitions(self, columns: Columns | EdgeColumns, check: Check) -> Partitions:
         """Partitions of blocks made from these columns."""
@@ -126,7 +130,7 @@ class TableSource(Source):
     def _described(self, opening: Opening, verb: str, *given: Any) -> Columns:
         table = self.table or Table(self.container)
         must_be_columns(opening.check, table, verb, *given)
-        columns = table.columns(self.names())
+        columns = table.columns(self.names(), self.sizes())
         opening.set_features(columns.reader.features)
         return columns
 
@@ -146,8 +150,15 @@ class TableSource(Source):
             return self.table.features
         names = getattr(estimator, "feature_names_in_", None)
         if names is not None:
-            return DenseColumns(tuple(names))
-        return (self.table or Table(self.container)).columns(self.names()).reader
+            sizes = self.sizes()
+            return dense(columns_of(names.tolist(), sizes) if sizes else tuple(names), sizes)
+        return (self.table or Table(self.container)).columns(self.names(), self.sizes()).reader
+
+    def read_as(self, kind: type[DenseColumns]) -> TableSource:
+        """The same table with another reader of its columns, of this kind, unless rows are transformed."""
+        table = self.table or Table(self.container)
+        reader = table.columns(self.names(), self.sizes()).reader
+        return replace(self, table=replace(table, features=as_kind(reader, kind)))
 
     def columns_for(self, estimator: Any) -> Columns:
         """The columns that a fitted estimator reads."""
@@ -158,18 +169,35 @@ class TableSource(Source):
     def transformed(self, estimator: Any) -> Table | None:
         if self.table is None:
             return None
-        changed = {"source": self.container, "features": self.transformed_reader(estimator), "origin": self}
-        return TransformedTable(**{**vars(self.table), **changed})
+        return self.read_by(self.transformed_reader(estimator))
 
-    def transformed_reader(self, estimator: Any) -> Transformed:
+    def read_by(self, reader: Reader) -> Table:
+        """The same table with rows that this reader makes."""
+        table = self.table or Table(self.container)
+        changed = {"source": self.container, "features": reader, "origin": self}
+        return TransformedTable(**{**vars(table), **changed})
+
+    @abstractmethod
+    def types(self) -> dict[str, Any]:
+        """The Arrow types of all columns."""
+
+    def transformed_reader(self, estimator: Any) -> Reader:
         """The reader with the transformer."""
         assert self.table is not None
         check_is_fitted(estimator)
         reader = self.reader_for(estimator)
         if hasattr(estimator, "n_features_in_"):  # as those of texts have not
-            described = self.table.features if isinstance(self.table.features, tuple) else reader.features
+            if isinstance(self.table.features, tuple):
+                described = dense(self.table.features, self.sizes()).features
+            else:
+                described = reader.features  # type: ignore[assignment]
             set_features(estimator, described, reset=False)
-        return Transformed(reader, *estimator._row_transformer())
+        return estimator._transformed_reader(reader)
+
+
+def as_kind(reader: Reader, kind: type[DenseColumns]) -> Reader:
+    """Another reader of the same columns, unless they are transformed or of another kind already."""
+    return kind(reader.columns) if type(reader) is DenseColumns else reader
 
 
 @dataclass(frozen=True, repr=False)

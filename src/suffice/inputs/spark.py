@@ -30,6 +30,10 @@ class SparkSource(TableSource):
     def names(self) -> list[str]:
         return list(self.container.columns)
 
+    def types(self) -> dict[str, Any]:
+        schema = self.container.limit(0).toArrow().schema
+        return dict(zip(schema.names, schema.types, strict=True))
+
     def partitions(self, columns: Any, check: Check) -> SparkPartitions:
         """The partitions of the DataFrame, each converted once to a block, which Spark persists in memory and
         on disk.

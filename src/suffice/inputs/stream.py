@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.extras import required
 from ..core.hashing import checksum
 from ..engines.cache import check_cache
-from .parquet import ScanSource, batch_rows, joined
-from .readers import Reader
+from .files import find_files
+from .lazy import CsvFiles, JsonFiles, Lazy, TextFiles, lazy_of
+from .parquet import ScanSource, batch_rows, recut
+from .readers import Reader, list_sizes
 
 SAME = "Each pass must read the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
@@ -23,6 +26,7 @@ class StreamScan:
     source: Callable[[], Any]
     columns: tuple[str, ...]
     cache: str | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
 
 
 def scan(
@@ -35,11 +39,14 @@ def scan(
 
     Parameters
     ----------
-    source : callable
-        Called without arguments at the start of each pass. It must return a fresh stream of the same rows in
-        the same order: a ``pyarrow.RecordBatchReader``, any other object with ``__arrow_c_stream__``, or an
-        iterable of record batches. It is closed when the pass ends, even by an error, so a generator can hold
-        its connection in a ``with`` statement.
+    source : callable, or table of another library
+        A function, called without arguments at the start of each pass. It must return a fresh stream of the
+        same rows in the same order: a ``pyarrow.RecordBatchReader``, any other object with
+        ``__arrow_c_stream__``, or an iterable of record batches. It is closed when the pass ends, even by an
+        error, so a generator can hold its connection in a ``with`` statement. Or a pyarrow
+        ``Dataset`` or ``RecordBatchReader``, a polars ``LazyFrame``, a relation of DuckDB, a Hugging Face
+        ``Dataset``, a ``DeltaTable`` or an Iceberg table: they can be passed to `fit` directly, and here with
+        a cache.
     columns : sequence of str, optional
         Columns to read. If None, all; a stream is then opened at once to read their names. To name targets
         and weights, see `suffice.rows`.
@@ -65,26 +72,162 @@ def scan(
     [[1.5], [101.5]]
     """
     check_cache(cache)
+    if (lazy := lazy_of(source)) is not None:
+        return lazy_scan(lazy, columns, cache=cache)
     if not callable(source):
         raise TypeError(
             "suffice.scan takes a function that returns a fresh stream in each call, since a fit makes "
             f"several passes over the data; got {type(source).__name__}: call scan(lambda: ...)."
         )
+    sizes: dict[str, int] = {}
     if columns is None:
         with _opened(source) as stream:
             first = stream if hasattr(stream, "read_all") else next(iter(stream), None)
-            columns = () if first is None else _reader(first).schema.names
+            schema = None if first is None else _reader(first).schema
+            columns = () if schema is None else schema.names
+            sizes = {} if schema is None else list_sizes(schema)
         if not columns:
             raise ValueError(f"The source gave no batches, so it has no columns. {FRESH}")
-    return StreamScan(source, tuple(columns), cache)
+    return StreamScan(source, tuple(columns), cache, sizes)
+
+
+def lazy_scan(lazy: Lazy, columns: Sequence[str] | None = None, *, cache: str | None = None) -> StreamScan:
+    """The scan of a table that opens streams of its columns."""
+    schema = lazy.schema
+    names = schema.names
+    if missing := [name for name in columns or () if name not in names]:
+        raise ValueError(f"The table has no column {missing}; its columns are {names}.")
+    if lazy.once and cache is None:
+        cache = "disk"  # passes after the first must read something
+    return StreamScan(lazy, tuple(columns or names), cache, list_sizes(schema))
+
+
+def scan_csv(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    schema: Any = None,
+    delimiter: str = ",",
+    filesystem: Any = None,
+    cache: str | None = None,
+) -> StreamScan:
+    """Scan CSV files as data for `fit`. They are streamed in each pass, in constant memory.
+
+    The first line of a file has the names of its columns.
+
+    Parameters
+    ----------
+    path : str, path, or sequence of these
+        Files, globs, folders or URLs, as in `suffice.scan_parquet`. Files whose names end in ``.gz`` are
+        decompressed.
+    columns : sequence of str, optional
+        Columns to read. If None, all.
+    schema : mapping of str to type, or pyarrow.Schema, optional
+        Types of columns, as types of Arrow or their names: ``{"price": "float64", "zip": "string"}``. Other
+        types are inferred from the first megabyte of the first file. They hold for all files: a value of
+        another type raises an error that names file and column.
+    delimiter : str, default=","
+        Character between the values of a line.
+    filesystem : file system of pyarrow or fsspec, optional
+        Where the files are. If None, it follows from the URL, or is this machine.
+    cache : {"memory", "disk"}, optional
+        Where to cache the rows that the first pass of a fit reads. Since parsing of text is slow, a cache
+        pays from the second pass on. The result is the same to the bit.
+
+    See Also
+    --------
+    scan_json : Files with one JSON object in each line.
+    scan_parquet : Parquet files, which are read several times faster.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, suffice
+    >>> from suffice.linear_model import LinearRegression
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = file.write_text("x,y\\n0,1\\n1,3\\n2,5\\n")
+    >>> scan = suffice.scan_csv(file, schema={"y": "float64"})
+    >>> LinearRegression().fit(suffice.rows(scan, target="y")).coef_.round(6)
+    array([2.])
+    """
+    files = find_files(path, CsvFiles.endings, filesystem)
+    return _text_scan(CsvFiles(files, delimiter=delimiter), columns, schema, cache)
+
+
+def scan_json(
+    path: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    schema: Any = None,
+    filesystem: Any = None,
+    cache: str | None = None,
+) -> StreamScan:
+    """Scan files with one JSON object in each line as data for `fit`. They are streamed in each pass.
+
+    Parameters
+    ----------
+    path : str, path, or sequence of these
+        Files, globs, folders or URLs, as in `suffice.scan_parquet`. Files whose names end in ``.gz`` are
+        decompressed.
+    columns : sequence of str, optional
+        Fields to read. If None, those of the first megabyte of the first file. A field that a line does not
+        have is missing there.
+    schema : mapping of str to type, or pyarrow.Schema, optional
+        Types of fields, as types of Arrow or their names. Other types are inferred from the first megabyte
+        of the first file. They hold for all files: a value of another type raises an error that names file
+        and field.
+    filesystem : file system of pyarrow or fsspec, optional
+        Where the files are. If None, it follows from the URL, or is this machine.
+    cache : {"memory", "disk"}, optional
+        Where to cache the rows that the first pass of a fit reads. The result is the same to the bit.
+
+    See Also
+    --------
+    scan_csv : CSV files.
+    scan_parquet : Parquet files, which are read several times faster.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, suffice
+    >>> from suffice.linear_model import LinearRegression
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.json"
+    >>> _ = file.write_text('{"x": 0, "y": 1}\\n{"x": 1, "y": 3}\\n{"x": 2, "y": 5}\\n')
+    >>> LinearRegression().fit(suffice.rows(suffice.scan_json(file), target="y")).coef_.round(6)
+    array([2.])
+    """
+    files = find_files(path, JsonFiles.endings, filesystem)
+    return _text_scan(JsonFiles(files), columns, schema, cache)
+
+
+def _text_scan(files: TextFiles, columns: Sequence[str] | None, schema: Any, cache: str | None) -> StreamScan:
+    pa = required("pyarrow", "parquet")
+    check_cache(cache)
+    pairs = zip(schema.names, schema.types, strict=True) if isinstance(schema, pa.Schema) else schema or {}
+    stated = {
+        name: pa.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in dict(pairs).items()
+    }
+    return lazy_scan(replace(files, types=files.inferred(stated)), columns, cache=cache)
+
+
+def lazy_source(container: Any, table: Any) -> StreamSource:
+    """The source of a table of another library."""
+    lazy = lazy_of(container)
+    assert lazy is not None
+    return StreamSource(lazy_scan(lazy), table)
 
 
 @dataclass(frozen=True)
 class StreamSource(ScanSource):
     """A source of Arrow batches."""
 
+    def types(self) -> dict[str, Any]:
+        _, batch = next(iter(self.batches(self.names())))
+        return dict(zip(batch.schema.names, batch.schema.types, strict=True))
+
     def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
-        return Recut(self.container.source, tuple(names), batch_rows(names))
+        source = self.container.source
+        if isinstance(source, Lazy):
+            source = replace(source, columns=tuple(names))
+        return Recut(source, tuple(names), batch_rows(names, self.container.sizes))
 
     def compare(self) -> Callable[[Any], None]:
         return FirstPass().compare
@@ -133,24 +276,15 @@ class Recut:
         self.known = rows, marks
 
     def _batches(self) -> Generator[Any]:
-        held: list[Any] = []
-        missing = self.size  # rows, to fill the next batch
         with _opened(self.source) as stream:
-            for batch in (batch for part in stream for batch in _record_batches(part, self.columns)):
-                while batch.num_rows >= missing:
-                    yield joined([*held, batch.slice(0, missing)])
-                    held, batch, missing = [], batch.slice(missing), self.size
-                if batch.num_rows:
-                    held.append(batch)
-                    missing -= batch.num_rows
-        if held:
-            yield joined(held)
+            parts = (batch for part in stream for batch in _record_batches(part, self.columns))
+            yield from recut(parts, self.size)
 
 
 @contextmanager
 def _opened(source: Callable[[], Any]) -> Iterator[Any]:
     """A fresh stream to iterate over, closed at the end."""
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     opened = source()
     arrow = hasattr(opened, "__arrow_c_stream__")
@@ -173,7 +307,7 @@ def _opened(source: Callable[[], Any]) -> Iterator[Any]:
 
 def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """These columns of a batch, with strings of a type that all Arrow functions support."""
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     for batch in [part] if isinstance(part, pa.RecordBatch) else _reader(part):
         if absent := [name for name in names if name not in batch.schema.names]:
@@ -182,7 +316,7 @@ def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _reader(part: Any) -> Any:
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     if isinstance(part, pa.RecordBatchReader):
         return part
@@ -194,7 +328,7 @@ def _reader(part: Any) -> Any:
 
 
 def _plain(column: Any) -> Any:
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _plain(column.dictionary))

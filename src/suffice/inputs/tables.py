@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..core.blocks import Block, Edges, Rows, Sequences, missing
+from ..core.extras import required
 from .conversions import as_numbers, check_names
 from .links import edges_of
-from .readers import DenseColumns, Reader, SparseLists, Texts, column_of
+from .readers import DenseColumns, Reader, SparseLists, Texts, column_of, dense
+from .selection import Selection
 from .sequences import must_be_complete, of_sequences, runs
 
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
@@ -29,6 +32,7 @@ class Table:
     weight: str | None = None
     sequence: str | None = None
     order: str | None = None
+    selection: Selection | None = None  # None: all rows
 
     def __repr__(self) -> str:
         parts = {name: getattr(self, name) for name in ("features", "target", "weight", "sequence", "order")}
@@ -40,24 +44,28 @@ class Table:
         source = self.source if hasattr(self.source, "cache") else type(self.source).__name__
         return f"{type(self).__name__}({', '.join([str(source), *said])})"
 
-    def columns(self, names: Sequence[str]) -> Columns:
-        """The parts by name, given the names of all columns of the source."""
+    def columns(self, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> Columns:
+        """The parts by name, given the names of all columns of the source, and the sizes of those that hold
+        lists of a fixed size."""
         apart = {
             name for part in (self.target, self.weight, self.sequence, self.order) for name in _names(part)
         }
         if isinstance(self.features, Reader):
             reader = self.features
         else:
-            reader = DenseColumns(self.features or tuple(name for name in names if name not in apart))
-        check_names(names, (*reader.columns, *apart))
-        return Columns(reader, self.target, self.weight, self.sequence, self.order)
+            reader = dense(self.features or tuple(name for name in names if name not in apart), sizes)
+        columns = Columns(reader, self.target, self.weight, self.sequence, self.order, self.selection)
+        check_names(names, columns.names())
+        return columns
 
 
 @dataclass(frozen=True, repr=False)
 class EdgeTable(Table):
     """A table of links, whose two features are the columns of their ends. Returned by `suffice.edges`."""
 
-    def columns(self, names: Sequence[str]) -> EdgeColumns:  # type: ignore[override]
+    def columns(  # type: ignore[override]
+        self, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})
+    ) -> EdgeColumns:
         assert isinstance(self.features, tuple)
         check_names(names, (*self.features, *_names(self.weight)))
         return EdgeColumns(self.features, self.weight)
@@ -72,20 +80,24 @@ class Columns:
     weight: str | None = None
     sequence: str | None = None
     order: str | None = None
+    selection: Selection | None = None
 
     def names(self) -> list[str]:
         """The columns that are read."""
-        apart = (self.target, self.weight, self.sequence, self.order)
-        return [*self.reader.columns, *(name for part in apart for name in _names(part))]
+        hashed = None if self.selection is None else self.selection.columns
+        apart = (self.target, self.weight, self.sequence, self.order, hashed)
+        return list(dict.fromkeys([*self.reader.columns, *(name for part in apart for name in _names(part))]))
 
     def with_all(self, names: Iterable[str]) -> Columns:
         """All columns of the table. Columns without another role are features."""
         apart = {*_names(self.sequence), *_names(self.order)}
         features = tuple(name for name in names if name not in apart)
-        return Columns(DenseColumns(features), sequence=self.sequence, order=self.order)
+        return Columns(DenseColumns(features), None, None, self.sequence, self.order, self.selection)
 
     def block(self, check: Any, index: int, batch: Any) -> Block:
         """One checked block from an Arrow table or record batch of complete sequences."""
+        if self.selection is not None:
+            batch = self.selection.rows(batch)
         offset = None
         if self.sequence is not None:
             starts, _ = runs(batch.column(self.sequence), f"The column {self.sequence!r}")
@@ -148,7 +160,8 @@ def rows(
     table : pandas, polars or Arrow table, scan, or data set of Ray, Spark or Dask
         The table.
     features : sequence of str, or what `suffice.sparse` describes, optional
-        Columns of X. If None, all columns that are neither target nor weight.
+        Columns of X. If None, all columns that are neither target nor weight. A column of Arrow lists of a
+        fixed size, such as embeddings, is several features: ``emb_0``, ``emb_1``, ...
     target : str or sequence of str, optional
         Column or columns of y.
     weight : str, optional
@@ -164,7 +177,13 @@ def rows(
     >>> model.coef_.round(6), round(float(model.intercept_), 6)
     (array([2.]), 1.0)
     """
-    if not (hasattr(table, "columns") or hasattr(table, "schema") or are_delayed(table)):
+    if isinstance(table, Table):  # as of a split: described again
+        return replace(
+            rows(table.source, features=features, target=target, weight=weight), selection=table.selection
+        )
+    # `columns` of a lazy table of polars warns, so its type is asked.
+    names = ("columns", "schema", "column_names", "projection")
+    if not (any(hasattr(type(table), n) or hasattr(table, n) for n in names) or are_delayed(table)):
         raise TypeError(
             f"suffice.rows takes tables with named columns; got {type(table).__name__}: pass arrays to "
             f"fit(X, y, sample_weight=...)."
@@ -303,7 +322,7 @@ def sparse(indices: str, values: str | None = None, *, size: int) -> SparseLists
 
 def as_arrow(table: Any, names: list[str]) -> Any:
     """Columns of a table in memory, as an Arrow table."""
-    import pyarrow as pa
+    pa = required("pyarrow", "parquet")
 
     of_pandas, of_polars = _frames()
     if isinstance(table, of_pandas):

@@ -1,12 +1,14 @@
 """Linear models."""
 
 from .bayesian import BayesianLinearRegression
-from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path
+from .bayesian_ridge import BayesianRidge
+from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 from .entropy_distribution import maximum_entropy_distribution, minimum_norm_distribution
 from .feature_selection import select_features
 from .huber import HuberRegressor
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
+from .logistic_cv import LogisticRegressionCV
 from .maximum_entropy import MaximumEntropy
 from .model_averaging import BayesianModelAveraging, model_probabilities
 from .perceptron import Perceptron
@@ -14,10 +16,12 @@ from .perceptron_variants import KernelPerceptron, MarginPerceptron, PocketPerce
 from .proportional_odds import ProportionalOdds
 from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
+from .ridge_cv import RidgeCV
 
 __all__ = [
     "BayesianLinearRegression",
     "BayesianModelAveraging",
+    "BayesianRidge",
     "ElasticNet",
     "ElasticNetCV",
     "HuberRegressor",
@@ -26,6 +30,7 @@ __all__ = [
     "LassoCV",
     "LinearRegression",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "MarginPerceptron",
     "MaximumEntropy",
     "Perceptron",
@@ -33,9 +38,11 @@ __all__ = [
     "ProportionalOdds",
     "QuantileRegressor",
     "Ridge",
+    "RidgeCV",
     "RidgeClassifier",
     "VotedPerceptron",
     "enet_path",
+    "lasso_path",
     "maximum_entropy_distribution",
     "minimum_norm_distribution",
     "model_probabilities",

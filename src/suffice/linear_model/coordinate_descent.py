@@ -10,12 +10,18 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_scalar
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
 from ..core.cost import afford
@@ -31,6 +37,7 @@ from ..fitting.non_negative import solve_non_negative
 from ..inputs import open_rows, source_of
 from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
+from .precision import dtype_of, round_to_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +99,8 @@ class ElasticNetModel(LinearModel):
         """The smallest alpha at which all coefficients are zero, for the first target."""
         if self.l1_ratio == 0:
             raise ValueError(
-                "l1_ratio=0 has no largest alpha to start the path from: pass alphas as an array."
+                "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid by "
+                "providing your estimator with the appropriate `alphas=` argument."
             )
         D = self.coef.shape[1]
         slope = self.square(s)[:D, D]
@@ -112,7 +120,9 @@ def grid(model: ElasticNetModel, s: Moments, alphas: Any, eps: float) -> np.ndar
     """The alphas of a path, in decreasing order: a grid of `alphas` values, or `alphas` itself."""
     if np.ndim(alphas):
         return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
-    largest = max(model.largest_alpha(s), np.finfo(np.float64).resolution)
+    largest, least = model.largest_alpha(s), np.finfo(np.float64).resolution
+    if largest <= least:  # as for targets that are all the same
+        return np.full(int(alphas), least)
     return np.geomspace(largest, largest * eps, num=int(alphas))
 
 
@@ -139,9 +149,35 @@ class FoldMoments(Statistics):
     def present(self) -> list[Moments]:
         return [fold for fold in self.folds if fold is not None]
 
+    def splits(self, trained: np.ndarray, tested: np.ndarray) -> tuple[list[Moments], list[Moments]]:
+        """By split, the moments of the rows to fit and of the rows left out, from masks (S, F) of folds."""
+        present = np.array([fold is not None for fold in self.folds])
+        used = [(a & present, b & present) for a, b in zip(trained, tested, strict=True)]
+        used = [(a, b) for a, b in used if a.any() and b.any()]
+        if not used:
+            raise ValueError(
+                f"All rows of non-zero weight are in one fold of {len(present)}: pass a cv whose folds "
+                f"divide them."
+            )
+
+        def total(mask: np.ndarray) -> Moments:
+            return tree_sum([self.folds[f] for f in np.flatnonzero(mask)])
+
+        return [total(a) for a, _ in used], [total(b) for _, b in used]
+
     @property
     def weight(self) -> float:
         return float(sum(fold.weight for fold in self.present))
+
+
+def fold_moments(n_folds: int, block: Any) -> FoldMoments:
+    """The moments of each fold. The last column of y holds the fold of each row."""
+    fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
+    if len(fold) and (fold == fold[0]).all():
+        return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, n_folds)
+    parts = {int(f): rows[fold == f] for f in np.unique(fold)}
+    by_fold = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
+    return FoldMoments.of(by_fold, n_folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,29 +191,19 @@ class Paths(Model):
     ratios: tuple[float, ...]  # of the penalties
     alphas: Annotated[Any, "number or real (*,) or None"]  # how many, or which
     eps: float  # the last alpha over the first
-    n_folds: int
+    trained: Annotated[Any, "bool (S, F) or None"] = None  # whether a split fits to a fold
+    tested: Annotated[Any, "bool (S, F) or None"] = None  # whether it leaves it out
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
     def summarize(self, block: Any) -> FoldMoments:
         """The moments of each fold. The last column of y holds the fold of each row."""
-        fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
-        if len(fold) and (fold == fold[0]).all():
-            return FoldMoments.of({int(fold[0]): moments(columns_of(rows), rows.weight)}, self.n_folds)
-        parts = {int(f): rows[fold == f] for f in np.unique(fold)}
-        by_fold = {f: moments(columns_of(part), part.weight) for f, part in parts.items()}
-        return FoldMoments.of(by_fold, self.n_folds)
+        return fold_moments(self.trained.shape[1], block)
 
     def estimate(self, s: FoldMoments) -> Self:
-        folds = s.present
-        if len(folds) < 2:
-            raise ValueError(
-                f"All rows of non-zero weight are in one fold of {self.n_folds}: pass a cv whose folds "
-                f"divide them."
-            )
-        total = tree_sum(folds)
+        total = tree_sum(s.present)
         must_have_one_target(self.net, total)
-        others = [tree_sum(folds[:f] + folds[f + 1 :]) for f in range(len(folds))]
+        others, folds = s.splits(self.trained, self.tested)
         grids, errors = [], []
         for ratio in self.ratios:
             net = self.net.replace(l1_ratio=ratio)
@@ -189,6 +215,162 @@ class Paths(Model):
         r, a = np.unravel_index(np.argmin(mean), mean.shape)
         best = self.net.replace(l1_ratio=self.ratios[r], alpha=float(grids[r][a])).estimate(total)
         return self.replace(net=best, grids=np.array(grids), errors=np.swapaxes(errors, 1, 2))
+
+
+def enet_path(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    n_alphas: Any = "deprecated",
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    **params: Any,
+) -> tuple[Any, ...]:
+    """Compute the elastic net path by coordinate descent, without an intercept. The data is read once.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, table, Parquet scan or distributed data set
+        The rows.
+    y : array of shape (n_samples,), optional
+        Targets. Leave out if a column of the table holds them.
+    sample_weight : array, optional
+        Weights of the rows.
+    l1_ratio : float, default=0.5
+        Share of the l1 penalty, between 0 and 1.
+    eps : float, default=1e-3
+        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
+        are zero.
+    n_alphas : int, default='deprecated'
+        Deprecated, as in scikit-learn: use `alphas`.
+    alphas : int or array, default=100
+        Number of alphas along the path, or an array of alphas.
+    precompute : bool or 'auto', default='auto'
+        Ignored: the Gram matrix is always used.
+    Xy : array, default=None
+        Ignored: it is computed.
+    copy_X : bool, default=True
+        Ignored: `X` is never modified.
+    coef_init : array of shape (n_features,), default=None
+        Initial coefficients.
+    verbose : bool, default=False
+        Ignored.
+    return_n_iter : bool, default=False
+        Whether to return the number of sweeps.
+    positive : bool, default=False
+        Whether to constrain the coefficients to be non-negative.
+    check_input : bool, default=True
+        Ignored: the rows are always checked.
+    tol : float, default=1e-4
+        As in `ElasticNet`.
+    max_iter : int, default=1000
+        As in `ElasticNet`.
+    **params : dict
+        ``selection`` and ``random_state`` are ignored; others are refused.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+        The alphas along the path, in decreasing order.
+    coefs : ndarray of shape (n_features, n_alphas)
+        Coefficients.
+    dual_gaps : ndarray of shape (n_alphas,)
+        Duality gaps: upper bounds on the distance of the objective from its minimum.
+    n_iters : list of int
+        Number of sweeps, if `return_n_iter` is True.
+
+    See Also
+    --------
+    lasso_path : The l1 penalty alone.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import enet_path
+    >>> alphas, coefs, _ = enet_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0], alphas=3)
+    >>> coefs.round(2)
+    array([[0.  , 2.12, 2.33],
+           [0.  , 0.56, 0.66]])
+    """
+    if strange := set(params) - {"selection", "random_state"}:
+        raise ValueError(f"Unexpected parameters in params: {sorted(strange)}.")
+    if not isinstance(n_alphas, str):
+        warnings.warn(
+            "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn: use alphas.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        alphas = n_alphas
+    if alphas is None:
+        warnings.warn(
+            "'alphas=None' is deprecated and will be removed in 1.11 of scikit-learn: use alphas=100.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        alphas = 100
+    net = ElasticNet(l1_ratio=l1_ratio, fit_intercept=False, positive=positive, tol=tol, max_iter=max_iter)
+    data = open_rows(net, X, y, sample_weight)
+    start = net._start(data)
+    if coef_init is not None:
+        start = start.replace(coef=np.array(coef_init, dtype=np.float64).reshape(start.coef.shape))
+    s = data.fold(LinearModel.summarize, start)
+    must_have_one_target(start, s)
+    grid_alphas = grid(start, s, alphas, eps)
+    path = start.path(s, grid_alphas)
+    result = (
+        grid_alphas,
+        np.stack([model.coef[0] for model in path], axis=1).astype(dtype_of(X), copy=False),
+        np.array([model.gap[0] for model in path]),
+    )
+    return (*result, [int(model.n_iter[0]) for model in path]) if return_n_iter else result
+
+
+def lasso_path(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> tuple[Any, ...]:
+    """Compute the lasso path by coordinate descent, without an intercept. The data is read once.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, table, Parquet scan or distributed data set
+        The rows.
+    y : array of shape (n_samples,), optional
+        Targets. Leave out if a column of the table holds them.
+    sample_weight : array, optional
+        Weights of the rows.
+    **options : dict
+        As in `enet_path`, without `l1_ratio`.
+
+    Returns
+    -------
+    alphas : ndarray of shape (n_alphas,)
+        The alphas along the path, in decreasing order.
+    coefs : ndarray of shape (n_features, n_alphas)
+        Coefficients.
+    dual_gaps : ndarray of shape (n_alphas,)
+        Duality gaps: upper bounds on the distance of the objective from its minimum.
+
+    See Also
+    --------
+    enet_path : Absolute and squared penalties.
+
+    Examples
+    --------
+    >>> from suffice.linear_model import lasso_path
+    >>> lasso_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0], alphas=[1.0, 0.1])[1].round(2)
+    array([[2.  , 2.33],
+           [0.  , 0.52]])
+    """
+    return enet_path(X, y, sample_weight, l1_ratio=1.0, **options)
 
 
 class _Penalised(LeastSquares):
@@ -208,6 +390,7 @@ class _Penalised(LeastSquares):
         enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
         if (model.gap > enough).any():
             warnings.warn(
+                f"Objective did not converge. You might want to increase the number of iterations. "
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the duality gap is "
                 f"{model.gap.max():.3g}, expected at most {enough.max():.3g}. Raise max_iter, alpha or tol.",
                 ConvergenceWarning,
@@ -339,6 +522,52 @@ class ElasticNet(_Penalised):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+
+    path = staticmethod(enet_path)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Fit to rows and targets, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+        check_input : bool, default=True
+            Ignored: the rows are always checked.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight)
+
+    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+        if np.ndim(self.precompute):
+            self._check_gram(model, s)
+        return super()._fitted(model, s)
+
+    def _check_gram(self, model: Any, s: Moments) -> None:
+        """Compare a Gram matrix from the caller with that of the rows, which is the one that is used."""
+        D = model.coef.shape[1]
+        spread = np.sqrt(np.diag(s.scatter)[:D] / s.weight)
+        if self.fit_intercept and (np.abs(s.mean[:D]) > 1e-5 * spread).any():
+            warnings.warn(
+                "Gram matrix was provided but X was centered to fit intercept: recomputing Gram matrix.",
+                stacklevel=4,
+            )
+            return
+        gram, ours = np.asarray(self.precompute, dtype=np.float64), model.square(s)[:D, :D]
+        if gram.shape == ours.shape:
+            gram = gram * (np.trace(ours) / np.trace(gram))  # scikit-learn's weights have mean one
+        if gram.shape != ours.shape or not np.allclose(gram, ours, rtol=1e-3, atol=1e-4 * np.abs(ours).max()):
+            raise ValueError(
+                "Gram matrix passed in via 'precompute' parameter did not pass validation: it is not X'X of "
+                "these rows. Leave precompute out."
+            )
 
     def _start(self, data: Partitions, classes: Any = None) -> ElasticNetModel:
         net = self._net(float(self.alpha), self.l1_ratio)
@@ -483,9 +712,9 @@ class ElasticNetCV(_Penalised):
     tol : float, default=1e-4
         Tolerance of the duality gap, relative to the sum of squared targets.
     cv : int, splitter or iterable, default=None
-        Number of folds (None: 5), a scikit-learn splitter, or pairs of index arrays that leave out each row
-        once. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into contiguous
-        runs of rows, and rows of weight zero are counted. If the rows are sorted, shuffle them by
+        Number of folds (None: 5), a scikit-learn splitter, or pairs of index arrays: the rows to fit, and the
+        rows to leave out. As in scikit-learn, a number of folds divides the rows as ``KFold(cv)`` does, into
+        contiguous runs of rows, and rows of weight zero are counted. If the rows are sorted, shuffle them by
         ``cv=KFold(5, shuffle=True, random_state=0)``.
     copy_X : bool, default=True
         Ignored: `X` is never modified.
@@ -513,7 +742,7 @@ class ElasticNetCV(_Penalised):
     mse_path_ : ndarray of shape (n_l1_ratio, n_alphas, n_folds) or (n_alphas, n_folds)
         Mean squared error on each left-out fold.
     alphas_ : ndarray of shape (n_l1_ratio, n_alphas) or (n_alphas,)
-        The alphas along the path, in decreasing order.
+        The alphas along the path, in decreasing order. One path if `alphas` is an array.
     n_iter_ : int
         Number of sweeps over the coefficients.
     dual_gap_ : float
@@ -552,14 +781,14 @@ class ElasticNetCV(_Penalised):
     >>> y = X @ [3.0, 0.0, 0.0, -2.0, 0.0] + 1.0
     >>> model = ElasticNetCV(l1_ratio=[0.5, 1.0], random_state=0).fit(X, y)
     >>> model.l1_ratio_, model.coef_.round(2)
-    (1.0, array([ 3.,  0.,  0., -2.,  0.]))
+    (0.5, array([ 2.99,  0.  ,  0.  , -1.99,  0.  ]))
     """
 
     model_: Annotated[Paths, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "l1_ratio": [SHARE, Numbers(0, ndim=1)],
         "eps": [POSITIVE],
-        "alphas": [AT_LEAST_1, Numbers(0, ndim=1)],
+        "alphas": [AT_LEAST_1, "array-like"],  # each number is checked in `fit`
         "fit_intercept": ["boolean"],
         "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
         "max_iter": [AT_LEAST_1],
@@ -573,6 +802,7 @@ class ElasticNetCV(_Penalised):
         "selection": [StrOptions({"cyclic", "random"})],
     }
     counts_rows: ClassVar[bool] = True
+    path = staticmethod(enet_path)
 
     def __init__(
         self,
@@ -611,7 +841,7 @@ class ElasticNetCV(_Penalised):
         return Guarantee("order")  # folds are runs of rows
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
         it.
 
@@ -623,21 +853,30 @@ class ElasticNetCV(_Penalised):
             Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Per-sample weights, used in fits and in errors. Folds count rows regardless of their weights.
+        **params : dict
+            Passed to the splitter `cv`, e.g. groups, with
+            ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
         -------
         self
         """
         self._flat_target = True
+        for_splitter = splitter_params(self, sample_weight, params)
         with one_task(self):
             source = source_of(X)
             data = open_rows(self, source, y, sample_weight)
             start = self._start(data)
             examples = (X, y) if source.in_memory and source.table is None else ()
-            folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples)
-            start = start.replace(n_folds=folds.n_folds)
+            folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples, **for_splitter)
+            start = start.replace(trained=folds.trained, tested=folds.tested)
             self._publish(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
+        round_to_rows(self, X)
         return self
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
+        return router(self)
 
     @available_if(_knows_its_folds)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -645,9 +884,13 @@ class ElasticNetCV(_Penalised):
         raise NotImplementedError
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
+        if np.ndim(self.alphas) > 1:
+            raise ValueError(f"alphas has shape {np.shape(self.alphas)}, expected an array of 1 axis.")
+        if np.ndim(self.alphas):
+            for place, alpha in enumerate(self.alphas):
+                check_scalar(alpha, f"alphas[{place}]", Real, min_val=0.0, include_boundaries="left")
         ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
-        nets = [self._net(l1_ratio=ratio) for ratio in ratios]
-        return Paths(nets[0], ratios, copy(self.alphas), self.eps, 0)
+        return Paths(self._net(l1_ratio=ratios[0]), ratios, copy(self.alphas), self.eps)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -655,12 +898,12 @@ class ElasticNetCV(_Penalised):
         return tags
 
     def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
-        several = np.ndim(self.l1_ratio) > 0
+        several = np.size(self.l1_ratio) > 1
         return {
             **super()._fitted(model.net, tree_sum(s.present)),
             "alpha_": float(model.net.alpha),
             "l1_ratio_": model.net.l1_ratio,
-            "alphas_": model.grids if several else model.grids[0],
+            "alphas_": model.grids if several and not np.ndim(self.alphas) else model.grids[0],
             "mse_path_": model.errors if several else model.errors[0],
         }
 
@@ -751,7 +994,7 @@ class LassoCV(ElasticNetCV):
     >>> X = np.random.default_rng(0).normal(size=(200, 5))
     >>> y = X @ [3.0, 0.0, 0.0, -2.0, 0.0] + 1.0
     >>> LassoCV(random_state=0).fit(X, y).coef_.round(2)
-    array([ 3.,  0.,  0., -2.,  0.])
+    array([ 2.98,  0.  ,  0.  , -1.99,  0.  ])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -759,6 +1002,7 @@ class LassoCV(ElasticNetCV):
         for name, constraints in ElasticNetCV._parameter_constraints.items()
         if name != "l1_ratio"
     }
+    path = staticmethod(lasso_path)
 
     def __init__(
         self,
@@ -795,68 +1039,26 @@ class LassoCV(ElasticNetCV):
         )
 
 
-def enet_path(
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
-    *,
-    l1_ratio: float = 0.5,
-    eps: float = 1e-3,
-    alphas: Any = 100,
-    positive: bool = False,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the elastic net path by coordinate descent, without an intercept. The data is read once.
+def router(estimator: Any) -> MetadataRouter:
+    """The metadata of an estimator with a splitter `cv`, and with a scorer if it has `scoring`."""
+    mapping = MethodMapping().add(caller="fit", callee="split")
+    out = MetadataRouter(owner=estimator).add_self_request(estimator)
+    out.add(splitter=check_cv(estimator.cv), method_mapping=mapping)
+    scoring = getattr(estimator, "scoring", None)
+    if scoring is not None and not (isinstance(scoring, str) and scoring == "warn"):
+        scored = MethodMapping().add(caller="fit", callee="score")
+        out.add(scorer=check_scoring(estimator, scoring), method_mapping=scored)
+    return out
 
-    Parameters
-    ----------
-    X : array, CSR matrix, table, Parquet scan or distributed data set
-        The rows.
-    y : array of shape (n_samples,), optional
-        Targets. Leave out if a column of the table holds them.
-    sample_weight : array, optional
-        Weights of the rows.
-    l1_ratio : float, default=0.5
-        Share of the l1 penalty, between 0 and 1.
-    eps : float, default=1e-3
-        Length of the path: the ratio of the smallest to the largest alpha. At the largest, all coefficients
-        are zero.
-    alphas : int or array, default=100
-        Number of alphas along the path, or an array of alphas.
-    positive : bool, default=False
-        Whether to constrain the coefficients to be non-negative.
-    tol : float, default=1e-4
-        As in `ElasticNet`.
-    max_iter : int, default=1000
-        As in `ElasticNet`.
 
-    Returns
-    -------
-    alphas : ndarray of shape (n_alphas,)
-        The alphas along the path, in decreasing order.
-    coefs : ndarray of shape (n_features, n_alphas)
-        Coefficients.
-    dual_gaps : ndarray of shape (n_alphas,)
-        Duality gaps: upper bounds on the distance of the objective from its minimum.
-
-    Examples
-    --------
-    >>> from suffice.linear_model import enet_path
-    >>> alphas, coefs, _ = enet_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [1.0, 3.0, 5.0], alphas=3)
-    >>> coefs.round(2)
-    array([[0.  , 2.12, 2.33],
-           [0.  , 0.56, 0.66]])
-    """
-    net = ElasticNet(l1_ratio=l1_ratio, fit_intercept=False, positive=positive, tol=tol, max_iter=max_iter)
-    data = open_rows(net, X, y, sample_weight)
-    start = net._start(data)
-    s = data.fold(LinearModel.summarize, start)
-    must_have_one_target(start, s)
-    grid_alphas = grid(start, s, alphas, eps)
-    path = start.path(s, grid_alphas)
-    return (
-        grid_alphas,
-        np.stack([model.coef[0] for model in path], axis=1),
-        np.array([m.gap[0] for m in path]),
-    )
+def splitter_params(estimator: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """What of the metadata of `fit` goes to the splitter, e.g. groups."""
+    if get_config()["enable_metadata_routing"]:
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return dict(process_routing(estimator, "fit", **weighted, **params).splitter.split)
+    if params:
+        raise ValueError(
+            f"{type(estimator).__name__}.fit: passing {sorted(params)} is only supported if "
+            f"enable_metadata_routing=True: call sklearn.set_config(enable_metadata_routing=True)."
+        )
+    return {}

@@ -22,6 +22,7 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
 from ..fitting import Problem, newton
+from ..fitting.descent import Descent
 from ..inputs import open_rows, read_rows, source_of
 from ..inputs.conversions import as_numbers
 from ..statistics import Objective
@@ -228,9 +229,10 @@ class HuberRegressor(Regressor, Iterative):
         model = self._start(data)
         problem = Problem(data, model, partial(self._penalised, model))
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
-        progress = newton(
-            problem, problem.start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch
-        )
+        start = Descent(problem.start)
+        if self.warm_start and np.abs(problem.gradient(problem.start)).max() <= self.tol:
+            start = start.replace(stopped_because="tolerance")  # the optimum of the fit before
+        progress = newton(problem, start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         self._publish(progress.replace(model=at, statistics=s))
         if source.in_memory and source.table is None:

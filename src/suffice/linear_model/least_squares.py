@@ -25,6 +25,7 @@ from ..estimator.scores import Regressor
 from ..inputs import read_rows, source_of
 from ..statistics import Factor, Moments, NormalResidual, factor, moments, normal_residual
 from .normal_equations import Solution, solve_each, solve_rows, solve_square
+from .precision import line, round_to_rows
 from .refinement import Refined
 
 
@@ -70,8 +71,8 @@ class LinearModel(Model):
         T = len(s.mean) - D
         if np.shape(self.alpha) not in ((), (1,), (T,)):
             raise ValueError(
-                f"alpha has shape {np.shape(self.alpha)}, and y has {T} targets: pass a number, or one "
-                f"per target."
+                f"Number of targets and number of penalties do not correspond: {np.size(self.alpha)} != {T}. "
+                f"Pass alpha as a number, or one per target."
             )
         alphas = np.broadcast_to(self.alpha, T)
         offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
@@ -142,6 +143,9 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _alpha(self) -> Any:
         return 0.0
 
+    def _check_solver(self, X: Any) -> None:
+        """Raise if the solver does not support these rows."""
+
     def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
         flat = self._flat_target
         intercept = model.intercept[0] if flat else model.intercept
@@ -168,7 +172,10 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         """
         source = source_of(X)
         self._flat_target = source.flat_target(y)
-        return super().fit(source, y, sample_weight)
+        self._check_solver(X)
+        super().fit(source, y, sample_weight)
+        round_to_rows(self, X)
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
@@ -178,7 +185,10 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         """
         source = source_of(X)
         self._flat_target = source.flat_target(y)
-        return self._add(source, y, sample_weight)
+        self._check_solver(X)
+        self._add(source, y, sample_weight)
+        round_to_rows(self, X)
+        return self
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -186,8 +196,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        X = read_rows(self, X)
-        return X @ self.coef_.T + self.intercept_
+        return line(self, read_rows(self, X), X)
 
     def log_likelihood(
         self, X: Any, y: Any, *, precision: float | None = None, sample_weight: Any = None
@@ -319,8 +328,9 @@ class Ridge(Refined, LeastSquares):
         Ignored: the fit does not iterate.
     tol : float, default=1e-4
         Ignored: the fit does not iterate.
-    solver : str, default='auto'
-        Ignored: the solution is exact.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        The solution is exact under each of these names. As in scikit-learn, 'lbfgs' is for non-negative
+        coefficients, and only it and 'auto'; 'svd', 'cholesky' and 'saga' fit no intercept to sparse rows.
     positive : bool, default=False
         Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
@@ -332,10 +342,10 @@ class Ridge(Refined, LeastSquares):
         Coefficients.
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
-    n_iter_ : int
-        Always 1: the fit does not iterate.
+    n_iter_ : None
+        Always None: the fit does not iterate.
     solver_ : str
-        Always 'cholesky'.
+        The solver by its name in scikit-learn. The solution is exact under each of them.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
@@ -403,6 +413,26 @@ class Ridge(Refined, LeastSquares):
     def _alpha(self) -> Any:
         return np.array(self.alpha, dtype=np.float64)
 
+    def _check_solver(self, X: Any) -> None:
+        self.solver_ = ridge_solver(self, X)
+
     def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
         coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
-        return {**super()._fitted(model, s), "coef_": coef, "n_iter_": 1, "solver_": "cholesky"}
+        return {**super()._fitted(model, s), "coef_": coef, "n_iter_": None}
+
+
+def ridge_solver(estimator: Any, X: Any) -> str:
+    """The name of the solver, as scikit-learn chooses it. What no solver of that name can do is refused."""
+    name, positive, sparse = estimator.solver, estimator.positive, sp.issparse(X)
+    if name == "lbfgs" and not positive:
+        raise ValueError("'lbfgs' solver can be used only when positive=True: use solver='auto'.")
+    if positive and name not in ("auto", "lbfgs"):
+        raise ValueError(f"solver='{name}' does not support positive fitting: use solver='auto' or 'lbfgs'.")
+    if sparse and estimator.fit_intercept and name in ("svd", "cholesky", "saga"):
+        raise ValueError(
+            f"solver='{name}' does not support fitting the intercept on sparse data: use solver='auto', or "
+            f"fit_intercept=False."
+        )
+    if name != "auto":
+        return name
+    return "lbfgs" if positive else "sparse_cg" if sparse and estimator.fit_intercept else "cholesky"

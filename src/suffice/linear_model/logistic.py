@@ -6,6 +6,7 @@ optimum.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_expit
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
@@ -25,6 +26,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
@@ -37,7 +39,7 @@ from ..estimator.parameters import (
     Hidden,
     StrOptions,
 )
-from ..estimator.scores import Classifier
+from ..estimator.scores import Classifier, log_softmax, softmax
 from ..fitting import EpochEnds, LossModel, Problem, Solver, find_solver
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
@@ -45,6 +47,7 @@ from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import in_blocks, open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
+from .precision import SparseCoefficients, line, round_to_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +182,7 @@ class LogLinear(LossModel):
             return EpochEnds(0.0, np.zeros(self.theta.size))
         X, share = sp.csr_array(block.X), weight * (N / total)  # the mean of the steps is that of the loss
         scores = self.scores(X)
-        before = expit(scores) if len(self.theta) == 1 else softmax(scores, axis=1)
+        before = expit(scores) if len(self.theta) == 1 else softmax(scores)
         largest = (share * (row_norms(X, squared=True) + 1.0)).max()
         lipschitz = (0.25 if len(self.theta) == 1 else 0.5) * largest
         rng = np.random.default_rng([seed, n_iter, *block.index])
@@ -253,6 +256,7 @@ def _block_rows(block: Any) -> float | None:
 
 
 ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
+FEW = 256  # parameters, of which a pass with the Hessian is about as fast as some passes without
 SAMPLE = 32  # rows per coefficient in the sample whose optimum is the start
 LEAST_SAMPLE = 1 << 14  # rows of the sample, at least
 
@@ -268,27 +272,36 @@ SOLVERS = (
     "sag",
     "saga",
 )
+NAMES = (*SOLVERS, "liblinear")
+
+# How scikit-learn begins the warning of a solver that did not converge: filters of warnings look for it.
+UNCONVERGED = {
+    "lbfgs": "lbfgs failed to converge",
+    "liblinear": "Liblinear failed to converge, increase the number of iterations",
+    "newton-cg": "newton-cg failed to converge. Increase the number of iterations",
+    "newton-cholesky": "Newton solver did not converge after {} iterations",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+}
 
 
 @dataclass(frozen=True)
 class ColumnRidge:
-    """The mean loss plus half the sum of ``strength * coef**2``, with derivatives. Intercepts are not
-    penalized."""
+    """The mean loss plus half the sum of ``strength * theta**2``, with derivatives."""
 
-    strength: np.ndarray  # (D,)
+    strength: np.ndarray  # (D + 1,), that of the intercept last
     shape: tuple[int, ...]  # of the parameters
 
     def __call__(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        coef, gradient = theta.reshape(self.shape)[:, :-1], s.gradient / s.weight
-        value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * coef, coef))
-        gradient.reshape(self.shape)[:, :-1] += self.strength * coef
+        theta, gradient = theta.reshape(self.shape), s.gradient / s.weight
+        value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * theta, theta))
+        gradient.reshape(self.shape)[...] += self.strength * theta
         if np.ndim(s.hessian) == 0:
             return value, gradient
-        diagonal = np.tile(np.append(self.strength, 0.0), self.shape[0])
-        return value, gradient, s.hessian / s.weight + np.diag(diagonal)
+        return value, gradient, s.hessian / s.weight + np.diag(np.tile(self.strength, self.shape[0]))
 
 
-class LogisticRegression(Classifier, Iterative):
+class LogisticRegression(SparseCoefficients, Classifier, Iterative):
     """Logistic regression with an l2, l1 or elastic-net penalty.
 
     Parameters
@@ -300,9 +313,10 @@ class LogisticRegression(Classifier, Iterative):
         Inverse of the regularization strength. ``np.inf`` means no penalty.
     l1_ratio : float, default=0.0
         Share of the l1 penalty, which sets coefficients to zero. 0 is the l2 penalty, 1 is the l1 penalty,
-        and values between are the elastic net. Supported by the solvers 'lbfgs' (OWL-QN) and 'newton'.
+        and values between are the elastic net. Supported by the solvers 'lbfgs' (OWL-QN), 'newton', 'saga'
+        and, without values between, 'liblinear'.
     dual : bool, default=False
-        Ignored.
+        True is for 'liblinear' with the l2 penalty only, and reaches the same optimum.
     tol : float, default=1e-4
         Tolerance of the stopping criterion: the largest component of the gradient of the mean loss, with
         respect to the coefficients of standardized columns. Columns whose standard deviation is between 1/16
@@ -310,20 +324,22 @@ class LogisticRegression(Classifier, Iterative):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     intercept_scaling : float, default=1
-        Ignored: the intercept is not penalized.
+        With 'liblinear', the penalty includes ``intercept / intercept_scaling``. Other solvers do not
+        penalize the intercept.
     class_weight : dict or 'balanced', default=None
         Weights of the classes. 'balanced' gives every class the same total weight.
     random_state : int, default=None
         Seed for the order in which 'svrg' visits the rows.
-    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg'}, \
-            default='lbfgs'
+    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg', 'sag', \
+            'saga', 'liblinear'}, default='lbfgs'
         Optimization algorithm. All reach the same optimum. 'lbfgs': limited-memory BFGS, for any number of
         coefficients. 'bfgs', 'dfp': quasi-Newton with a dense matrix, for few coefficients. 'newton' (also
         'newton-cholesky' and 'newton-cg'): Newton's method, i.e. iteratively reweighted least squares. It
         takes the fewest passes; each sums the Hessian. 'gradient': gradient descent, for study. 'svrg' (also
         'sag' and 'saga'): stochastic variance-reduced gradient (SVRG) within each block, averaged over the
         blocks. Its number of iterations, and how far from the optimum it stops, depend on the order of the
-        rows.
+        rows. 'saga' with an l1 penalty is 'newton' for up to 256 parameters, else 'lbfgs'. So is 'liblinear',
+        which is for two classes and penalizes the intercept, as scikit-learn's solver of that name does.
     max_iter : int, default=100
         Maximum number of iterations.
     verbose : int, default=0
@@ -407,7 +423,7 @@ class LogisticRegression(Classifier, Iterative):
         "intercept_scaling": [POSITIVE],
         "class_weight": CLASS_WEIGHT,
         "random_state": ["random_state"],
-        "solver": [StrOptions(set(SOLVERS))],
+        "solver": [StrOptions(set(NAMES))],
         "max_iter": [AT_LEAST_0],
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
@@ -472,21 +488,32 @@ class LogisticRegression(Classifier, Iterative):
         -------
         self
         """
-        ratio = self._ratio()
-        solver = find_solver(self.solver, SOLVERS, l1_ratio=ratio)
+        ratio, liblinear = self._ratio(), self.solver == "liblinear"
+        find_solver(self._algorithm(ratio, 0), SOLVERS, l1_ratio=ratio)  # before the data is read
         data = open_rows(self, X, y, sample_weight, block_rows=_block_rows)
-        model, sizes, weight = self._start(data, solver.hessian)
+        model, sizes, weight = self._start(data)
+        name = self._algorithm(ratio, model.theta.size)
+        solver = find_solver(name, SOLVERS, l1_ratio=ratio)
+        if solver.hessian:
+            size = model.theta.size
+            afford(size**2, f"the Hessian of {size} parameters", "use solver='lbfgs'.")
+            model = model.replace(curvature=True)
         strength = self._strength(weight)
-        standard = Standardization.of(sizes, strength, n_constants=1, shift=self.fit_intercept)
-        ridge = (1.0 - ratio) * strength / standard.scale**2
-        l1 = standard.by_parameter(ratio * strength / standard.scale, model.theta.size) if ratio else 0.0
+        shift = self.fit_intercept and not liblinear  # a penalty of the intercept is at the origin
+        standard = Standardization.of(sizes, strength, n_constants=1, shift=shift)
+        constant = 1.0 / self.intercept_scaling if liblinear and self.fit_intercept else 0.0
+        per_unit = np.append(1.0 / standard.scale, constant)  # theta of the original columns
+        ridge = (1.0 - ratio) * strength * per_unit**2
+        l1: Any = 0.0
+        if ratio:
+            l1 = np.tile(ratio * strength * per_unit, len(model.theta))
         problem = Problem(data, model, ColumnRidge(ridge, model.theta.shape), standard=standard, l1=l1)
         start: Any = problem.start
         options: dict[str, Any] = {"epoch": self._epoch(problem, strength)} if solver.ordered else {}
-        if self.solver == "lbfgs":
+        if name == "lbfgs":
             columns = sizes.columns
             squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
-            start = Descent(start, inverse=model.units(squares, ridge))
+            start = Descent(start, inverse=model.units(squares, ridge[:-1]))
             start = self._begun(problem, solver, start, weight)
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution, in_order=solver.ordered)
         progress = solver(problem, start, tol=self.tol, max_iter=self.max_iter, watch=watch, **options)
@@ -494,7 +521,23 @@ class LogisticRegression(Classifier, Iterative):
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
         self._publish(without_maximum(progress, data, strength))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
+        if not liblinear:  # which scikit-learn computes in float64
+            round_to_rows(self, X)
         return self
+
+    def _algorithm(self, ratio: float, size: int) -> str:
+        """The name here of the solver, for that many parameters. scikit-learn's 'liblinear', and its 'saga'
+        with an l1 penalty, are Newton's method while the Hessian is small, and L-BFGS or OWL-QN beyond."""
+        if self.solver != "liblinear" and not (ratio and self.solver == "saga"):
+            return self.solver
+        return "newton" if size <= FEW else "lbfgs"
+
+    def _unconverged(self, progress: Any) -> str:
+        begin = UNCONVERGED.get(self.solver, "").format(progress.n_iter)
+        return f"{begin}. {super()._unconverged(progress)}" if begin else super()._unconverged(progress)
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee() if self.l1_ratio and self.solver == "saga" else super()._guarantee()
 
     def _epoch(self, problem: Problem, strength: float) -> Callable[..., EpochEnds]:
         """The additional fold that SVRG needs."""
@@ -524,24 +567,78 @@ class LogisticRegression(Classifier, Iterative):
         return Descent(result.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
-        """The share of the l1 penalty."""
-        if self.dual:
-            raise ValueError("dual=True is not supported: use dual=False.")
-        ratio = {"l2": 0.0, "l1": 1.0}.get(self.penalty, self.l1_ratio or 0.0)
-        return 0.0 if self.penalty is None or np.isinf(self.C) else ratio
+        """The share of the l1 penalty. Warns and raises for what scikit-learn deprecates and refuses."""
+        ratio, penalty = self._l1_ratio(), self.penalty
+        if self.n_jobs is not None:
+            warnings.warn(
+                f"'n_jobs' has no effect, and scikit-learn will remove it in 1.10. You provided "
+                f"'n_jobs={self.n_jobs}': leave it out, and see suffice.threads.",
+                FutureWarning,
+                stacklevel=4,
+            )
+        if penalty is None and self.C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters.", stacklevel=4)
+        if self.dual and self.solver != "liblinear":
+            raise ValueError(f"Solver {self.solver} supports only dual=False, got dual=True.")
+        if self.dual and ratio:
+            raise ValueError("dual=True does not support an l1 penalty: use dual=False.")
+        if self.solver == "liblinear" and 0.0 < ratio < 1.0:
+            raise ValueError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
+        if self.solver == "liblinear" and (penalty is None or np.isinf(self.C)):
+            raise ValueError(
+                "C=np.inf as well as penalty=None is not supported for the liblinear solver: use "
+                "solver='lbfgs'."
+            )
+        return 0.0 if penalty is None or np.isinf(self.C) else ratio
 
-    def _start(self, data: Partitions, curvature: bool) -> tuple[LogLinear, ColumnSizes, float]:
+    def _l1_ratio(self) -> float:
+        """`l1_ratio`, or what the deprecated `penalty` says in its place."""
+        penalty, ratio = self.penalty, self.l1_ratio
+        if isinstance(penalty, str) and penalty == "deprecated":
+            if ratio is None:
+                warnings.warn(
+                    "'l1_ratio=None' was deprecated in scikit-learn 1.8: use 0 <= l1_ratio <= 1.",
+                    FutureWarning,
+                    stacklevel=5,
+                )
+            return ratio or 0.0
+        warnings.warn(
+            "'penalty' was deprecated in scikit-learn 1.8: leave it out. Use l1_ratio=0 for penalty='l2', "
+            "l1_ratio=1 for 'l1', a number between for 'elasticnet', and C=np.inf for None.",
+            FutureWarning,
+            stacklevel=5,
+        )
+        if penalty == "elasticnet":
+            if ratio is None:
+                raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
+            return ratio
+        if ratio is not None and 0.0 < ratio < 1.0:
+            warnings.warn(
+                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty}).",
+                stacklevel=5,
+            )
+        if penalty is not None and ratio != (1.0 if penalty == "l1" else 0.0):
+            warnings.warn(
+                f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. Please use l1_ratio only.",
+                stacklevel=5,
+            )
+        return 1.0 if penalty == "l1" else 0.0
+
+    def _start(self, data: Partitions) -> tuple[LogLinear, ColumnSizes, float]:
         """The initial model, the scales of the columns, and the total weight by class."""
         classes, sizes = classes_and_sizes(data)
         K, D = len(classes), self.n_features_in_
+        if self.solver == "liblinear" and K > 2:
+            raise ValueError(
+                "The 'liblinear' solver does not support multiclass classification (n_classes >= 3): use "
+                "another solver, or sklearn.multiclass.OneVsRestClassifier."
+            )
         theta = np.zeros((1 if K == 2 else K, D + 1))
-        if curvature:
-            afford(theta.size**2, f"the Hessian of {theta.size} parameters", "use solver='lbfgs'.")
         if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
             theta = self.model_.theta
         weights = class_weights(self.class_weight, data, classes)
         weight = sizes.weight if (weights == 1).all() else weights.dot(class_totals(data, classes))
-        return LogLinear(theta, classes, weights, self.fit_intercept, curvature), sizes, float(weight)
+        return LogLinear(theta, classes, weights, self.fit_intercept), sizes, float(weight)
 
     def _strength(self, weight: float) -> float:
         """Of the penalty, beside the mean loss."""
@@ -560,9 +657,11 @@ class LogisticRegression(Classifier, Iterative):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        X = read_rows(self, X)
-        scores = np.asarray(X @ self.coef_.T) + self.intercept_
+        scores = self._linear_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _linear_scores(self, X: Any) -> np.ndarray:
+        return line(self, read_rows(self, X), X)
 
     @row_wise
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -570,10 +669,8 @@ class LogisticRegression(Classifier, Iterative):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.stack([np.zeros_like(scores), scores], axis=1)
-        return log_softmax(scores, axis=1)
+        scores = self._linear_scores(X)
+        return log_softmax(scores) if scores.shape[1] > 1 else log_expit(np.hstack([-scores, scores]))
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -581,7 +678,8 @@ class LogisticRegression(Classifier, Iterative):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return np.exp(self.predict_log_proba(X))
+        scores = self._linear_scores(X)
+        return softmax(scores) if scores.shape[1] > 1 else expit(np.hstack([-scores, scores]))
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -589,5 +687,6 @@ class LogisticRegression(Classifier, Iterative):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        scores = self._linear_scores(X)
+        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[best]

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import log_softmax
 from sklearn.callback import with_callbacks
 
 from ..core.blocks import Rows, Sequences, offsets
@@ -26,7 +25,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
-from ..estimator.scores import Classifier
+from ..estimator.scores import Classifier, log_softmax, softmax
 from ..fitting import LossModel, Problem, Ridge, Solver, find_solver
 from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
 from ..fitting.separation import margins, without_maximum
@@ -626,10 +625,7 @@ class MaximumEntropy(Classifier, Iterative):
             The means, in the order of `observed_`.
         """
         block, K = self._block(X), len(self.classes_)
-        if y is None:
-            P = np.exp(log_softmax(self._scores(X), axis=1))
-        else:
-            P = np.eye(K)[class_codes(self.classes_, np.asarray(y))]
+        P = softmax(self._scores(X)) if y is None else np.eye(K)[class_codes(self.classes_, np.asarray(y))]
         weight = np.ones(len(P)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return self.model_.features.sums(block.X, P * weight[:, None]) / weight.sum()
 
@@ -648,7 +644,7 @@ class MaximumEntropy(Classifier, Iterative):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return log_softmax(self._scores(X), axis=1)
+        return log_softmax(self._scores(X))
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:

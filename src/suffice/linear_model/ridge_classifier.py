@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import type_of_target
 
 from ..core.cost import afford
 from ..core.partitions import Partitions
@@ -13,9 +15,10 @@ from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT
 from ..estimator.scores import Classifier
-from ..inputs import read_rows
-from ..statistics import Moments, class_codes, class_weights, classes_of
-from .least_squares import LinearModel, Ridge
+from ..inputs import read_rows, source_of
+from ..statistics import Moments, class_codes, class_weights, distinct_targets
+from .least_squares import LinearModel, Ridge, ridge_solver
+from .precision import line, round_to_rows
 from .refinement import Refined
 
 
@@ -23,7 +26,7 @@ from .refinement import Refined
 class LinearClasses(LinearModel):
     """Scores X coef' + intercept, fitted by least squares to 1 for the class of a row and -1 for all others.
 
-    With two classes, there is one score: that of the second.
+    With two classes, there is one score: that of the second. With several labels a row, each has a score.
     """
 
     classes: Annotated[Any, "labels (K,) or None"] = None
@@ -31,9 +34,11 @@ class LinearClasses(LinearModel):
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         K, T = sizes.get("K", 2), sizes["T"]
-        must((1 if K <= 2 else K) == T, f"There are {T} rows of coefficients for {K} classes.")
+        must(T == K or (K <= 2 and T == 1), f"There are {T} rows of coefficients for {K} classes.")
 
     def coded(self, block: Any) -> Any:
+        if block.y.ndim == 2:  # indicators of labels
+            return block.replace(y=np.where(block.y > 0, 1.0, -1.0))
         codes = class_codes(self.classes, block.y)
         own = codes[:, None] == (np.arange(len(self.classes)) if len(self.classes) > 2 else [1])
         return block.replace(y=np.where(own, 1.0, -1.0), weight=block.weight * self.class_weight[codes])
@@ -60,8 +65,8 @@ class RidgeClassifier(Classifier, Refined):
         Ignored: the fit does not iterate.
     class_weight : dict or 'balanced', default=None
         Weights of the classes. 'balanced' gives every class the same total weight.
-    solver : str, default='auto'
-        Ignored: the solution is exact.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        The solution is exact under each of these names, as in :class:`Ridge`.
     positive : bool, default=False
         Whether to constrain the coefficients to be non-negative.
     random_state : int, default=None
@@ -70,15 +75,15 @@ class RidgeClassifier(Classifier, Refined):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, in order.
+        The classes, in order. For several labels a row, their indices.
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
         Coefficients. For two classes, those of the second.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
-    n_iter_ : int
-        Always 1: the fit does not iterate.
+    n_iter_ : None
+        Always None: the fit does not iterate.
     solver_ : str
-        Always 'cholesky'.
+        The solver by its name in scikit-learn. The solution is exact under each of them.
     model_ : LinearClasses
         The fitted model.
     statistics_ : Moments
@@ -146,13 +151,47 @@ class RidgeClassifier(Classifier, Refined):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows, in two passes over the data.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,) or (n_samples, n_labels), optional
+            Labels; or, for several labels a row, zeros and ones. Leave out if a column of the table holds
+            the labels.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        source = source_of(X)
+        self._n_labels = 0 if source.flat_target(y) else np.shape(y)[1]
+        if self._n_labels == 1:
+            self._n_labels, y = 0, column_or_1d(y, warn=True)
+        if self._n_labels and type_of_target(y) != "multilabel-indicator":
+            raise ValueError("Multioutput target data is not supported: fit one classifier for each column.")
+        if self._n_labels and self.class_weight is not None:
+            raise ValueError("class_weight is not supported with several labels a row: pass sample_weight.")
+        self.solver_ = ridge_solver(self, X)
+        super().fit(source, y, sample_weight)
+        round_to_rows(self, X)
+        return self
 
     def _start(self, data: Partitions, classes: Any = None) -> LinearClasses:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
-        classes = classes_of(data)
-        weights = class_weights(self.class_weight, data, classes)
+        if self._n_labels:
+            classes, weights = np.arange(self._n_labels), np.ones(self._n_labels)
+        else:
+            classes = data.fold(distinct_targets).values[0]
+            weights = class_weights(self.class_weight, data, classes)
         options = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
         return LinearClasses(np.zeros((1, D)), np.zeros(1), *options, classes, weights)
 
@@ -161,8 +200,7 @@ class RidgeClassifier(Classifier, Refined):
             "classes_": model.classes,
             "coef_": model.coef[0] if len(model.coef) == 1 else model.coef,
             "intercept_": model.intercept if self.fit_intercept else 0.0,
-            "n_iter_": 1,
-            "solver_": "cholesky",
+            "n_iter_": None,
         }
 
     @row_wise
@@ -171,13 +209,15 @@ class RidgeClassifier(Classifier, Refined):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return np.asarray(read_rows(self, X) @ self.coef_.T) + self.intercept_
+        return line(self, read_rows(self, X), X)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest score.
+        """Predict the class with the largest score; of several labels a row, those with a positive score.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         scores = self.decision_function(X)
+        if self._n_labels:
+            return (scores > 0).astype(np.int64)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]

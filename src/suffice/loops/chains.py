@@ -16,6 +16,7 @@ from .compiled import compiled
 
 FEW = 64  # steps whose moves are added together
 LEAST = 1e-300  # what is smaller has no reciprocal, and is summed by logarithms
+MOST_NUMPY = 1 << 18  # numbers of a matrix for each step, (N, K, K), up to which NumPy multiplies them
 
 jit = compiled(fastmath={"contract", "reassoc"})
 inlined = compiled(inline="always", fastmath={"contract", "reassoc"})
@@ -44,6 +45,13 @@ def lowered(U):
             out[n, k] = U[n, k] - most
         largest[n] = most
     return out, largest
+
+
+@lowered.small
+def _(U):
+    largest = U.max(axis=1, initial=-np.inf)
+    largest = np.where(largest > -np.inf, largest, 0.0)
+    return U - largest[:, None], largest
 
 
 @inlined
@@ -112,6 +120,63 @@ def forward(E, start, moves, offset):
     return alpha, scale, lost
 
 
+@forward.small
+def _forward(E, start, moves, offset):
+    N, K = E.shape
+    if N * K * K > MOST_NUMPY:
+        return NotImplemented
+    first = np.zeros(N, np.bool_)
+    first[offset[:-1][offset[1:] > offset[:-1]]] = True
+    M = moves * E[:, None, :]
+    before = np.roll(_carried(M, start * E, first), 1, axis=0)
+    joint = np.where(first[:, None], start * E, np.einsum("ni,nij->nj", before, M))
+    scale = joint.sum(axis=1)
+    good = scale > LEAST
+    lost = np.bincount(np.repeat(np.arange(len(offset) - 1), np.diff(offset)), ~good, len(offset) - 1) > 0
+    return joint / np.where(good, scale, 1.0)[:, None], scale, lost
+
+
+def _carried(M, V, first):
+    """Vectors x[n] = x[n - 1] M[n], each divided by its sum; where a sequence has its first step, V[n].
+
+    Runs of steps are multiplied side by side, from every state that they could begin in: about as many runs
+    as each has steps. Rows of the products are divided by their sums, whose logarithms are added up.
+    """
+    N, K = V.shape
+    length = max(1, int(np.sqrt(N)))
+    runs = -(-N // length)
+    pad = runs * length - N
+    M = np.concatenate([M, np.zeros((pad, K, K))]).reshape(runs, length, K, K)
+    V = np.concatenate([V, np.zeros((pad, K))]).reshape(runs, length, 1, K)
+    first = np.concatenate([first, np.zeros(pad, np.bool_)]).reshape(runs, length)
+    product, log_sum = np.broadcast_to(np.eye(K), (runs, K, K)), np.zeros((runs, K))
+    products, log_sums = np.empty((runs, length, K, K)), np.empty((runs, length, K))
+    for n in range(length):
+        product, new = product @ M[:, n], first[:, n]
+        product[new], log_sum[new] = V[new, n], 0.0
+        total = product.sum(axis=2)
+        product = product / np.where(total > 0.0, total, 1.0)[:, :, None]
+        log_sum = log_sum + np.log(total)
+        products[:, n], log_sums[:, n] = product, log_sum
+    began = np.logical_or.accumulate(first, axis=1)  # from there on, all rows of a product are alike
+    log_sums[began] = np.where(np.arange(K) > 0, -np.inf, 0.0)
+    x, starts = np.zeros(K), np.empty((runs, K))
+    for r in range(runs):
+        starts[r] = x
+        x = _mixed(np.where(began[r, -1], 0.0, np.log(x)) + log_sums[r, -1], products[r, -1])
+    log_start = np.where(began[:, :, None], 0.0, np.log(starts)[:, None])
+    return _mixed(log_start + log_sums, products).reshape(-1, K)[:N]
+
+
+def _mixed(log_share, rows):
+    """The sum of rows (..., K, K), each times its share, divided by the sum of that; zero without a share."""
+    most = log_share.max(axis=-1, keepdims=True)
+    share = np.exp(log_share - np.where(most > -np.inf, most, 0.0))
+    x = (share[..., None, :] @ rows)[..., 0, :]
+    total = x.sum(axis=-1, keepdims=True)
+    return x / np.where(total > 0.0, total, 1.0)
+
+
 @jit
 def _outer(left, right, count, out, m):
     """out[m, i, j] += sum_t left[t, i] right[t, j]; four steps at a time touch `out` less often."""
@@ -178,7 +243,42 @@ def smooth(E, start, moves, turned, offset, weight):
                     _outer(left, right, count, pairs, 0)
                     count = 0
         _outer(left, right, count, pairs, 0)
-    return gamma, pairs * moves, scale, lost, faded
+    for n in range(len(moves)):
+        for i in range(K):
+            for j in range(K):
+                pairs[n, i, j] *= moves[n, i, j]
+    return gamma, pairs, scale, lost, faded
+
+
+@smooth.small
+def _(E, start, moves, turned, offset, weight):
+    N, K = E.shape
+    if N * K * K > MOST_NUMPY:
+        return NotImplemented
+    alpha, scale, lost = _forward(E, start, moves, offset)
+    filled = offset[1:] > offset[:-1]
+    last, later = np.zeros(N, np.bool_), np.ones(N, np.bool_)
+    last[offset[1:][filled] - 1], later[offset[:-1][filled]] = True, False
+    M = turned * E[:, :, None]  # into step n, from right to left
+    after = _carried(np.roll(M, -1, axis=0)[::-1], np.ones((N, K)), last[::-1])[::-1]
+    which = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    gamma = alpha * after
+    total = gamma.sum(axis=1)
+    faded = np.bincount(which, ~(total > LEAST), len(offset) - 1) > 0
+    faded &= ~lost & (weight != 0.0)
+    w = np.where(lost | faded, 0.0, weight)[which]
+    gamma *= (w / np.where(w > 0.0, total, 1.0))[:, None]
+    n = np.flatnonzero(later)
+    left, right = alpha[n - 1], E[n] * after[n]
+    into = moves[n] if len(moves) > 1 else moves
+    total = np.einsum("ni,nij,nj->n", left, np.broadcast_to(into, (len(n), K, K)), right)
+    left = left * (w[n] / np.where(w[n] > 0.0, total, 1.0))[:, None]
+    pairs = np.zeros(moves.shape)
+    if len(moves) > 1:
+        pairs[n] = left[:, :, None] * right[:, None, :] * into
+    else:
+        pairs += left.T @ right * into
+    return gamma, pairs, scale, lost, faded
 
 
 @jit
@@ -226,6 +326,33 @@ def best_paths(U, start, moves, offset):
         if first < end:
             into = moves[first:end] if each else moves
             score[s] = best_path(U[first:end], start, into, came, path[first:end])
+    return path, score
+
+
+@best_paths.small
+def _(U, start, moves, offset):
+    lengths, K = np.diff(offset), U.shape[1]
+    path, score = np.zeros(len(U), np.int64), np.zeros(len(lengths))
+    order = np.argsort(-lengths, kind="stable")  # the longest first: those with a step n are a run
+    active = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left").tolist()
+    if len(active) > 4096:
+        return NotImplemented
+    came, here, first = [], np.empty((0, K)), offset[:-1][order]
+    for n, count in enumerate(active):
+        at = first[:count] + n
+        if n == 0:
+            here = start + U[at]
+        else:
+            reached = here[:count, :, None] + (moves[at] if len(moves) > 1 else moves)
+            came.append(reached.argmax(axis=1))
+            here = reached.max(axis=1) + U[at]
+        if n + 1 == len(active) or active[n + 1] < count:
+            stop = active[n + 1] if n + 1 < len(active) else 0
+            score[order[stop:count]] = here[stop:].max(axis=1)
+            path[at[stop:]] = here[stop:].argmax(axis=1)
+    for n in range(len(active) - 1, 0, -1):
+        at = first[: active[n]] + n
+        path[at - 1] = came[n - 1][np.arange(len(at)), path[at]]
     return path, score
 
 

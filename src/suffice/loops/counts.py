@@ -19,6 +19,11 @@ def add_by_label(X, weight, labels, out):
             out[k, d] += w * X[i, d]
 
 
+@add_by_label.small
+def _(X, weight, labels, out):
+    np.add.at(out, labels, weight[:, None] * X)
+
+
 @jit
 def add_above_by_label(X, threshold, weight, labels, out):
     """out[label of i, d] += weight[i] where X[i, d] is above the threshold; and how many entries are NaN"""
@@ -29,6 +34,12 @@ def add_above_by_label(X, threshold, weight, labels, out):
             out[k, d] += w if X[i, d] > threshold else 0.0
             holes += X[i, d] != X[i, d]
     return holes
+
+
+@add_above_by_label.small
+def _(X, threshold, weight, labels, out):
+    np.add.at(out, labels, weight[:, None] * (threshold < X))
+    return np.count_nonzero(X != X)
 
 
 @jit
@@ -42,6 +53,11 @@ def add_squares_by_label(X, weight, labels, points, out):
             out[k, d] += w * y * y
 
 
+@add_squares_by_label.small
+def _(X, weight, labels, points, out):
+    np.add.at(out, labels, weight[:, None] * (X - points[labels]) ** 2)
+
+
 @jit
 def add_sparse_by_label(data, indices, indptr, weight, labels, order, out):
     """out[label of i] += weight[i] X[i], for CSR rows in this order; sorted by label, sums stay in cache"""
@@ -49,6 +65,12 @@ def add_sparse_by_label(data, indices, indptr, weight, labels, order, out):
         k, w = labels[i], weight[i]
         for p in range(indptr[i], indptr[i + 1]):
             out[k, indices[p]] += w * data[p]
+
+
+@add_sparse_by_label.small
+def _(data, indices, indptr, weight, labels, order, out):
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    np.add.at(out, (labels[row], indices), weight[row] * data)
 
 
 @jit
@@ -64,6 +86,12 @@ def largest(X):
     return out, strange == 0
 
 
+@largest.small
+def _(X):
+    whole = (X != X) | ((X >= 0.0) & (np.floor(X) == X))
+    return np.fmax.reduce(X, axis=0, initial=-1.0), bool(whole.all())
+
+
 @jit
 def add_categories_by_label(X, weight, labels, start, out):
     """out[label of i, start[d] + X[i, d]] += weight[i], for whole numbers; NaN counts nowhere"""
@@ -74,6 +102,12 @@ def add_categories_by_label(X, weight, labels, start, out):
             x = X[i, d]
             if x == x:
                 out[k, start[d] + np.int64(x)] += w
+
+
+@add_categories_by_label.small
+def _(X, weight, labels, start, out):
+    n, d = np.nonzero(X == X)
+    np.add.at(out, (labels[n], start[d] + X[n, d].astype(np.int64)), weight[n])
 
 
 @jit
@@ -91,4 +125,13 @@ def look_up(X, start, table):
                 if code == x:
                     for k in range(K):
                         out[i, k] += table[start[d] + code, k]
+    return out
+
+
+@look_up.small
+def _(X, start, table):
+    out = np.zeros((len(X), table.shape[1]))
+    for x, first, end in zip(X.T, start[:-1], start[1:], strict=True):
+        known = (x >= 0.0) & (x < end - first) & (x == np.floor(x))
+        out[known] += table[first + x[known].astype(np.int64)]
     return out

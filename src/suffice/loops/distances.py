@@ -42,6 +42,11 @@ def weighted_sum(X, weight):
     return out
 
 
+@weighted_sum.small
+def _(X, weight):
+    return weight @ X
+
+
 @jit
 def nearest(X, points):
     """The nearest point of each row, and its squared distance."""
@@ -69,8 +74,21 @@ def nearest(X, points):
                 closer = distance[i] < least[i]
                 least[i] = distance[i] if closer else least[i]
                 label[i] = k if closer else label[i]
-        labels[start : start + count] = label[:count]
-        best[start : start + count] = least[:count]
+        for i in range(count):
+            labels[start + i] = label[i]
+            best[start + i] = least[i]
+    return labels, best
+
+
+@nearest.small
+def _(X, points):
+    labels, best = np.zeros(len(X), np.int64), np.full(len(X), np.inf)
+    for k, p in enumerate(points):
+        Y = X - p
+        distance = np.einsum("nd,nd->n", Y, Y)
+        closer = distance < best
+        labels[closer] = k
+        best[closer] = distance[closer]
     return labels, best
 
 
@@ -85,6 +103,14 @@ def sums_by_label(X, weight, labels, points):
         for d in range(D):
             offset[k, d] += w * (X[i, d] - points[k, d])
     return total, offset
+
+
+@sums_by_label.small
+def _(X, weight, labels, points):
+    K, D = points.shape
+    offset = np.zeros((K, D))
+    np.add.at(offset, labels, weight[:, None] * (X - points[labels]))
+    return np.bincount(labels, weight, K), offset
 
 
 @jit
@@ -102,8 +128,23 @@ def weighted_distances(X, points, scales):
                 for i in range(TILE):
                     square = a * (x[i] - p) * (x[i] - p)
                     distance[i] += square if square == square else 0.0
-            out[k, start : start + count] = distance[:count]
+            for i in range(count):
+                out[k, start + i] = distance[i]
     return out
+
+
+@weighted_distances.small
+def _(X, points, scales):
+    out = np.empty((len(points), len(X)))
+    for k, p in enumerate(points):
+        out[k] = _sum(scales[k] * (X - p) ** 2)
+    return out
+
+
+def _sum(terms):
+    """Sums of rows; NaN adds nothing."""
+    total = terms.sum(axis=1)
+    return np.where(np.isnan(terms), 0.0, terms).sum(axis=1) if np.isnan(total).any() else total
 
 
 @jit
@@ -116,13 +157,22 @@ def squares_about(X, R, points):
         count = _tile(X, start, tile)
         r[count:] = 0.0
         for k in range(K):
-            r[:count] = R[k, start : start + count]
+            for i in range(count):
+                r[i] = R[k, start + i]
             for d in range(D):
                 x, p, total = tile[d], points[k, d], 0.0
                 for i in range(TILE):
                     square = r[i] * (x[i] - p) * (x[i] - p)
                     total += square if square == square else 0.0
                 out[k, d] += total
+    return out
+
+
+@squares_about.small
+def _(X, R, points):
+    out = np.empty(points.shape)
+    for k, p in enumerate(points):
+        out[k] = _sum((R[k][:, None] * (X - p) ** 2).T)
     return out
 
 
@@ -153,8 +203,15 @@ def mahalanobis(X, points, U):
                         z[i] += (y0[i] * u0 + y1[i] * u1) + (y2[i] * u2 + y3[i] * u3)
                 for i in range(TILE):
                     distance[i] += z[i] * z[i]
-            out[k, start : start + count] = distance[:count]
+            for i in range(count):
+                out[k, start + i] = distance[i]
     return out
+
+
+@mahalanobis.small
+def _(X, points, U):
+    Y = (X - points[:, None]) @ np.triu(U)
+    return np.einsum("kne,kne->kn", Y, Y)
 
 
 @jit
@@ -170,7 +227,8 @@ def scatters_about(X, R, points):
         count = _tile(X, start, tile)
         r[count:] = 0.0
         for k in range(K):
-            r[:count] = R[k, start : start + count]
+            for i in range(count):
+                r[i] = R[k, start + i]
             for d in range(D):
                 x, y, p = tile[d], Y[d], points[k, d]
                 for i in range(TILE):
@@ -196,3 +254,49 @@ def scatters_about(X, R, points):
             for e in range(d):
                 out[k, e, d] = out[k, d, e]
     return out[:, :D, :D].copy()
+
+
+@scatters_about.small
+def _(X, R, points):
+    Y = X - points[:, None]
+    return (R[:, :, None] * Y).transpose(0, 2, 1) @ Y
+
+
+# No sum is reordered here: the squares of a point and of an equal row are then the same number.
+in_order = compiled()
+
+
+@in_order
+def sparse_distances(data, indices, indptr, points, out):
+    """out[n, k] = |x_n - points[:, k]|^2 of CSR rows, for points (D, K); zero for a row that is the point."""
+    D, K = points.shape
+    square, near, seen = np.zeros(K), np.empty(K), np.empty(K)
+    for d in range(D):
+        for k in range(K):
+            square[k] += points[d, k] * points[d, k]
+    for n in range(len(indptr) - 1):
+        near[:] = 0.0
+        seen[:] = 0.0
+        for p in range(indptr[n], indptr[n + 1]):
+            x, point = data[p], points[indices[p]]
+            for k in range(K):
+                y = x - point[k]
+                near[k] += y * y
+                seen[k] += point[k] * point[k]
+        for k in range(K):
+            out[n, k] = near[k] + max(square[k] - seen[k], 0.0)
+
+
+@in_order
+def sparse_sums_by_label(data, indices, indptr, weight, labels, points):
+    """`sums_by_label` of CSR rows."""
+    total, offset = np.zeros(len(points)), np.zeros(points.shape)
+    for n in range(len(indptr) - 1):
+        k, w = labels[n], weight[n]
+        total[k] += w
+        for p in range(indptr[n], indptr[n + 1]):
+            offset[k, indices[p]] += w * data[p]
+    for k in range(len(points)):
+        for d in range(points.shape[1]):
+            offset[k, d] -= total[k] * points[k, d]
+    return total, offset

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.blocks import csr_of
 from .compiled import compiled
 
 jit = compiled(fastmath={"contract", "reassoc"})
@@ -75,6 +76,25 @@ def coordinate_sweeps(F, gram, cross, order, weight, tol, most):
     return total
 
 
+@coordinate_sweeps.small
+def _(F, gram, cross, order, weight, tol, most):
+    total, live, first = 0.0, np.arange(len(F)), np.zeros(len(F))
+    for sweep in range(most):
+        f, seen = F[live], np.zeros(len(live))
+        for t in order:
+            slope = f @ gram[t] - cross[live, t]
+            seen += np.abs(np.where(f[:, t] > 0.0, slope, np.minimum(slope, 0.0)))
+            step = 1.0 / gram[t, t] if gram[t, t] > 0.0 else 0.0
+            f[:, t] = np.maximum(f[:, t] - step * slope, 0.0)
+        F[live] = f
+        if sweep == 0:
+            first, total = seen, float(weight @ seen)
+        live = live[seen > tol * first[live]]
+        if not len(live):
+            break
+    return total
+
+
 @jit
 def divergence_updates(data, indices, indptr, Ht, size, l1, l2, least, tol, most, W):
     """Multiplicative updates of the rows of W, in place: less divergence of X from W H.
@@ -108,6 +128,21 @@ def divergence_updates(data, indices, indptr, Ht, size, l1, l2, least, tol, most
                 break
 
 
+@divergence_updates.small
+def _(data, indices, indptr, Ht, size, l1, l2, least, tol, most, W):
+    row, live = np.repeat(np.arange(len(W)), np.diff(indptr)), np.ones(len(W), np.bool_)
+    for _ in range(most):
+        ratio = data / np.maximum(np.einsum("pk,pk->p", W[row], Ht[indices]), least)
+        below = size + l1 + l2 * W
+        new = W * (csr_of(ratio, indices, indptr, (len(W), len(Ht))) @ Ht) / below
+        new = np.where(below > 0.0, new, 0.0)
+        change = np.abs(new - W).max(axis=1, initial=0.0)
+        W[live] = new[live]
+        live &= change > tol * new.max(axis=1, initial=0.0)
+        if not live.any():
+            break
+
+
 @jit
 def ratios(data, indices, indptr, Ht, W, least, weight, out):
     """Where X is not zero, X / W H, into `out`; and the sum of weight (x log(x / wh) - x)."""
@@ -126,3 +161,10 @@ def ratios(data, indices, indptr, Ht, W, least, weight, out):
                 row += x * (np.log(ratio) - 1.0)
         total += weight[n] * row
     return total
+
+
+@ratios.small
+def _(data, indices, indptr, Ht, W, least, weight, out):
+    row = np.repeat(np.arange(len(W)), np.diff(indptr))
+    out[:] = data / np.maximum(np.einsum("pk,pk->p", W[row], Ht[indices]), least)
+    return float(weight[row] @ np.where(data > 0.0, data * (np.log(out) - 1.0), 0.0))

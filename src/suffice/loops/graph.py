@@ -18,6 +18,11 @@ def count(node, first, shift, out):
         out[np.uintp((node[e] - first) >> shift)] += 1
 
 
+@count.small
+def _(node, first, shift, out):
+    np.add.at(out, (node - first) >> shift, 1)
+
+
 @jit
 def spread(source, target, weight, first, shift, at, to_source, to_target, to_weight):
     """Write links where the next of their bucket is, which is some high bits of the target; `at` moves on."""
@@ -29,6 +34,17 @@ def spread(source, target, weight, first, shift, at, to_source, to_target, to_we
         if len(weight):
             to_weight[p] = weight[e]
         at[bucket] += 1
+
+
+@spread.small
+def _(source, target, weight, first, shift, at, to_source, to_target, to_weight):
+    bucket = ((target - first) >> shift).astype(np.intp)
+    order, count = np.argsort(bucket, kind="stable"), np.bincount(bucket, minlength=len(at))
+    p = np.arange(len(order)) + np.repeat(at - (np.cumsum(count) - count), count)
+    to_source[p], to_target[p] = source[order], target[order]
+    if len(weight):
+        to_weight[p] = weight[order]
+    at += count
 
 
 @jit
@@ -53,11 +69,25 @@ def place(source, target, weight, first, begin, offset, to_source, to_weight):
         at[t] += 1
 
 
+@place.small
+def _(source, target, weight, first, begin, offset, to_source, to_weight):
+    order = np.argsort(target, kind="stable")
+    offset[1:] = begin + np.cumsum(np.bincount((target - first).astype(np.intp), minlength=len(offset) - 1))
+    to_source[begin : begin + len(order)] = source[order]
+    if len(weight):
+        to_weight[begin : begin + len(order)] = weight[order]
+
+
 @jit
 def renumber(number, node):
     """node = number[node], in place."""
     for e in range(len(node)):
         node[e] = number[np.uintp(node[e])]
+
+
+@renumber.small
+def _(number, node):
+    node[:] = number[node]
 
 
 @jit
@@ -70,6 +100,11 @@ def mass(indptr, source, sent, first, end, out):
         out[t] = total
 
 
+@mass.small
+def _(indptr, source, sent, first, end, out):
+    _flow(indptr, source, np.ones(indptr[end]), sent, first, end, out)
+
+
 @jit
 def weighted_mass(indptr, source, weight, sent, first, end, out):
     """out[t] = the sum of weight sent[s] over the links s -> t, for targets from first to end."""
@@ -80,9 +115,19 @@ def weighted_mass(indptr, source, weight, sent, first, end, out):
         out[t] = total
 
 
+@weighted_mass.small
+def _flow(indptr, source, weight, sent, first, end, out):
+    part = slice(indptr[first], indptr[end])
+    target = np.repeat(np.arange(end - first), np.diff(indptr[first : end + 1]))
+    out[first:end] = np.bincount(target, weight[part] * sent[source[part]], end - first)
+
+
 @jit
 def depths(order, before, length, out):
     """Steps from the first node along the tree of a search, of which a step to node n takes length[n]."""
     for i in range(1, len(order)):
         n = order[i]
         out[n] = out[before[n]] + length[n]
+
+
+depths.small(depths.py_func)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .compiled import compiled
 
 jit = compiled()
@@ -27,3 +29,16 @@ def observe(codes, offset, weight, U, moves, states, pairs):
                 pairs[n if apart else 0, before, k] += w
                 total += w * moves[n if each else 0, before, k]
     return total
+
+
+@observe.small
+def _(codes, offset, weight, U, moves, states, pairs):
+    w = np.repeat(weight, np.diff(offset))
+    n = np.arange(offset[0], offset[-1])
+    np.add.at(states, (n, codes[n]), w)
+    total = w @ U[n, codes[n]]
+    later = np.ones(len(n), np.bool_)
+    later[offset[:-1][offset[1:] > offset[:-1]] - offset[0]] = False
+    n, w = n[later], w[later]
+    np.add.at(pairs, (n * (len(pairs) > 1), codes[n - 1], codes[n]), w)
+    return total + w @ moves[n * (len(moves) > 1), codes[n - 1], codes[n]]

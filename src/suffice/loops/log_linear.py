@@ -25,6 +25,13 @@ def below_largest(scores, intercept, codes, own):
         own[n] = scores[n, codes[n]]
 
 
+@below_largest.small
+def _(scores, intercept, codes, own):
+    scores += intercept
+    scores -= scores.max(axis=1, keepdims=True, initial=-np.inf)
+    own[:] = scores[np.arange(len(codes)), codes]
+
+
 @jit
 def to_errors(odds, codes, weight, total):
     """Odds (N, K) become weight times probability, less the weight for the class that was seen; `total` is
@@ -39,6 +46,13 @@ def to_errors(odds, codes, weight, total):
         for k in range(K):
             odds[n, k] *= share
         odds[n, codes[n]] -= weight[n]
+
+
+@to_errors.small
+def _(odds, codes, weight, total):
+    odds.sum(axis=1, out=total)
+    odds *= (weight / total)[:, None]
+    odds[np.arange(len(codes)), codes] -= weight
 
 
 def errors(scores, intercept, codes, weight):

@@ -7,8 +7,11 @@ change in place.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
+from ..core.blocks import csr_of
 from .chains import best_path, longest
 from .compiled import compiled
 from .sparse import times_rows
@@ -16,6 +19,7 @@ from .sparse import times_rows
 jit = compiled(fastmath={"contract", "reassoc"})
 
 LEAST = 1e-12  # a share from which something can be taken
+MOST_PYTHON = 1 << 11  # steps that Python visits in a few milliseconds
 
 
 @jit
@@ -56,6 +60,54 @@ def perceptron(data, indices, indptr, offset, codes, weight, order, W, T, late_W
     return wrong, visits
 
 
+@perceptron.small
+def _(data, indices, indptr, offset, codes, weight, order, W, T, late_W, late_T, visits):
+    N, (D, K) = len(codes), W.shape
+    if N > MOST_PYTHON or N * D > 64 * MOST_PYTHON or K > 16:
+        return NotImplemented
+    X = csr_of(data, indices, indptr, (N, D)).toarray()
+    spans, codes, moves, wrong = list(pairwise(offset.tolist())), codes.tolist(), T.T.tolist(), 0
+    for s in order.tolist():
+        first, end = spans[s]
+        if first == end:
+            continue
+        w, path, before = weight[s], _best_path((X[first:end] @ W).tolist(), moves), -1
+        mistaken = path != codes[first:end]
+        for n, z in enumerate(path if mistaken else (), first):
+            y = codes[n]
+            if y != z:
+                wrong += 1
+                change = w * X[n]
+                W[:, y] += change
+                W[:, z] -= change
+                late_W[:, y] += visits * change
+                late_W[:, z] -= visits * change
+            if n > first and (y != z or codes[n - 1] != before):
+                T[codes[n - 1], y] += w
+                T[before, z] -= w
+                late_T[codes[n - 1], y] += visits * w
+                late_T[before, z] -= visits * w
+            before = z
+        if mistaken:
+            moves = T.T.tolist()
+        visits += 1
+    return wrong, visits
+
+
+def _best_path(U, moves):
+    """The best path of one sequence, from lists; `moves` are the transposed transitions."""
+    here, came = U[0], []
+    for scores in U[1:]:
+        reached = [[h + a for h, a in zip(here, into, strict=True)] for into in moves]
+        ahead = [max(scores_of) for scores_of in reached]
+        came.append([scores_of.index(most) for scores_of, most in zip(reached, ahead, strict=True)])
+        here = [a + u for a, u in zip(ahead, scores, strict=True)]
+    path = [here.index(max(here))]
+    for back in reversed(came):
+        path.append(back[path[-1]])
+    return path[::-1]
+
+
 @jit
 def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, share, moves, level):
     """One pass of block-coordinate Frank-Wolfe: algorithm 4 of Lacoste-Julien et al. (2013).
@@ -83,7 +135,9 @@ def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, 
         best_path(A[:length], start, into, came, path)
         # A is now the direction, from the shares to the path.
         gain, square, paid, count = 0.0, 0.0, 0.0, 0
-        to[:] = -moves[s]
+        for i in range(K):
+            for j in range(K):
+                to[i, j] = -moves[s, i, j]
         for n in range(length):
             paid += cost[codes[first + n], path[n]]
             for k in range(K):
@@ -121,8 +175,10 @@ def frank_wolfe(data, indices, indptr, offset, codes, cost, scale, order, W, T, 
             for k in range(K):
                 W[d, k] -= step * c * G[d, k]
                 G[d, k] = 0.0
-        T -= step * c * to
-        moves[s] += step * to
+        for i in range(K):
+            for j in range(K):
+                T[i, j] -= step * c * to[i, j]
+                moves[s, i, j] += step * to[i, j]
         level[s] += step * (paid - level[s])
         for n in range(length):
             for k in range(K):
@@ -187,7 +243,9 @@ def smo(gram, offset, codes, cost, scale, order, U, T, share, moves, tries):
                     for m in range(N):
                         U[m, to[n]] -= step * c * row[m]
                         U[m, away[n]] += step * c * row[m]
-            T -= step * c * change
+            for i in range(K):
+                for j in range(K):
+                    T[i, j] -= step * c * change[i, j]
 
 
 @jit

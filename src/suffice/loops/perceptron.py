@@ -20,9 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.blocks import csr_of
 from .compiled import compiled
+from .vectors import add_scaled
 
 jit = compiled(fastmath={"contract", "reassoc"})
+
+MOST_PYTHON = 1 << 11  # rows that Python visits in a few milliseconds
 
 
 class Rows(NamedTuple):
@@ -127,13 +131,20 @@ def primal(rows, labels, order, rule, state):
     return loss, log[:logged]
 
 
+@primal.small
+def _(rows, labels, order, rule, state):
+    if len(order) > MOST_PYTHON:
+        return NotImplemented
+    return primal.python(rows, labels, order, rule, state)
+
+
 @jit
 def dual(gram, labels, order, rule, state):
     """One epoch over the rows in this order; F is kept at W gram. Returns the loss (P,) and the log."""
     codes, weight = labels
     margin, eta, pocketing, vote = rule
     active, W, late, _, F, visits, steps, run, tried, _ = state
-    P, N = W.shape
+    P = len(W)
     loss = np.zeros(P)
     log, logged = np.empty((16 if vote else 0, 4)), 0
     for n in order:
@@ -156,8 +167,7 @@ def dual(gram, labels, order, rule, state):
             total, later, lost, left, log, logged = _update(mistake, eta * gram[n, n], vote, log, logged)
             W[k, n] += y * eta * total
             late[k, n] += y * eta * later
-            for m in range(N):
-                F[k, m] += y * eta * total * gram[n, m]
+            add_scaled(F[k], y * eta * total, gram[n])
             steps[k] += total
             loss[k] += lost
             run[k] = left
@@ -167,6 +177,15 @@ def dual(gram, labels, order, rule, state):
             if active[k]:
                 _keep_dual(labels, k, state)
     return loss, log[:logged]
+
+
+def _dual(gram, labels, order, rule, state):
+    if len(order) > MOST_PYTHON:
+        return NotImplemented
+    return dual.python(gram, labels, order, rule, state)
+
+
+dual.small(_dual, limit=32 * MOST_PYTHON**2)  # the Gram matrix is one argument of several
 
 
 @jit
@@ -182,6 +201,11 @@ def _dot(data, indices, begin, end, w):
     return total
 
 
+@_dot.small
+def _(data, indices, begin, end, w):
+    return data[begin:end] @ (w[indices[begin:end]] if len(indices) else w)
+
+
 @jit
 def _add(data, indices, begin, end, factor, w):
     """Add a row times a factor to weights (D,)."""
@@ -193,6 +217,14 @@ def _add(data, indices, begin, end, factor, w):
             w[p] += factor * data[begin + p]
 
 
+@_add.small
+def _(data, indices, begin, end, factor, w):
+    if len(indices):
+        w[indices[begin:end]] += factor * data[begin:end]
+    else:
+        w += factor * data[begin:end]
+
+
 @jit
 def _scores(data, indices, begin, end, W, score):
     """The products of a row with the weights (D, P) of all problems, (P,)."""
@@ -201,6 +233,11 @@ def _scores(data, indices, begin, end, W, score):
         x, d = data[p], indices[p] if len(indices) > 0 else p - begin
         for k in range(len(score)):
             score[k] += x * W[d, k]
+
+
+@_scores.small
+def _(data, indices, begin, end, W, score):
+    np.dot(data[begin:end], W[indices[begin:end]] if len(indices) else W, out=score)
 
 
 @jit
@@ -225,7 +262,9 @@ def _update(mistake, gain, vote, log, logged):
         if vote:
             if logged == len(log):
                 longer = np.empty((2 * logged, 4))
-                longer[:logged] = log
+                for i in range(logged):
+                    for j in range(4):
+                        longer[i, j] = log[i, j]
                 log = longer
             log[logged, 0] = mistake.problem
             log[logged, 1] = mistake.row
@@ -252,16 +291,37 @@ def _keep_primal(rows, labels, k, state):
             right += weight[n]
     if right > state.best[k]:
         state.best[k] = right
-        state.pocket[:, k] = w
+        pocket = state.pocket
+        for d in range(len(w)):
+            pocket[d, k] = w[d]
+
+
+@_keep_primal.small
+def _(rows, labels, k, state):
+    codes, weight = labels
+    N, (D, P) = len(codes), state.W.shape
+    X = csr_of(rows.data, rows.indices, rows.indptr, (N, D)) if len(rows.indices) else rows.data.reshape(N, D)
+    right = weight[(X @ state.W[:, k] >= 0.0) == (codes == _class_of.python(k, P))].sum()
+    if right > state.best[k]:
+        state.best[k], state.pocket[:, k] = right, state.W[:, k]
 
 
 @jit
 def _keep_dual(labels, k, state):
     codes, weight = labels
-    W, F, right = state.W, state.F, 0.0
+    W, F, pocket, right = state.W, state.F, state.pocket, 0.0
     for n in range(len(codes)):
         if (F[k, n] >= 0.0) == (codes[n] == _class_of(k, len(W))):
             right += weight[n]
     if right > state.best[k]:
         state.best[k] = right
-        state.pocket[k] = W[k]
+        for n in range(len(codes)):
+            pocket[k, n] = W[k, n]
+
+
+@_keep_dual.small
+def _(labels, k, state):
+    codes, weight = labels
+    right = weight[(state.F[k] >= 0.0) == (codes == _class_of.python(k, len(state.W)))].sum()
+    if right > state.best[k]:
+        state.best[k], state.pocket[k] = right, state.W[k]

@@ -12,6 +12,7 @@ STEPS = 10  # of EM, before Newton's
 MANY = 24  # topics, of which those that seem to vanish are left out at first
 SMALL = 1e-10  # a weight that is none
 NEWTON = 60  # steps at most
+MOST_NUMPY = 1 << 17  # numbers of a dense matrix, documents by words, up to which NumPy multiplies it
 
 
 @jit
@@ -190,6 +191,100 @@ def fold_in(data, indices, indptr, A, power, max_iter, tol, theta):
             theta[n, k] = a[k] / total
 
 
+@fold_in.small
+def _(data, indices, indptr, A, power, max_iter, tol, theta):
+    if len(theta) * len(A) > MOST_NUMPY:
+        return NotImplemented
+    X, some = _dense(data, indices, indptr, len(A)), np.flatnonzero(np.diff(indptr) > 0)
+    newton = power == 1.0 and max_iter > STEPS
+    live, growth = _em(X, A, power, STEPS if newton else max_iter, tol, theta, some)
+    if newton and len(live):
+        m, share, grown = (theta[live] > 0.0).sum(axis=1, keepdims=True), theta[live], growth[live]
+        theta[live] = np.where((m > MANY) & (share < 0.1 / A.shape[1]) & (grown < 0.95), 0.0, share)
+        active = theta > 0.0
+        for _ in range(STEPS):
+            rests = _interior_of_all(X[live], A, active[live], tol, theta, live)
+            _em(X, A, power, max_iter, tol, theta, live[~rests])
+            mean = theta[live] @ A.T
+            length = np.where(mean > 0.0, X[live], 0.0).sum(axis=1, keepdims=True)
+            more = np.where(mean > 0.0, X[live] / mean, 0.0) @ A > (1.0 + tol) * length
+            more &= theta[live] == 0.0
+            theta[live] = np.where(more, 1e-3, theta[live])
+            active[live] |= more
+            live = live[more.any(axis=1)]
+            if not len(live):
+                break
+    if newton or max_iter > 1:
+        theta[some] = np.where(theta[some] < SMALL, 0.0, theta[some])
+    theta[some] /= theta[some].sum(axis=1, keepdims=True)
+
+
+def _dense(data, indices, indptr, V):
+    X = np.zeros((len(indptr) - 1, V))
+    np.add.at(X, (np.repeat(np.arange(len(X)), np.diff(indptr)), indices), data)
+    return X
+
+
+def _em(X, A, power, steps, tol, theta, live):
+    """Steps of EM of the documents `live`; those that do not rest, and the factors of the last step."""
+    growth = np.zeros(theta.shape)
+    for _ in range(steps if len(live) else 0):
+        old = theta[live]
+        share = old**power
+        mean = share @ A.T
+        new = share * (np.where(mean > 0.0, X[live] / mean, 0.0) @ A)
+        total = new.sum(axis=1, keepdims=True)
+        new = np.where(total > 0.0, new / total, old)
+        growth[live] = np.where(old > 0.0, new / old, 0.0)
+        theta[live] = new
+        live = live[growth[live].max(axis=1) > 1.0 + tol]
+        if not len(live):
+            break
+    return live, growth
+
+
+def _interior_of_all(X, A, active, tol, theta, live):
+    """`_interior` of several documents side by side, along the last axis; which of them rest. Topics that are
+    not active have a weight of zero, and an equation of their own."""
+    K = A.shape[1]
+    X, active, diagonal = np.ascontiguousarray(X.T), np.ascontiguousarray(active.T), np.arange(K)
+    m = active.sum(axis=0)
+    length = np.where((A > 0.0) @ active, X, 0.0).sum(axis=0)
+    t = np.where(active, np.maximum(theta[live].T, 1e-3 / m), 0.0)
+    z = np.where(active, 0.1 / (m * t), 0.0)
+    pairs, both = (A.T[:, None] * A.T).reshape(K * K, -1), active[:, None] & active
+    rests = np.zeros(len(live), np.bool_)
+    for _ in range(NEWTON):
+        s = A @ t
+        q = np.where(s > 0.0, X / (length * s), 0.0)
+        g = np.where(active, 1.0 - A.T @ q, 0.0)
+        gap = (t * z).sum(axis=0)
+        rests = (gap <= tol) & (np.abs(g - z).max(axis=0) <= tol)
+        if rests.all():
+            break
+        mu = 0.1 * gap / m
+        H = np.where(both, (pairs @ np.where(s > 0.0, q / s, 0.0)).reshape(both.shape), 0.0)
+        H[diagonal, diagonal] += np.where(active, z / t, 1.0)
+        step = _solved(H, np.where(active, mu / t - g, 0.0))
+        e = np.where(active, (mu - z * step) / t - z, 0.0)
+        far = np.minimum(np.where(step < 0.0, -0.95 * t / step, 1.0), np.where(e < 0.0, -0.95 * z / e, 1.0))
+        far = np.where(rests, 0.0, np.minimum(far.min(axis=0), 1.0))
+        z += far * e
+        t += far * step
+    theta[live] = t.T
+    return rests
+
+
+def _solved(H, b):
+    """The solutions of positive definite systems, (K, K, n) and (K, n): by elimination, without pivots."""
+    rows = np.concatenate([H, b[:, None]], axis=1)
+    for k in range(len(rows)):
+        pivot = rows[k] / rows[k, k]
+        rows -= rows[:, k, None] * pivot
+        rows[k] = pivot
+    return rows[:, -1]
+
+
 @jit
 def _growing(data, indices, begin, stop, A, tol, theta, active, m, to):
     """Give topics that were left out a little weight, if they would grow; how many are active then, or 0."""
@@ -246,3 +341,15 @@ def expect(data, indices, indptr, A, power, theta, weight, counts, log_sums):
                     k = active[j]
                     counts[w, k] += r * share[k] * A[w, k]
         log_sums[n] = total
+
+
+@expect.small
+def _(data, indices, indptr, A, power, theta, weight, counts, log_sums):
+    if len(theta) * len(A) > MOST_NUMPY:
+        return NotImplemented
+    X = _dense(data, indices, indptr, len(A))
+    share = np.where(theta > 0.0, theta**power, 0.0)
+    mean = share @ A.T
+    log_sums[:] = np.where(X > 0.0, X * np.log(mean), 0.0).sum(axis=1)
+    if weight.any():
+        counts += A * (np.where(mean > 0.0, weight[:, None] * X / mean, 0.0).T @ share)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.blocks import csr_of
 from .compiled import compiled
 
 jit = compiled(fastmath={"contract", "reassoc"})
@@ -29,6 +30,13 @@ def times_rows(data, indices, indptr, W, first, end, out):
                 out[at, k] += x * W[d, k]
 
 
+@times_rows.small
+def _(data, indices, indptr, W, first, end, out):
+    part = slice(indptr[first], indptr[end])
+    rows = csr_of(data[part], indices[part], indptr[first : end + 1] - indptr[first], (end - first, len(W)))
+    out[: end - first] = rows @ W
+
+
 @jit
 def times(data, indices, indptr, W):
     """X W, (N, K), for X of N rows and W (D, K)."""
@@ -36,6 +44,11 @@ def times(data, indices, indptr, W):
     out = np.empty((N, W.shape[1]))
     times_rows(data, indices, indptr, W, 0, N, out)
     return out
+
+
+@times.small
+def _(data, indices, indptr, W):
+    return csr_of(data, indices, indptr, (len(indptr) - 1, len(W))) @ W
 
 
 @jit
@@ -47,3 +60,8 @@ def add_transposed_times(data, indices, indptr, G, out):
             x, d = data[p], indices[p]
             for k in range(K):
                 out[d, k] += x * G[n, k]
+
+
+@add_transposed_times.small
+def _(data, indices, indptr, G, out):
+    out += csr_of(data, indices, indptr, (len(indptr) - 1, len(out))).T @ G

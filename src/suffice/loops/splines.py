@@ -44,6 +44,23 @@ def design(X, knots, first, scale, pieces, place, columns, derivative, out):
                     out[i, start + c] = 2.0 * pieces[at + 2 * q + c] + 6.0 * t * pieces[at + 3 * q + c]
 
 
+@design.small
+def _(X, knots, first, scale, pieces, place, columns, derivative, out):
+    for d, x in enumerate(X.T):
+        own = knots[first[d] : first[d + 1]]
+        start, stop = columns[d], columns[d + 1]
+        of_piece = pieces[place[d] : place[d] + 4 * (len(own) + 1) * (stop - start)]
+        low = np.searchsorted(own, x, side="right")
+        a, b, c, e = of_piece.reshape(len(own) + 1, 4, -1)[low].transpose(1, 0, 2)
+        t = ((x - own[np.maximum(low - 1, 0)]) / scale[d])[:, None]
+        if derivative == 0:
+            out[:, start:stop] = a + t * (b + t * (c + t * e))
+        elif derivative == 1:
+            out[:, start:stop] = b + t * (2.0 * c + 3.0 * t * e)
+        else:
+            out[:, start:stop] = 2.0 * c + 6.0 * t * e
+
+
 @jit
 def _rotate(A, row, pivot, column, stop):
     """A Givens rotation of two rows that makes the entry of `row` in the column zero."""

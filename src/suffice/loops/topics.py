@@ -10,12 +10,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
+from ..core.blocks import csr_of
 from .compiled import compiled
 from .fast_math import LOWEST, MOST, SECTION, N, below_log, exp_digamma, gammas, products
 
 jit = compiled(fastmath={"contract", "reassoc"})
 inlined = compiled(inline="always", fastmath={"contract", "reassoc"})
+
+MOST_NUMPY = 1 << 17  # numbers of a dense matrix, documents by words, up to which NumPy multiplies it
 
 
 @jit
@@ -51,6 +55,25 @@ def dirichlet_words(first, end, word, eta, of_total, out, top):
             out[v, k] = e[k] * share[k]
         top[v] = scale + largest
     return bound
+
+
+@dirichlet_words.small
+def _(first, end, word, eta, of_total, out, top):
+    x, eta, largest = word[first:end], eta[first:end, None], of_total.max()
+    below, digamma, log_gamma = _gammas(x)
+    most = np.minimum(x.max(axis=1, keepdims=True), MOST)
+    scale = below_log.py_func(most) + np.log(most + 6.0)
+    out[first:end] = (np.minimum(x, MOST) + 6.0) * np.exp(np.maximum(below - scale, LOWEST))
+    out[first:end] *= np.exp(np.maximum(of_total - largest, LOWEST))
+    top[first:end] = scale[:, 0] + largest
+    return ((eta - x) * (digamma + of_total) + log_gamma - gammaln(eta)).sum(axis=0)
+
+
+def _gammas(x):
+    """digamma(x) - log(x + 6), digamma(x), and the logarithm of the gamma function."""
+    x = np.minimum(x, MOST)
+    below = below_log.py_func(x)
+    return below, np.log(x + 6.0) + below, gammaln(x)
 
 
 @jit
@@ -107,6 +130,43 @@ def infer(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma
     return bounds
 
 
+@infer.small
+def _(data, indices, indptr, first, end, B, top, alpha, tol, max_iter, gamma, theta, ratio, log_theta):
+    K, n, part = len(alpha), end - first, slice(indptr[first], indptr[end])
+    if n * len(B) > MOST_NUMPY:
+        return NotImplemented
+    row, word = np.repeat(np.arange(n), np.diff(indptr[first : end + 1])), indices[part]
+    X = np.zeros((n, len(B)))
+    np.add.at(X, (row, word), data[part])
+    length = X.sum(axis=1, keepdims=True)
+    gamma[:] = alpha + length / K
+    live = np.flatnonzero(length > 0.0)
+    for _ in range(max_iter):
+        e = _exp_digamma(gamma[live])
+        new = alpha + e * ((X[live] / (e @ B.T)) @ B)
+        change = np.abs(new - gamma[live]).sum(axis=1)
+        gamma[live] = new
+        live = live[change > tol * K]
+        if not len(live):
+            break
+    theta[:] = _exp_digamma(gamma)
+    mean = (theta @ B.T)[row, word]
+    ratio[part] = data[part] / mean
+    _, digamma, log_gamma = _gammas(gamma)
+    total = alpha.sum() + length
+    of_total = _gammas(total)[1]
+    log_theta[:] = digamma - of_total
+    bounds = gammaln(alpha.sum()) - gammaln(alpha).sum() - (gammaln(total) + length * of_total)[:, 0]
+    bounds += ((alpha - gamma) * log_theta + log_gamma).sum(axis=1)
+    of_words = np.where(data[part] > 0.0, data[part] * (np.log(mean) + top[word]), 0.0)
+    return bounds + np.bincount(row, of_words, n)
+
+
+def _exp_digamma(x):
+    x = np.minimum(x, MOST)
+    return (x + 6.0) * np.exp(np.maximum(below_log.py_func(x), LOWEST))
+
+
 @inlined
 def _ratios(data, indices, begin, stop, B, e, ratio):
     """Counts over B e, for the entries begin to stop; four at a time touch `e` less often."""
@@ -158,6 +218,14 @@ def add_counts(indices, indptr, first, end, theta, ratio, weight, out):
             w, r = indices[p], ratio[p] * weight[n]
             for k in range(K):
                 out[w, k] += r * theta[n - first, k]
+
+
+@add_counts.small
+def _(indices, indptr, first, end, theta, ratio, weight, out):
+    part, lengths = slice(indptr[first], indptr[end]), np.diff(indptr[first : end + 1])
+    of_word = ratio[part] * np.repeat(weight[first:end], lengths)
+    begin = indptr[first : end + 1] - indptr[first]
+    out += csr_of(of_word, indices[part], begin, (end - first, len(out))).T @ theta
 
 
 # --- collapsed Gibbs sampling ------------------------------------------------------------------------------
@@ -379,7 +447,9 @@ def left_to_right(words, begin, phi, alpha, particles, seeds):
                 found[r] += math.log(here / (n + alpha_sum))
                 topic[n], state = _drawn(words[first + n], phi, n_topic, alpha, p, state)
                 n_topic[topic[n]] += 1.0
-        most, total = found.max(), 0.0
+        most, total = -np.inf, 0.0
+        for r in range(particles):
+            most = max(most, found[r])
         for r in range(particles):
             total += math.exp(found[r] - most) if most > -np.inf else 0.0
         out[d] = most + math.log(total / particles) if most > -np.inf else most

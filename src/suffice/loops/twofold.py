@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from . import double_double as twofold
+from .compiled import compiled
 
 # Without fast mathematics, which would simplify to zero the rounding errors that are computed here.
-jit = njit(nogil=True, cache=True, error_model="numpy")
+jit = compiled()
 
 two_sum, two_product = jit(twofold.two_sum), jit(twofold.two_product)
 

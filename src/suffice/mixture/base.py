@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..cluster.k_means import Centers, lloyd, warn_of_fewer
 from ..core.blocks import Rows
 from ..core.hashing import row_hashes, uniforms
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.answers import row_wise
@@ -90,13 +91,17 @@ class BaseMixture(DensityMixin, Iterative):
             data,
             tol=self.tol,
             max_iter=self.max_iter,
-            watch=Watch(self, self.checkpoint, data),
+            watch=Watch(self, self.checkpoint, data, report=self._report()),
             before=(self.lower_bound_,) if self._goes_on() else (),
         )
         self._publish(progress)
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
         self.lower_bounds_ = list(progress.trace)
         return self
+
+    def _report(self) -> Callable[[Progress], None] | None:
+        """What prints the progress of a fit."""
+        return None
 
     def _goes_on(self) -> bool:
         """Whether the fit starts from the previous one."""
@@ -160,18 +165,24 @@ class BaseMixture(DensityMixin, Iterative):
 
     def aic(self, X: Any) -> float:
         """Akaike information criterion. Lower is better."""
-        return 2.0 * self.model_.n_parameters - 2.0 * total_score(self, X)[0]
+        return 2.0 * self._n_parameters() - 2.0 * total_score(self, X)[0]
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion. Lower is better."""
         total, rows = total_score(self, X)
-        return self.model_.n_parameters * np.log(rows) - 2.0 * total
+        return self._n_parameters() * np.log(rows) - 2.0 * total
+
+    def _n_parameters(self) -> int:
+        """Number of free parameters of the model."""
+        return self.model_.n_parameters
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows from the mixture, and their components."""
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1; got {n_samples}.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample."
+            )
         random = check_random_state(self.random_state)
         rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
         k = np.sort(rng.choice(len(self.model_.weight), size=n_samples, p=self.model_.weight))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
+from ..families.gaussian import SingularCovariance
 from ..statistics import Description
 from .base import BaseMixture
 
@@ -46,9 +49,9 @@ class GaussianMixture(BaseMixture):
     warm_start : bool, default=False
         Whether `fit` starts from the solution of the previous call.
     verbose : int, default=0
-        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+        Whether to print the progress. 2 prints the change of the objective too.
     verbose_interval : int, default=10
-        Ignored.
+        Number of iterations between two prints.
     prior : GaussianPrior, default=None
         Prior of means and covariances. The fit is then the posterior mode (MAP).
     weight_concentration_prior : float or array of shape (n_components,), default=1.0
@@ -120,11 +123,19 @@ class GaussianMixture(BaseMixture):
     [0.2, 9.9]
     """
 
+    max_iter_advice = (
+        "Best performing initialization did not converge. Try different init parameters, or increase "
+        "max_iter, tol, or check for degenerate data."
+    )
+    preserves_dtype = (
+        *("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"),
+        *("predict_proba", "score_samples"),
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseMixture._parameter_constraints,
         "covariance_type": [StrOptions(set(GAUSSIANS))],
         "reg_covar": [NON_NEGATIVE],
-        "weights_init": [Numbers(0), None],
+        "weights_init": [Numbers(), None],
         "means_init": [Numbers(), None],
         "precisions_init": [Numbers(), None],
         "warm_start": ["boolean"],
@@ -194,6 +205,42 @@ class GaussianMixture(BaseMixture):
         variance = np.where(description.features.variance > 0, description.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows by expectation maximization.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. NaN means not observed. To name the column of weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        try:
+            return super().fit(X, y, sample_weight)
+        except SingularCovariance:
+            raise ValueError(
+                "Fitting the mixture model failed because some components have ill-defined empirical "
+                "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
+                "number of components, increase reg_covar, or scale the input data."
+            ) from None
+
+    def _report(self) -> Callable[[Progress], None] | None:
+        def report(progress: Progress) -> None:
+            n, trace = progress.n_iter, progress.trace
+            if n % self.verbose_interval == 0 or progress.stopped_because:
+                change = f"\t ll change {trace[-1] - trace[-2]:.5f}" if self.verbose > 1 and n > 1 else ""
+                print(f"  Iteration {n}{change}")
+            if progress.stopped_because:
+                print(f"Initialization {'converged' if progress.converged else 'did not converge'}.")
+
+        return report if self.verbose else None
+
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components
 
@@ -212,14 +259,29 @@ class GaussianMixture(BaseMixture):
     def _start(self, mixture: Mixture) -> Mixture:
         component: Any = mixture.component
         if self.means_init is not None:
-            component = component.replace(mean=_shaped("means_init", self.means_init, component.mean))
+            component = component.replace(mean=_shaped("means", self.means_init, component.mean))
         if self.precisions_init is not None:
-            values = _shaped("precisions_init", self.precisions_init, component.covariance)
+            kind = f"{self.covariance_type} precision"
+            values = _shaped(kind, self.precisions_init, component.covariance)
+            if self.covariance_type in ("diag", "spherical"):
+                if (values <= 0).any():
+                    raise ValueError(f"'{kind}' should be positive.")
+            elif not (
+                np.allclose(values, values.swapaxes(-1, -2)) and (np.linalg.eigvalsh(values) > 0).all()
+            ):
+                raise ValueError(f"'{kind}' should be symmetric, positive-definite.")
             component = component.replace(covariance=component.inverse(values))
         if self.weights_init is not None:
-            weight = _shaped("weights_init", self.weights_init, mixture.weight)
-            if (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
-                raise ValueError(f"weights_init must be non-negative and sum to one; got {weight.tolist()}.")
+            weight = _shaped("weights", self.weights_init, mixture.weight)
+            if (weight < 0).any() or (weight > 1).any():
+                raise ValueError(
+                    "The parameter 'weights' should be in the range [0, 1], but got max value "
+                    f"{weight.min():.5f}, min value {weight.max():.5f}"  # as scikit-learn orders them
+                )
+            if not np.isclose(weight.sum(), 1.0):
+                raise ValueError(
+                    f"The parameter 'weights' should be normalized, but got sum(weights) = {weight.sum():.5f}"
+                )
             mixture = mixture.replace(weight=weight)
         return mixture.replace(component=component.replace(fixed=self.fixed))
 
@@ -237,5 +299,8 @@ class GaussianMixture(BaseMixture):
 def _shaped(name: str, values: Any, like: np.ndarray) -> np.ndarray:
     array = np.array(values, dtype=np.float64)
     if array.shape != like.shape:
-        raise ValueError(f"{name} has shape {array.shape}, expected {like.shape}.")
+        raise ValueError(
+            f"The parameter '{name}' should have the shape of {like.shape}, but got {array.shape}: it is "
+            f"passed by an argument ending in _init."
+        )
     return array

@@ -13,16 +13,20 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.partitions import Partitions
+from ..core.progress import shown
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..estimator.storing import Storable
 from ..fitting.shared import Failure, Sharing
-from ..inputs import Check, open_rows, open_sequences, source_of
+from ..inputs import Check, Table, open_rows, open_sequences, source_of
+from ..inputs.sources import TableSource, set_features
+from .cross_validation import in_folds
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -44,10 +48,12 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator of suffice
-        The estimator to fit. Candidates are compared by its `score`.
+    estimator : estimator of suffice, or pipeline of them
+        The estimator to fit. Candidates are compared by its `score`. A pipeline is fitted to tables, scans
+        and distributed data sets.
     param_grid : dict or list of dicts
-        The values of each parameter to try, as in scikit-learn. If a list, each grid is searched.
+        The values of each parameter to try, as in scikit-learn: of a step of a pipeline, by
+        ``step__parameter``. If a list, each grid is searched.
     cv : int, default=5
         Number of folds. The fold of a row depends on a hash of its values, unlike in scikit-learn: see the
         notes.
@@ -154,8 +160,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     @property
     def takes(self) -> str:
         """Type of example: rows or sequences."""
-        return self.estimator.takes
+        return getattr(self.estimator, "takes", "rows")
 
+    @shown
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit and score all candidates on all folds, then fit the best to all of the data.
 
@@ -178,17 +185,15 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         check_parameters(self)
         candidates = self._candidates()
         with _said_once():
-            sharing = self._open(X, y, groups, sample_weight)
+            part, sharing = self._open(X, y, groups, sample_weight)
             params, estimators = zip(*candidates, strict=True)
-            fits = [
-                _Trial(clone(estimator), sharing, fold) for estimator in estimators for fold in range(self.cv)
-            ]
+            fits = [_Trial(clone(e), part, self.cv, fold) for e in estimators for fold in range(self.cv)]
             scores = self._scores(sharing.together(fits, forgive=self.error_score != "raise"), params)
             results = _results(params, scores)
             best = int(results["rank_test_score"].argmin())
             self.__dict__.pop("best_estimator_", None)
             if self.refit:
-                self.best_estimator_ = clone(estimators[best]).fit(sharing.view())
+                self.best_estimator_ = clone(estimators[best]).fit(part())
             self.cv_results_, self.best_index_ = results, best
             self.best_params_ = params[best]
             self.best_score_ = float(results["mean_test_score"][best])
@@ -212,7 +217,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
 
     def _candidates(self) -> list[tuple[dict[str, Any], Any]]:
         """The parameters of each candidate, and its estimator."""
-        if not isinstance(self.estimator, Estimator):
+        if not isinstance(self.estimator, Estimator | Pipeline):
             raise TypeError(
                 f"GridSearch takes estimators of suffice; got {type(self.estimator).__name__}: use "
                 f"sklearn.model_selection.GridSearchCV."
@@ -229,8 +234,11 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
                     )
         return out
 
-    def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sharing:
+    def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Callable[..., Any], Sharing]:
+        """A function that returns the data of some folds, or all, and what shares passes over it."""
         base = clone(self.estimator)
+        if isinstance(base, Pipeline):
+            return self._open_table(X, y, groups, sample_weight)
         flat = Check.of(base).target != "number" or source_of(X).flat_target(y)
         data = _opened(base, X, y, groups, sample_weight)
         self.n_features_in_ = base.n_features_in_
@@ -240,7 +248,24 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             self.feature_names_in_ = base.feature_names_in_
             features = tuple(base.feature_names_in_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
+        sharing = Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
+        return sharing.view, sharing
+
+    def _open_table(
+        self, X: Any, y: Any, groups: Any, sample_weight: Any
+    ) -> tuple[Callable[..., Any], Sharing]:
+        source = source_of(X)
+        if not isinstance(source, TableSource) or any(
+            part is not None for part in (y, groups, sample_weight)
+        ):
+            raise TypeError(
+                "GridSearch fits a pipeline to a table, scan or distributed data set: call "
+                "fit(suffice.rows(table, target=...)) without y or weights; for arrays, use "
+                "sklearn.model_selection.GridSearchCV."
+            )
+        table = source.table or Table(source.container)
+        set_features(self, table.columns(source.names()).reader.features, reset=True)
+        return in_folds(source, self.cv, self.random_state)
 
     def _scores(self, outcomes: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
         """The scores by candidate and fold, (C, F)."""
@@ -306,9 +331,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
 class _Trial:
     """A candidate, fitted to all folds but one and scored on that."""
 
-    def __init__(self, estimator: Any, sharing: Sharing, fold: int) -> None:
-        others = (n for n in range(sharing.n_parts) if n != fold)
-        self.estimator, self.train, self.test = estimator, sharing.view(*others), sharing.view(fold)
+    def __init__(self, estimator: Any, part: Callable[..., Any], n_folds: int, fold: int) -> None:
+        others = (n for n in range(n_folds) if n != fold)
+        self.estimator, self.train, self.test = estimator, part(*others), part(fold)
 
     def __call__(self) -> float:
         return float(self.estimator.fit(self.train).score(self.test))

@@ -101,7 +101,7 @@ class BernoulliNB(DiscreteNB):
         return tags
 
     def _family(self, data: Partitions, K: int) -> Bernoulli:
-        return Bernoulli.start(K, self.n_features_in_, alpha=self._smoothing(), above=self.binarize)
+        return Bernoulli.start(K, self.n_features_in_, alpha=self._check_alpha(), above=self.binarize)
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         family: Any = model.component

@@ -109,12 +109,12 @@ class CategoricalNB(DiscreteNB):
         return tags
 
     def _family(self, data: Partitions, K: int) -> Categorical:
-        return Categorical.start(K, self.n_features_in_, alpha=self._smoothing())
+        return Categorical.start(K, self.n_features_in_, alpha=self._check_alpha())
 
-    def _smoothing(self) -> Any:
+    def _check_alpha(self) -> Any:
         if np.ndim(self.alpha):
             raise ValueError(f"alpha must be a number for CategoricalNB; got an array: {self.alpha!r}.")
-        return super()._smoothing()
+        return super()._check_alpha()
 
     def _block_rows(self, block: Any) -> float | None:
         return None

@@ -27,7 +27,7 @@ class DiscreteNB(GenerativeClassifier):
     class_prior: Any
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [NON_NEGATIVE, Numbers(0)],
+        "alpha": [NON_NEGATIVE, Numbers()],
         "force_alpha": ["boolean"],
         "fit_prior": ["boolean"],
         "class_prior": [Numbers(0), None],
@@ -45,7 +45,7 @@ class DiscreteNB(GenerativeClassifier):
     def _prior(self, K: int) -> Any:
         return np.full(K, 1.0 / K) if self.class_prior is None and not self.fit_prior else self.class_prior
 
-    def _smoothing(self) -> Any:
+    def _check_alpha(self) -> Any:
         """The effective `alpha`: a number, or one for each feature."""
         alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.array(self.alpha, np.float64)
         if np.ndim(alpha) and np.shape(alpha) != (self.n_features_in_,):
@@ -53,6 +53,8 @@ class DiscreteNB(GenerativeClassifier):
                 f"alpha has shape {np.shape(alpha)}, and X has {self.n_features_in_} features: pass a number "
                 "or an array with one for each feature."
             )
+        if np.min(alpha) < 0:
+            raise ValueError(f"All values in alpha must be greater than 0. Got {self.alpha!r}.")
         if np.min(alpha) < LEAST_ALPHA and not self.force_alpha:
             warnings.warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "

@@ -70,7 +70,7 @@ class GaussianNB(GenerativeClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "priors": [Numbers(0), None],
+        "priors": [Numbers(), None],
         "var_smoothing": [NON_NEGATIVE],
     }
 

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, Self
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass, must_have_rows
-from ..estimator.scores import Classifier
+from ..estimator.scores import Classifier, log_softmax, softmax
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Family, Labelled, Poisson
 from ..inputs import Check, map_rows, read_rows
 from ..statistics import distinct, distinct_targets
@@ -48,6 +47,8 @@ class GenerativeClassifier(Classifier, OnePass):
             prior = np.array(prior, dtype=np.float64)  # the caller may write into its own
             if len(prior) != K:
                 raise ValueError(f"Number of priors must match number of classes: {len(prior)}, {K}.")
+            if (prior < 0).any():
+                raise ValueError(f"Priors must be non-negative; got {prior.tolist()}.")
             if not np.isclose(prior.sum(), 1.0):
                 raise ValueError("The sum of the priors should be 1.")
         return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
@@ -103,7 +104,7 @@ class GenerativeClassifier(Classifier, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._answer(lambda scores: log_softmax(_possible(scores), axis=1), X)
+        return self._answer(lambda scores: log_softmax(_possible(scores)), X)
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -111,7 +112,7 @@ class GenerativeClassifier(Classifier, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._answer(lambda scores: softmax(_possible(scores), axis=1), X)
+        return self._answer(lambda scores: softmax(_possible(scores)), X)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

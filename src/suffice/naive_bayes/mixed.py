@@ -9,7 +9,7 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..families import Categorical, Labelled, Product
-from ..inputs.kinds import check_kinds, kinds_of
+from ..inputs.kinds import check_kinds
 from .generative import KINDS, GenerativeClassifier, column_kinds
 
 KIND_OF = {family: kind for kind, family in KINDS.items()}
@@ -120,10 +120,7 @@ class MixedNB(GenerativeClassifier):
     def _family(self, data: Partitions, K: int) -> Product:
         names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         kinds = column_kinds(self, self.kinds, "kinds", default="auto")
-        if "auto" in kinds:
-            by_values = kinds_of(data, names)
-            kinds = [by_values[d] if kind == "auto" else kind for d, kind in enumerate(kinds)]
-        check_kinds(data, kinds, names)
+        kinds = check_kinds(data, kinds, names)
 
         def start(kind: str, size: int) -> Any:
             options = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}

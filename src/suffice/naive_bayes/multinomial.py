@@ -23,7 +23,7 @@ class CountsNB(DiscreteNB):
         return tags
 
     def _family(self, data: Partitions, K: int) -> Multinomial:
-        return Multinomial.start(K, self.n_features_in_, alpha=self._smoothing())
+        return Multinomial.start(K, self.n_features_in_, alpha=self._check_alpha())
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         return {**super()._fitted(model, s), "feature_count_": s.component.total}

@@ -1,22 +1,34 @@
 """Displays of fitted estimators, as in scikit-learn: `from_estimator`, `plot`. They need matplotlib."""
 
+from .clusters import ClusterProfilesDisplay, SilhouetteDisplay
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
+from .mixture import MixtureDisplay
+from .model_selection import ModelSelectionDisplay
 from .partial_effects import PartialEffectsDisplay
 from .ranking import RankDisplay
+from .scree import ScreeDisplay
 from .segments import SegmentsDisplay
 from .topics import TopicMapDisplay, TopicsDisplay
-from .transition import TransitionDisplay
+from .transition import StateDiagramDisplay, TransitionDisplay
 from .trellis import TrellisDisplay
+from .weights import TopWeightsDisplay
 
 __all__ = [
+    "ClusterProfilesDisplay",
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
+    "MixtureDisplay",
+    "ModelSelectionDisplay",
     "PartialEffectsDisplay",
     "RankDisplay",
+    "ScreeDisplay",
     "SegmentsDisplay",
+    "SilhouetteDisplay",
+    "StateDiagramDisplay",
+    "TopWeightsDisplay",
     "TopicMapDisplay",
     "TopicsDisplay",
     "TransitionDisplay",

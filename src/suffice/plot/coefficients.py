@@ -10,7 +10,7 @@ from ..core.statistics import tree_sum
 from ..linear_model.coordinate_descent import ElasticNetModel, Paths, grid
 from ..linear_model.least_squares import LinearModel
 from ..statistics import Moments
-from .base import Display, colors
+from .base import COLORS, Display, shorten
 
 NAMED = 8  # coefficients, the largest, whose names are written
 
@@ -37,6 +37,8 @@ class CoefficientPathDisplay(Display):
         Figure of the plot.
     lines_ : list of matplotlib Line2D
         The path of each coefficient.
+    labels_ : list of matplotlib Annotation
+        Names of the eight largest coefficients, at the ends of their paths. The other paths are grey.
     chosen_ : matplotlib Line2D
         Mark of the chosen strength, if there is one.
 
@@ -142,17 +144,30 @@ class CoefficientPathDisplay(Display):
         CoefficientPathDisplay
         """
         ax = self._on(ax, figsize=(6.4, 4.0))
+        from .drawing import LEADER, EndLabels
+
         order = np.argsort(self.alphas)[::-1]
         alphas, coefs = np.asarray(self.alphas)[order], np.asarray(self.coefs)[:, order]
         names = [str(n) for n in (range(len(coefs)) if self.names is None else self.names)]
         last = coefs[:, -1]
-        self.lines_ = [
-            ax.plot(alphas, path, color=color, lw=1.6)[0]
-            for path, color in zip(coefs, colors(len(coefs)), strict=True)
-        ]
-        for d in np.argsort(-np.abs(last))[:NAMED]:
-            place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}
-            ax.annotate(names[d], (alphas[-1], last[d]), color=self.lines_[d].get_color(), **place)
+        self.lines_ = [ax.plot(alphas, path, color="0.75", lw=0.8, zorder=1.5)[0] for path in coefs]
+        self.labels_ = []
+        for n, d in enumerate(np.argsort(-np.abs(last), kind="stable")[:NAMED]):
+            color = COLORS[n % len(COLORS)]
+            self.lines_[d].set(color=color, lw=1.6, zorder=2.0, ls="-" if n < len(COLORS) else "--")
+            label = ax.annotate(
+                shorten(names[d]),
+                (alphas[-1], last[d]),
+                (14, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+                color=color,
+                arrowprops={**LEADER, "color": color, "relpos": (0.0, 0.5)},
+                annotation_clip=False,
+            )
+            self.labels_.append(label)
+        EndLabels(ax, self.labels_)
         ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
         if self.chosen is not None and np.isfinite(self.chosen):
             self.chosen_ = ax.axvline(self.chosen, color="0.3", lw=1.0, ls=":")

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_array
 
+from ..core.extras import required
 from ..inputs.checks import places_of
-from .base import Display, colors
+from .base import Display, colors, feature_names
 
 REJECTED = "#bbbbbb"
 
@@ -33,6 +34,8 @@ class DecisionRegionsDisplay(Display):
         Rows to draw as points.
     codes : ndarray of shape (n_samples,), default=None
         Indices of their classes.
+    axis_names : pair of str, default=None
+        Names of the two features.
 
     Attributes
     ----------
@@ -72,9 +75,10 @@ class DecisionRegionsDisplay(Display):
         rejected: int | None = None,
         X: Any = None,
         codes: Any = None,
+        axis_names: Any = None,
     ) -> None:
         self.horizontal, self.vertical, self.region, self.names = horizontal, vertical, region, names
-        self.rejected, self.X, self.codes = rejected, X, codes
+        self.rejected, self.X, self.codes, self.axis_names = rejected, X, codes, axis_names
 
     @classmethod
     def from_estimator(
@@ -128,7 +132,9 @@ class DecisionRegionsDisplay(Display):
                 f"The estimator predicts the actions {names.tolist()}, which are not classes: leave y out."
             )
         codes = None if y is None else _numbers(names, np.asarray(y))
-        return cls(horizontal, vertical, region, names, rejected, pair, codes).plot(ax)
+        columns = feature_names(estimator, rows.shape[1], None if frame is None else frame.columns)
+        axis_names = (columns[across], columns[up])
+        return cls(horizontal, vertical, region, names, rejected, pair, codes, axis_names).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -142,10 +148,11 @@ class DecisionRegionsDisplay(Display):
         -------
         DecisionRegionsDisplay
         """
-        from matplotlib.colors import ListedColormap
-        from matplotlib.patches import Patch
+        ListedColormap = required("matplotlib.colors", "plot").ListedColormap
+        Patch = required("matplotlib.patches", "plot").Patch
+        ax = self._on(ax, figsize=(6.0, 4.2))
+        from .drawing import legend_beside
 
-        ax = self._on(ax, figsize=(5.6, 4.2))
         K = len(self.names)
         shades = colors(K if self.rejected is None else K - 1)
         if self.rejected is not None:
@@ -171,9 +178,9 @@ class DecisionRegionsDisplay(Display):
                 )
                 self.points_.append(dots)
         ax.set(xlim=(self.horizontal[0], self.horizontal[-1]), ylim=(self.vertical[0], self.vertical[-1]))
-        ax.legend(
-            handles=parts, frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, loc="upper right"
-        )
+        if self.axis_names is not None:
+            ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        legend_beside(ax, parts)
         return self
 
 

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import norm
 
+from ..core.extras import required
 from ..inputs.checks import places_of
-from .base import COLORS, Display
+from .base import COLORS, Display, shorten
 
 POINTS = 200  # of each curve
 COLUMNS = 4  # of panels, side by side
@@ -71,7 +72,13 @@ class PartialEffectsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, features: Sequence[Any] | None = None, level: float = 0.95, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        features: Sequence[Any] | None = None,
+        level: float = 0.95,
+        ax: Any = None,
+        sharey: bool = False,
     ) -> Self:
         """Draw the functions of an additive model.
 
@@ -85,6 +92,9 @@ class PartialEffectsDisplay(Display):
             Pointwise confidence level of the bands.
         ax : array of matplotlib Axes, default=None
             Axes to draw on, one for each feature. If None, a new figure is created.
+        sharey : bool, default=False
+            Whether the panels of a new figure have the same scale of effects, so that their heights can be
+            compared. A large effect then flattens the others.
 
         Returns
         -------
@@ -111,15 +121,17 @@ class PartialEffectsDisplay(Display):
             rows_d[:, d] = grid
             curves.append([part[:, d] for part in estimator.model_.effects(rows_d)])
         effects, errors = ([curve[i] for curve in curves] for i in (0, 1))
-        return cls(grids, effects, errors, [names[d] for d in places], knots, level).plot(ax)
+        return cls(grids, effects, errors, [names[d] for d in places], knots, level).plot(ax, sharey=sharey)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, *, sharey: bool = False) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : array of matplotlib Axes, default=None
             Axes to draw on, one for each feature. If None, a new figure is created.
+        sharey : bool, default=False
+            Whether the panels of a new figure have the same scale of effects.
 
         Returns
         -------
@@ -127,7 +139,7 @@ class PartialEffectsDisplay(Display):
         """
         count = len(self.grids)
         if ax is None:
-            ax = self._panels(count)
+            ax = self._panels(count, sharey)
         axes = np.ravel(np.asarray(ax, dtype=object))
         if len(axes) < count:
             raise ValueError(f"ax has {len(axes)} axes, expected {count}: one for each feature.")
@@ -149,26 +161,24 @@ class PartialEffectsDisplay(Display):
                     ms=6,
                     transform=panel.get_xaxis_transform(),
                 )
-            panel.set_xlabel(self.names[n])
+            panel.set_xlabel(shorten(self.names[n]))
             panel.spines[["top", "right"]].set_visible(False)
             self.lines_.append(line)
             self.bands_.append(band)
-        self.axes_[0].set_ylabel("effect")
+            if panel.get_subplotspec() is None or panel.get_subplotspec().is_first_col():
+                panel.set_ylabel("effect")
         return self
 
-    def _panels(self, count: int) -> Any:
-        """New panels, with a shared scale of effects."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError('Displays need matplotlib: pip install "suffice[plot]".') from error
+    def _panels(self, count: int, sharey: bool) -> Any:
+        """New panels."""
+        plt = required("matplotlib.pyplot", "plot")
         columns = min(count, COLUMNS)
         down = -(-count // columns)
         figure, axes = plt.subplots(
             down,
             columns,
             figsize=(2.9 * columns, 2.5 * down),
-            sharey=True,
+            sharey=sharey,
             squeeze=False,
             layout="constrained",
         )

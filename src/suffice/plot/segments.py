@@ -6,13 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from .base import Display, colors, names_of, one_sequence
+from .base import MANY, Display, colors, feature_names, names_of, one_sequence, shorten
 
-STRIP = 0.08  # of the height, for each strip
+STRIP = 0.08  # of the height, for each strip, but not more than
+INCHES = 0.21
 
 
 class SegmentsDisplay(Display):
     """A signal above a strip with the colour of the state of each step.
+
+    Several features are drawn one below the other, each on its own scale.
 
     Parameters
     ----------
@@ -24,6 +27,8 @@ class SegmentsDisplay(Display):
         True labels, drawn as a second strip.
     labels : list, default=None
         All labels, in the order of their colours. If None, those in `states` and `true`.
+    names : list of str, default=None
+        Names of the features. If None, x0, x1, ...
 
     Attributes
     ----------
@@ -32,7 +37,8 @@ class SegmentsDisplay(Display):
     figure_ : matplotlib Figure
         Figure of the plot.
     lines_ : list of matplotlib Line2D
-        The signal, a line for each feature.
+        The signal, a line for each feature. Several features are scaled to the range from 0 to 1, and moved
+        by their position from below.
     strips_ : list of matplotlib PolyCollection
         The strips, one for each label and row of labels.
 
@@ -51,8 +57,10 @@ class SegmentsDisplay(Display):
     ['low', 'up']
     """
 
-    def __init__(self, signal: Any, states: Any, true: Any = None, labels: Any = None) -> None:
-        self.signal, self.states, self.true, self.labels = signal, states, true, labels
+    def __init__(
+        self, signal: Any, states: Any, true: Any = None, labels: Any = None, names: Any = None
+    ) -> None:
+        self.signal, self.states, self.true, self.labels, self.names = signal, states, true, labels, names
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
@@ -76,11 +84,19 @@ class SegmentsDisplay(Display):
         X = one_sequence(X)
         states = np.asarray(estimator.predict(X))
         labels = names_of(estimator, 0).tolist() or None
-        return cls.from_predictions(X, states, true=y, labels=labels, ax=ax)
+        names = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
+        return cls.from_predictions(X, states, true=y, labels=labels, ax=ax, names=names)
 
     @classmethod
     def from_predictions(
-        cls, signal: Any, states: Any, *, true: Any = None, labels: Any = None, ax: Any = None
+        cls,
+        signal: Any,
+        states: Any,
+        *,
+        true: Any = None,
+        labels: Any = None,
+        ax: Any = None,
+        names: Any = None,
     ) -> Self:
         """Draw one sequence with the labels of its steps.
 
@@ -96,11 +112,14 @@ class SegmentsDisplay(Display):
             All labels, in the order of their colours. If None, those in `states` and `true`.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
+        names : sequence of str, default=None
+            Names of the features. If None, the columns of `signal`, or x0, x1, ...
 
         Returns
         -------
         SegmentsDisplay
         """
+        names = getattr(signal, "columns", None) if names is None else names
         signal = np.asarray(signal, dtype=float)
         signal, states = signal.reshape(len(signal), -1), np.asarray(states)
         true = None if true is None else np.asarray(true)
@@ -111,7 +130,8 @@ class SegmentsDisplay(Display):
                 )
         if labels is None:
             labels = np.unique(states if true is None else np.concatenate([states, true])).tolist()
-        return cls(signal, states, true, list(labels)).plot(ax)
+        names = feature_names(None, signal.shape[1], names)
+        return cls(signal, states, true, list(labels), names).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -125,20 +145,26 @@ class SegmentsDisplay(Display):
         -------
         SegmentsDisplay
         """
-        ax = self._on(ax, figsize=(9.0, 3.4))
         signal = np.asarray(self.signal)
         T, D = signal.shape
-        ink = ["0.25"] if D == 1 else [str(share) for share in np.linspace(0.15, 0.6, D)]
+        ax = self._on(ax, figsize=(9.0, np.clip(2.2 + 0.6 * D, 3.4, 9.0)))
+        ticks = None
+        if D > 1:  # features may have any units
+            signal, ticks = _lanes(signal, feature_names(None, D, self.names))
         dots = (
             {"marker": ".", "ms": 3} if np.isnan(signal).any() else {}
         )  # a step between two gaps has no line
-        self.lines_ = [ax.plot(x, color=c, lw=0.9, **dots)[0] for x, c in zip(signal.T, ink, strict=True)]
+        self.lines_ = [ax.plot(x, color="0.25", lw=0.9, **dots)[0] for x in signal.T]
         rows = (
             [("decoded", self.states)]
             if self.true is None
             else [("true", self.true), ("decoded", self.states)]
         )
-        self._make_room(ax, signal, len(rows))
+        strip = min(STRIP, INCHES * ax.figure.dpi / ax.bbox.height)
+        self._make_room(ax, signal, len(rows) * (strip + 0.02) + 0.03)
+        if ticks is not None:
+            ax.set_yticks(*ticks, fontsize=8)
+            ax.tick_params(axis="y", length=0)
         names = (
             np.unique(np.concatenate([row for _, row in rows])).tolist()
             if self.labels is None
@@ -146,12 +172,12 @@ class SegmentsDisplay(Display):
         )
         self.strips_ = []
         for n, (title, row) in enumerate(reversed(rows)):
-            low = 0.02 + n * (STRIP + 0.02)
+            low = 0.02 + n * (strip + 0.02)
             for name, color in zip(names, colors(len(names)), strict=True):
                 self.strips_.append(
                     ax.broken_barh(
                         _runs(np.asarray(row) == name),
-                        (low, STRIP),
+                        (low, strip),
                         transform=ax.get_xaxis_transform(),
                         color=color,
                         lw=0,
@@ -160,7 +186,7 @@ class SegmentsDisplay(Display):
                 )
             ax.annotate(
                 title,
-                (1.0, low + STRIP / 2),
+                (1.0, low + strip / 2),
                 xycoords="axes fraction",
                 xytext=(4, 0),
                 textcoords="offset points",
@@ -169,9 +195,9 @@ class SegmentsDisplay(Display):
             )
         ax.legend(
             handles=self.strips_[: len(names)],
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=min(len(names), 8),
+            loc="lower right",  # at the left may be the exponent of the scale
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=max(1, min(len(names), 100 // (6 + max(len(str(name)) for name in names)))),
             frameon=False,
             borderaxespad=0.0,
             handlelength=1.2,
@@ -182,15 +208,29 @@ class SegmentsDisplay(Display):
         return self
 
     @staticmethod
-    def _make_room(ax: Any, signal: np.ndarray, strips: int) -> None:
-        """Space for the strips below the signal, without ticks."""
+    def _make_room(ax: Any, signal: np.ndarray, share: float) -> None:
+        """Space for the strips below the signal, this share of the height, without ticks."""
         seen = signal[np.isfinite(signal)]
         low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
         margin = 0.05 * (high - low or 1.0)
         low, high = low - margin, high + margin
-        share = strips * (STRIP + 0.02) + 0.03
         ax.set_ylim(low - share / (1.0 - share) * (high - low), high)
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
+
+
+def _lanes(signal: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[Any, list[str]]]:
+    """Features one below the other, each scaled to its range; and the places and texts of ticks."""
+    D = len(names)
+    seen = np.where(np.isfinite(signal), signal, np.nan)
+    empty = np.isnan(seen).all(axis=0)
+    low, high = (f(np.where(empty, 0.0, seen), axis=0) for f in (np.nanmin, np.nanmax))
+    floor = np.arange(D)[::-1]  # the first is on top
+    scaled = floor + 0.9 * (seen - low) / np.where(high > low, high - low, 1.0)
+    every = -(-D // MANY)
+    texts = [shorten(name, 20) for name in names]
+    if D <= 8:
+        texts = [f"{t}\n{a:.3g} to {b:.3g}" for t, a, b in zip(texts, low, high, strict=True)]
+    return scaled, (floor[::every] + 0.45, texts[::every])
 
 
 def _runs(mask: np.ndarray) -> list[tuple[float, int]]:

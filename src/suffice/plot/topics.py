@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..topics.evaluation import top_words
-from .base import COLORS, Display, colors
+from .base import COLORS, Display, colors, shorten
 
 ACROSS = 5  # topics in a row of the picture
 
@@ -125,16 +125,15 @@ class TopicsDisplay(Display):
         across = min(ACROSS, len(topics))
         down = -(-len(topics) // across)
         ax = self._on(ax, figsize=(2.3 * across, 0.7 + down * (0.5 + 0.2 * n_words)))
-        ax.set_axis_off()
-        grid = ax.get_subplotspec().subgridspec(down, across)
+        from .drawing import panels
+
         best = top_words(np.abs(components), n_words=n_words)
         names = [
             str(w) for w in (range(components.shape[1]) if self.feature_names is None else self.feature_names)
         ]
         self.axes_, self.bars_ = [], []
         most = max(np.abs(components[z, best[z]]).max() for z in topics)
-        for place, z in enumerate(topics):
-            part = ax.figure.add_subplot(grid[place // across, place % across])
+        for part, z in zip(panels(ax, len(topics), across), topics, strict=True):
             values = components[z, best[z]]
             shades = np.where(values < 0, COLORS[1], COLORS[0])
             self.bars_.append(part.barh(range(n_words), np.abs(values), color=shades, height=0.75))
@@ -175,6 +174,10 @@ class TopicMapDisplay(Display):
         Figure of the plot.
     circles_ : matplotlib PathCollection
         The topics.
+    labels_ : list of matplotlib Annotation
+        The labels, those of the largest topics first. A label that would cover another is moved aside, and
+        connected to its topic by a line. If there is no room, only the index of the topic is written, or
+        nothing.
 
     See Also
     --------
@@ -242,15 +245,21 @@ class TopicMapDisplay(Display):
         TopicMapDisplay
         """
         ax = self._on(ax, figsize=(6.4, 5.2))
+        from .drawing import LEADER, PointLabels
+
         positions, weights = np.asarray(self.positions), np.asarray(self.weights)
         K = len(positions)
         area = 4000.0 * weights / max(weights.max() * np.sqrt(K), 1e-300)
         self.circles_ = ax.scatter(
             *positions.T, s=area, c=colors(K), alpha=0.55, linewidths=0.8, edgecolors="white"
         )
-        for z, (x, y) in enumerate(positions):
-            label = str(z) if self.labels is None else self.labels[z]
-            ax.annotate(label, (x, y), ha="center", va="center", fontsize=8)
+        centred = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8}
+        self.labels_ = []
+        for z in np.argsort(-weights, kind="stable"):
+            label = str(z) if self.labels is None else shorten(self.labels[z], 44)
+            self.labels_.append(ax.annotate(label, positions[z], (0, 0), arrowprops=LEADER, **centred))
+            self.labels_[-1].set_in_layout(False)
+        PointLabels(ax, self.labels_)
         middle = (positions.min(axis=0) + positions.max(axis=0)) / 2.0
         reach = 0.75 * max(float(np.ptp(positions, axis=0).max()), 1e-3)
         ax.set(xlim=middle[0] + np.array([-reach, reach]), ylim=middle[1] + np.array([-reach, reach]))

@@ -358,7 +358,8 @@ class BasisFunctions(TransformerMixin, Estimator):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self.model_.apply(read_rows(self, X))
+        X = read_rows(self, X)
+        return self.model_.apply(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output features.

@@ -50,6 +50,9 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
     """Base class of sequence labelling estimators."""
 
     classes_: Annotated[np.ndarray, "labels (K,)"]
+    coef_: np.ndarray  # (K, D)
+    transitions_: np.ndarray  # (K, K)
+    kernel: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -67,12 +70,52 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
         """
         return self._of_steps(self._labels, X, groups)
 
+    def top_features(self, n_features: int = 10) -> dict[Any, list[tuple[str, float]]]:
+        """Features with the largest weights for each label.
+
+        Parameters
+        ----------
+        n_features : int, default=10
+            Number of features of each label.
+
+        Returns
+        -------
+        dict
+            For each label, pairs of the name of a feature and its weight, by decreasing magnitude.
+        """
+        check_is_fitted(self)
+        if getattr(self.model_, "kernel", None) is not None:
+            raise AttributeError(
+                f"A model with kernel={self.kernel!r} has weights of steps, and none of features: use "
+                "kernel='linear'."
+            )
+        tops = [np.argsort(-np.abs(weights), kind="stable")[:n_features] for weights in self.coef_]
+        return {
+            label: [(self._feature_name(d), float(weights[d])) for d in top.tolist()]
+            for label, weights, top in zip(self.classes_.tolist(), self.coef_, tops, strict=True)
+        }
+
+    def top_transitions(self, n_transitions: int = 10) -> list[tuple[Any, Any, float]]:
+        """Transitions with the largest weights: a label, the next label, and the weight, by decreasing
+        magnitude."""
+        check_is_fitted(self)
+        top = np.argsort(-np.abs(self.transitions_), axis=None, kind="stable")[:n_transitions]
+        classes = self.classes_.tolist()
+        return [
+            (classes[k], classes[j], float(self.transitions_[k, j]))
+            for k, j in zip(*np.unravel_index(top, self.transitions_.shape), strict=True)
+        ]
+
+    def _feature_name(self, d: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return f"x{d}" if names is None else str(names[d])
+
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """Accuracy: the fraction of steps with the correct label.
 
         Parameters
         ----------
-        X : array, CSR matrix, list of these, table, scan or distributed data set
+        X : array, CSR matrix, list of these, list of lists of dicts, table, scan or distributed data set
             The steps. To name the columns of labels and ids in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of these, optional
             Labels of the steps. Leave out if a column of the table holds them.

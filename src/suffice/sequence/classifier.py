@@ -286,7 +286,7 @@ def _starts(template: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarko
     """Initial model of one class."""
     member = clone(template)
     member.n_features_in_ = D
-    return member._starts(member._with_states(data))
+    return member._starts(member._with_states(data)[0])
 
 
 def _labels_differ(block: Sequences) -> np.ndarray:

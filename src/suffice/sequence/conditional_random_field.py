@@ -304,6 +304,15 @@ class ConditionalRandomField(StepClassifier):
            ['a', 'b', 'b']], dtype='<U1')
     >>> crf.explain(X[:3])[2].reasons[0][0]
     'b -> c'
+
+    Sequences of dicts, with named features:
+
+    >>> X = [[{"word": "Ada", "upper": True}, {"word": "runs"}], [{"word": "Bob", "upper": True}]]
+    >>> crf = ConditionalRandomField(C=10.0).fit(X, [["name", "verb"], ["name"]])
+    >>> crf.predict([[{"word": "Eve", "upper": True}]])
+    [array(['name'], dtype='<U4')]
+    >>> crf.top_features(1)["verb"][0][0]
+    'word:runs'
     """
 
     model_: Annotated[LinearChain, "K, D"]
@@ -351,9 +360,12 @@ class ConditionalRandomField(StepClassifier):
 
         Parameters
         ----------
-        X : array, CSR matrix, list of them, table, Parquet scan or distributed data set
-            Features of the steps. To name the columns of labels and weights in a table, see
-            `suffice.sequences`.
+        X : array, CSR matrix, list of them, list of lists of dicts or of strings, table, Parquet scan or \
+distributed data set
+            Features of the steps. Each sequence may be a list of steps with named features, as CRFsuite takes
+            them: dicts of numbers, bools and strings, or lists of strings. The names become
+            `feature_names_in_`; features that were not seen in `fit` are ignored. To name the columns of
+            labels and weights in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of arrays, optional
             Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional
@@ -693,14 +705,10 @@ class ConditionalRandomField(StepClassifier):
         onwards: np.ndarray,
         top: int | None,
     ) -> Explanation:
-        names = getattr(self, "feature_names_in_", None)
         columns, values = (x.indices, x.data) if sp.issparse(x) else (np.flatnonzero(x[0]), x[0][x[0] != 0])
         node, classes = self.model_.node, self.classes_.tolist()
         amounts = values * (node[columns, label] - node[columns, other])
-        reasons = [
-            (f"x{c}" if names is None else str(names[c]), float(a))
-            for c, a in zip(columns.tolist(), amounts, strict=True)
-        ]
+        reasons = [(self._feature_name(c), float(a)) for c, a in zip(columns.tolist(), amounts, strict=True)]
         if before is not None:
             amount = float(move[before, label] - move[before, other])
             reasons.append((f"{classes[before]} -> {classes[label]}", amount))

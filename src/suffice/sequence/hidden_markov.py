@@ -5,6 +5,7 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and We
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -28,17 +29,20 @@ from ..families import (
     GAUSSIANS,
     Bernoulli,
     Categorical,
+    DiagonalGaussian,
     GaussianPrior,
     Mixtures,
     Multinomial,
     Poisson,
     Product,
+    SphericalGaussian,
 )
 from ..fitting import em
 from ..inputs import open_sequences, read_sequences
+from ..inputs.conversions import as_numbers
 from ..inputs.kinds import check_kinds
 from ..mixture.base import Division
-from ..statistics import Description, describe, distinct_targets
+from ..statistics import CategoryCounts, Description, Distinct, category_codes, describe, distinct
 from .base import SequenceEstimator
 from .chain import Chains
 
@@ -218,8 +222,8 @@ class HiddenMarkovModel(DensityMixin, SequenceEstimator):
     emission : {'gaussian', 'categorical', 'multinomial', 'poisson', 'bernoulli'}, list of str or Family, \
 default='gaussian'
         Emission distribution: one kind for all columns, or one for each. A family with a different density
-        per state is the initial emission. Categories are numbers, as encoded by OrdinalEncoder. A category
-        that was not seen in `fit` is treated as not observed.
+        per state is the initial emission. Categories are numbers or strings. A category that was not seen in
+        `fit` is treated as not observed.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='diag'
         Type of the covariances of a Gaussian emission.
     n_mix : int, default=1
@@ -264,6 +268,9 @@ default='gaussian'
         Initial state probabilities.
     transmat_ : ndarray of shape (n_components, n_components)
         Transition probabilities, from the state of the row.
+    means_, covars_ : ndarray of shape (n_components, n_features) and (n_components, n_features, n_features)
+        Means and covariance matrices of a Gaussian emission. If `n_mix` is more than 1, the second axis is
+        the component.
     classes_ : ndarray of shape (n_components,)
         Names of the states: the labels of `y`, or else indices.
     n_updates_ : int
@@ -303,6 +310,14 @@ default='gaussian'
     >>> states = model.predict(X)
     >>> (states == states[0]).astype(int)
     array([1, 1, 1, 0, 0, 0, 1, 1])
+
+    Categories may be strings:
+
+    >>> days = [["walk", "walk", "shop", "clean", "clean"], ["shop", "clean", "clean", "walk"]]
+    >>> weather = HiddenMarkovModel(2, emission="categorical", alpha=0.1, random_state=0).fit(days)
+    >>> log_probability, states = weather.decode(days)
+    >>> [len(path) for path in states]
+    [5, 4]
     """
 
     model_: Annotated[HiddenMarkov, "K, D"]
@@ -376,6 +391,7 @@ default='gaussian'
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = self.emission == "categorical"
+        tags.input_tags.string = _has_categories(self.emission)
         tags.input_tags.positive_only = isinstance(self.emission, str) and self.emission in (
             "multinomial",
             "poisson",
@@ -389,8 +405,9 @@ default='gaussian'
 
         Parameters
         ----------
-        X : array, list of arrays, or table described by `suffice.sequences`
-            The sequences. A 2-D array is one sequence, or several by `groups`. NaN means not observed.
+        X : array, list of arrays, list of lists of strings, or table described by `suffice.sequences`
+            The sequences. A 2-D array is one sequence, or several by `groups`. NaN means not observed. For
+            ``emission="categorical"``, a list of strings is a sequence of one column; None is not observed.
         y : array or list of arrays, optional
             Known states of the steps; -1, None or NaN means unknown. The labels name the first states. If all
             are known, the fit is counting, without EM.
@@ -403,10 +420,7 @@ default='gaussian'
         -------
         self
         """
-        data = open_sequences(self, X, y, groups, sample_weight)
-        return self._fit(self._with_states(data))
-
-    def _fit(self, data: Partitions) -> Self:
+        data, categories = self._with_states(open_sequences(self, X, y, groups, sample_weight))
         progress = em(
             self._starts(data),
             data,
@@ -420,12 +434,30 @@ default='gaussian'
                 "transitions, or raise alpha or transition_prior."
             )
         self.n_updates_ = 1
-        self._publish(progress)
+        model, s = _named_categories(progress.model, categories), progress.statistics
+        self._publish(progress.replace(model=model, statistics=_named_categories(s, categories)))
         return self
 
-    def _with_states(self, data: Partitions) -> Partitions:
-        """The labels of the steps as indices of states, and the names of the states."""
-        names = data.fold(_labels).values[0]
+    def _with_states(self, data: Partitions) -> tuple[Partitions, tuple[np.ndarray, ...]]:
+        """The data with the labels of the steps as indices of states, and strings in categorical columns as
+        indices of their categories; and these categories. Sets the names of the states."""
+        columns = tuple(d for d, kind in enumerate(self._kinds()) if kind == "categorical")
+        names, *categories = data.fold(_labels_and_categories, columns).values
+        if any(map(len, categories)):
+            data = data.map(_as_codes, columns, tuple(categories))
+        return self._with_labels(data, names), tuple(categories)
+
+    def _kinds(self) -> list[str]:
+        """The kind of each column, if a start is computed from them."""
+        if isinstance(self.emission, Family) or isinstance(self.init_params, HiddenMarkov):
+            return []
+        D = self.n_features_in_
+        kinds = [self.emission] * D if isinstance(self.emission, str) else list(self.emission)
+        if len(kinds) != D:
+            raise ValueError(f"emission has {len(kinds)} kinds, but X has {D} columns.")
+        return kinds
+
+    def _with_labels(self, data: Partitions, names: np.ndarray) -> Partitions:
         K = len(names) if self.n_components is None else self.n_components
         if not len(names):
             if self.n_components is None:
@@ -443,7 +475,7 @@ default='gaussian'
     def _starts(self, data: Partitions) -> tuple[HiddenMarkov, ...]:
         K = len(self.classes_)
         rows = data.map(Sequences.rows)
-        description = rows.fold(describe)
+        description = rows.fold(_described)
         if not description.rows:
             raise ValueError("X has no steps to fit: every sequence is empty.")
         if isinstance(self.init_params, HiddenMarkov):
@@ -454,6 +486,13 @@ default='gaussian'
         if self.fixed:
             raise ValueError(
                 f"fixed={self.fixed!r} requires an initial model: pass init_params=HiddenMarkov(...)."
+            )
+        if description.rows < K:
+            warnings.warn(
+                f"HiddenMarkovModel has n_components={K} states, and X has {description.rows:g} steps: some "
+                "states have no step to learn from. Use fewer states.",
+                UserWarning,
+                stacklevel=3,
             )
         even = np.full((K, K), 1.0 / K)
         start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, description)))
@@ -530,9 +569,7 @@ default='gaussian'
         if isinstance(self.emission, Family):
             self.emission.must_be_of(K, D, "states")
             return self.emission
-        kinds = [self.emission] * D if isinstance(self.emission, str) else list(self.emission)
-        if len(kinds) != D:
-            raise ValueError(f"emission has {len(kinds)} kinds, but X has {D} columns.")
+        kinds = self._kinds()
         if strange := set(kinds) - {"gaussian", *DISCRETE}:
             raise ValueError(f"emission has {sorted(strange)}, expected only {['gaussian', *DISCRETE]}.")
         check_kinds(rows, kinds, getattr(self, "feature_names_in_", range(D)))
@@ -557,6 +594,38 @@ default='gaussian'
     def _fitted(self, model: HiddenMarkov) -> dict[str, Any]:
         return {"startprob_": model.start, "transmat_": model.transition, "classes_": self.classes_}
 
+    @property
+    def means_(self) -> np.ndarray:
+        """Means of a Gaussian emission, of shape (n_components, n_features), or (n_components, n_mix,
+        n_features) if `n_mix` is more than 1."""
+        return self._of_states(self._gaussian("means_").mean)
+
+    @property
+    def covars_(self) -> np.ndarray:
+        """Covariance matrices of a Gaussian emission, of shape (n_components, n_features, n_features) for
+        every `covariance_type`, as in hmmlearn; or (n_components, n_mix, n_features, n_features)."""
+        family = self._gaussian("covars_")
+        D, covariance = family.mean.shape[1], family.covariance
+        if covariance.ndim == 1:  # spherical
+            covariance = np.repeat(covariance[:, None], D, axis=1)
+        if isinstance(family, DiagonalGaussian | SphericalGaussian):
+            covariance = covariance[:, :, None] * np.eye(D)
+        return self._of_states(np.broadcast_to(covariance, (len(family.mean), D, D)).copy())
+
+    def _gaussian(self, name: str) -> Any:
+        """The Gaussian densities of all states."""
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+        family: Any = self.model_.emission
+        family = family.component if isinstance(family, Mixtures) else family
+        if not isinstance(family, tuple(GAUSSIANS.values())):
+            raise AttributeError(f"{name} is for a Gaussian emission; see model_.emission.")
+        return family
+
+    def _of_states(self, values: np.ndarray) -> np.ndarray:
+        K = len(self.model_.start)
+        return values if len(values) == K else values.reshape(K, -1, *values.shape[1:])
+
     def partial_fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """One step of stepwise (online) EM: the statistics of these sequences are averaged with the previous
         ones.
@@ -575,8 +644,9 @@ default='gaussian'
         seen: int = getattr(self, "n_updates_", 0)
         first = not seen
         data = open_sequences(self, X, y, groups, sample_weight, reset=first)
+        categories: tuple[np.ndarray, ...] = ()
         if first:
-            data = self._with_states(data)
+            data, categories = self._with_states(data)
             model = self._starts(data)[0]
         else:
             data, model = data.map(_as_states, self.classes_), self.model_
@@ -592,7 +662,10 @@ default='gaussian'
             before = self.statistics_
             step, steps = (seen + 2.0) ** -0.6, before.weight + s.weight
             total = before * ((1.0 - step) * steps / before.weight) + s * (step * steps / s.weight)
-        model = model.estimate(total)
+        model, total = (
+            _named_categories(model.estimate(total), categories),
+            _named_categories(total, categories),
+        )
         self.__dict__.update(self._fitted(model))
         self.model_, self.statistics_ = model, total
         for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):  # of a fit before
@@ -609,6 +682,20 @@ default='gaussian'
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda block: self.classes_[self._decoded(block)], X, groups)
+
+    def decode(self, X: Any, groups: Any = None) -> tuple[float, Any]:
+        """The best path (Viterbi) of each sequence, and its log-probability, as hmmlearn returns them.
+
+        Returns
+        -------
+        log_probability : float
+            Joint log-probability of the sequences and their best paths, summed over sequences.
+        states : array or list of arrays
+            The states of the steps, in the shape of the input.
+        """
+        block, shaped = read_sequences(self, X, groups)
+        path, score = self._chains(block).best()
+        return float(score.sum()), shaped(self.classes_[path])
 
     def _decoded(self, block: Sequences) -> np.ndarray:
         chains = self._chains(block)
@@ -723,7 +810,8 @@ class StateFilter:
 
     def update(self, x: Any) -> np.ndarray:
         """Update with a step, and return p(state given the steps so far)."""
-        x = np.asarray(x, dtype=np.float64).reshape(1, -1)
+        x = np.asarray(x)
+        x = x.astype(object if x.dtype.kind in "OU" else np.float64, copy=False).reshape(1, -1)
         if self.n_features is not None and x.shape[1] != self.n_features:
             raise ValueError(
                 f"The step has {x.shape[1]} features, but the model was fitted with "
@@ -748,11 +836,51 @@ class StateFilter:
         return self.ahead.copy()
 
 
-def _labels(block: Sequences) -> Any:
-    """The labels that are known."""
-    if block.y is None:
-        return distinct_targets(block.replace(y=np.empty(0)))
-    return distinct_targets(block.replace(y=block.y[~_unknown(block.y)]))
+def _has_categories(emission: Any) -> bool:
+    if isinstance(emission, Product):
+        return any(map(_has_categories, emission.parts))
+    if isinstance(emission, Mixtures):
+        return _has_categories(emission.component)
+    if isinstance(emission, list | tuple):
+        return "categorical" in emission
+    return isinstance(emission, Categorical) or (isinstance(emission, str) and emission == "categorical")
+
+
+def _labels_and_categories(columns: tuple[int, ...], block: Sequences) -> Distinct:
+    """The labels that are known; and by categorical column the categories, if they may be strings."""
+    labels = np.empty(0) if block.y is None else distinct(block.y[~_unknown(block.y)])
+    strings = block.X.dtype.kind in "OU"
+    return Distinct((labels, *(distinct(block.X[:, d]) if strings else np.empty(0) for d in columns)))
+
+
+def _as_codes(columns: tuple[int, ...], categories: tuple[np.ndarray, ...], block: Sequences) -> Sequences:
+    """Categories as their indices, and all other columns as numbers. What is missing is NaN."""
+    X = np.array(block.X, dtype=object)
+    for d, values in zip(columns, categories, strict=True):
+        code, known = category_codes(values, X[:, d])
+        X[:, d] = np.where(known, code, np.nan)
+    return block.replace(X=as_numbers(X, "X", "A column that is not categorical"))
+
+
+def _named_categories(value: Any, categories: tuple[np.ndarray, ...]) -> Any:
+    """A model or statistics with the categories instead of their indices."""
+    if not any(map(len, categories)):
+        return value
+    if isinstance(value, Categorical | CategoryCounts):
+        pairs = zip(categories, value.values, strict=True)
+        return value.replace(values=tuple(names[codes.astype(np.int64)] for names, codes in pairs))
+    if isinstance(value, tuple):
+        return tuple(_named_categories(part, categories) for part in value)
+    if isinstance(value, Value):
+        return value.replace(**{name: _named_categories(v, categories) for name, v in value.fields().items()})
+    return value
+
+
+def _described(block: Any) -> Description:
+    """The description of rows. Strings are not described."""
+    if block.X.dtype.kind in "OU":
+        block = block.replace(X=np.full(block.X.shape, np.nan))
+    return describe(block)
 
 
 def _unknown(y: np.ndarray) -> np.ndarray:

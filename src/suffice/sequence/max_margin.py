@@ -286,8 +286,10 @@ class MaxMarginMarkovNetwork(ChainClassifier):
 
         Parameters
         ----------
-        X : array, CSR matrix, list of these, table, Parquet scan or distributed data set
-            The steps. To name the columns of labels, weights and ids in a table, see `suffice.sequences`.
+        X : array, CSR matrix, list of these, list of lists of dicts or of strings, table, Parquet scan or \
+distributed data set
+            The steps. For dicts and strings, see `ConditionalRandomField.fit`. To name the columns of labels,
+            weights and ids in a table, see `suffice.sequences`.
         y : array of shape (n_steps,) or list of these, optional
             Labels of the steps. Leave out if a column of the table holds them.
         groups : array of shape (n_steps,), optional

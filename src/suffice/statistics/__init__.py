@@ -5,6 +5,7 @@ from .margin_loss import best_score, margin_loss
 from .moments import Description, Moments, describe, grouped_moments, moments, moments_by_label
 from .normal_residual import NormalResidual, normal_residual
 from .objective import Objective
+from .quantile_sketch import QuantileSketch, quantile_sketch, sparse_columns
 from .sums import (
     CategoryCounts,
     Distinct,
@@ -34,6 +35,7 @@ __all__ = [
     "Moments",
     "NormalResidual",
     "Objective",
+    "QuantileSketch",
     "Totals",
     "at_least_two",
     "best_score",
@@ -54,6 +56,8 @@ __all__ = [
     "moments",
     "moments_by_label",
     "normal_residual",
+    "quantile_sketch",
+    "sparse_columns",
     "totals",
     "totals_by_label",
 ]

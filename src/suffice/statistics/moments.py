@@ -81,13 +81,35 @@ class Moments(Statistics):
 
 
 def moments(X: Any, weight: np.ndarray, kind: str = "full") -> Moments:
-    """Weight, mean and scatter of the rows of X: "full", dense or CSR, or "diagonal", dense."""
+    """Weight, mean and scatter of the rows of X, dense or CSR: "full" or "diagonal"."""
+    if sp.issparse(X) and kind == "diagonal":
+        return _sparse_diagonal(X, weight)
     if sp.issparse(X):
         total = weight.sum()
         mean = np.asarray(X.T @ weight) / (total or 1.0)
         return Moments(total, mean, _sparse_scatter(X, weight, mean))
     of_all = grouped_moments(X, weight[:, None], kind)
     return Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
+
+
+def _sparse_diagonal(X: Any, weight: np.ndarray) -> Moments:
+    """Moments of each column of CSR rows: about the mean of the stored entries, then with the zeros. NaN is
+    left out."""
+    at, w, total = X.indices, np.repeat(weight, np.diff(X.indptr)), float(weight.sum())
+    seen = ~np.isnan(X.data)
+    D, x = X.shape[1], np.where(seen, X.data, 0.0)
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(at, values, minlength=D)
+
+    stored = sums(w * seen)
+    full = np.bincount(at, minlength=D) == X.shape[0]  # where rounding must not leave a share to zeros
+    observed = np.where(full, stored, np.maximum(total - sums(w * ~seen), 0.0))
+    middle = sums(w * x) / np.where(stored > 0, stored, 1.0)
+    within = sums(w * seen * (x - middle[at]) ** 2)
+    mean = middle * stored / np.where(observed > 0, observed, 1.0)
+    zeros = np.maximum(observed - stored, 0.0)
+    return Moments(observed, mean, within + stored * (middle - mean) ** 2 + zeros * mean**2)
 
 
 def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:

@@ -205,7 +205,7 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
     """The classes. Raises if there are fewer than two."""
     if len(classes) < 2:
         raise ValueError(
-            "A classifier needs examples of at least 2 classes in the data, but the data contains only one "
+            "This solver needs samples of at least 2 classes in the data, but the data contains only one "
             f"class: {classes.tolist()}."
         )
     return classes
@@ -243,8 +243,9 @@ def class_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     strange = classes[codes] != y
     if np.any(strange):
         raise ValueError(
-            f"The label {y[strange].tolist()[0]!r} is none of the classes {classes.tolist()}. With "
-            "partial_fit, name all classes in the first call: partial_fit(X, y, classes=...)."
+            f"The target label(s) {np.unique(y[strange]).tolist()} in y do not exist in the initial classes "
+            f"{classes.tolist()}. With partial_fit, name all classes in the first call: "
+            "partial_fit(X, y, classes=...)."
         )
     return codes
 
@@ -265,7 +266,11 @@ class Extremes(Statistics):
     __rmul__ = __mul__
 
 
-def extremes(X: np.ndarray) -> Extremes:
-    """The extremes of the columns of X."""
+def extremes(X: Any) -> Extremes:
+    """The extremes of the columns of X, dense or CSR."""
+    if sp.issparse(X):
+        if X.shape[0]:
+            return Extremes(X.nanmin(axis=0).toarray().ravel(), X.nanmax(axis=0).toarray().ravel())
+        X = X.toarray()
     X = np.concatenate([X, np.full((1, X.shape[1]), np.nan)])
     return Extremes(np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0))

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
+from ..decomposition.collapsed_gibbs import whole_counts
 from ..inputs import map_block, read_rows
-from .collapsed_gibbs import whole_counts
 
 
 def document_completion(

@@ -234,7 +234,8 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return map_rows(self.model_.documents, read_rows(self, X))
+        X = read_rows(self, X)
+        return map_rows(self.model_.documents, X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Map coordinates back to documents."""

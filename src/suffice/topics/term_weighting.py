@@ -45,6 +45,7 @@ COLLECTION: dict[str | None, Callable[[float, np.ndarray], np.ndarray]] = {
     None: lambda N, n: np.ones_like(n),
     "idf": lambda N, n: np.log(N / np.where(n > 0, n, N)),  # a word of no document weighs nothing
     "smooth_idf": lambda N, n: np.log((1.0 + N) / (1.0 + n)) + 1.0,
+    "idf_plus_one": lambda N, n: np.log(N / n) + 1.0,  # scikit-learn's without smoothing
 }
 
 

@@ -4,10 +4,11 @@ Xu ch. 3."""
 from __future__ import annotations
 
 import sys
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
 
@@ -18,18 +19,18 @@ from sklearn.callback import with_callbacks
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Rows, offsets
-from ..core.cost import afford
-from ..core.loop import one_task
-from ..core.model import Model
-from ..core.partitions import Partitions
-from ..core.statistics import Statistics
-from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
-from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
-from ..inputs import Check, Table, in_blocks, open_rows, source_of
-from ..inputs.checks import weights_of
+from ...core.blocks import Rows, offsets
+from ...core.cost import afford
+from ...core.loop import one_task
+from ...core.model import Model
+from ...core.partitions import Partitions
+from ...core.statistics import Statistics
+from ...estimator.answers import row_wise
+from ...estimator.base import OnePass
+from ...estimator.guarantees import Guarantee
+from ...estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
+from ...inputs import Check, Table, in_blocks, open_rows, source_of
+from ...inputs.checks import weights_of
 
 # What a word takes while it is counted, in numbers: the string, its places in a dictionary and a list.
 WORD_NUMBERS = 30
@@ -89,25 +90,10 @@ class Vocabulary(Model):
 
     @cached_property
     def analyze(self) -> Callable[[Any], list[str]]:
-        cut_up, options = _Analyzer(**self.options).build_analyzer(), self.options
+        options = self.options
         reads = options["input"] == "content" and options["preprocessor"] is None
         of_text = reads and not callable(options["analyzer"])  # else a function takes documents as they are
-
-        def analyze(document: Any) -> list[str]:
-            if of_text and not isinstance(document, str | bytes):
-                raise TypeError(
-                    f"A document is {document!r:.60} ({type(document).__name__}), expected a string: "
-                    f"pass texts, or a function analyzer= that returns the words of a document."
-                )
-            try:
-                return cut_up(document)
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"A document cannot be decoded with encoding={options['encoding']!r}: {error}. Pass "
-                    f"its encoding, or decode_error='replace'."
-                ) from None
-
-        return analyze
+        return partial(_analyzed, _Analyzer(**options).build_analyzer(), of_text)
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -178,7 +164,7 @@ class Vocabulary(Model):
         return kept
 
 
-class CountVectorizer(TransformerMixin, OnePass):
+class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
     r"""Convert documents to a matrix of word counts. The vocabulary is learned in one pass.
 
     scikit-learn's analyzers split the texts into words. The sum holds each word with its document frequency,
@@ -352,14 +338,27 @@ class CountVectorizer(TransformerMixin, OnePass):
         -------
         self
         """
+        self._warn()
         with one_task(self):
             self._open(raw_documents, None, sample_weight)
+        if self.fixed_vocabulary_ and self.lowercase and any(map(_has_upper_case, self.model_.words)):
+            warnings.warn(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not "
+                "be matched with any documents",
+                UserWarning,
+                stacklevel=3,
+            )
         return self
+
+    def _warn(self) -> None:
+        """Warn of parameters without effect."""
+        self._analyzer()._warn_for_unused_params()
 
     def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then transform. Documents in memory are read once."""
         if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
             return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
+        self._warn()
         texts, start = _texts(raw_documents), self._start(None)
         words, X = start.learn(texts)
         s = start.summarize_counts(words, X, np.ones(len(texts)))
@@ -402,7 +401,7 @@ class CountVectorizer(TransformerMixin, OnePass):
         least, most = self.ngram_range
         if least > most:
             raise ValueError(
-                f"Invalid value for ngram_range={self.ngram_range}: lower boundary larger than the upper "
+                f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the upper "
                 f"boundary. Pass ({most}, {least})."
             )
         return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
@@ -438,12 +437,32 @@ class CountVectorizer(TransformerMixin, OnePass):
         """The function that splits a text into words or n-grams."""
         return self._start(None).analyze
 
+    def build_preprocessor(self) -> Callable[[str], str]:
+        """The function that is applied to a text before it is split into words."""
+        return self._analyzer().build_preprocessor()
+
+    def build_tokenizer(self) -> Callable[[str], list[str]]:
+        """The function that splits a text into words."""
+        return self._analyzer().build_tokenizer()
+
+    def decode(self, doc: Any) -> str:
+        """The text of a document that is a string, bytes, a file or the name of a file."""
+        return self._analyzer().decode(doc)
+
     def get_stop_words(self) -> Any:
         """The stop words as a set, or None."""
-        return _Analyzer(stop_words=self.stop_words).get_stop_words()
+        return self._analyzer().get_stop_words()
+
+    def _analyzer(self) -> _Analyzer:
+        return _Analyzer(**self._start(None).options)
 
     def _row_transformer(self) -> tuple[Any, int]:
         return self, len(self.model_.words)
+
+    def _entries(self) -> float | None:
+        """Non-zero entries of a row, on average; 0 if they were not counted."""
+        s = self.statistics_
+        return 0.0 if s is None else float(s.documents.sum() / s.weight)
 
     def transform_rows(self, X: Any) -> Any:
         """The counts of the texts of a block."""
@@ -453,6 +472,24 @@ class CountVectorizer(TransformerMixin, OnePass):
         if self.vocabulary is not None and not hasattr(self, "model_"):  # there is nothing to learn
             self._open(None, None, None)
         check_is_fitted(self)
+
+
+def _has_upper_case(word: str) -> bool:
+    return any(map(str.isupper, word))
+
+
+def _analyzed(cut_up: Callable[[Any], list[str]], of_text: bool, document: Any) -> list[str]:
+    """The words of a document."""
+    if of_text and not isinstance(document, str | bytes):
+        raise TypeError(
+            f"A document is {document!r:.60} ({type(document).__name__}), expected a string: "
+            f"pass texts, or a function analyzer= that returns the words of a document."
+        )
+    try:
+        return cut_up(document)
+    except UnicodeDecodeError as error:
+        error.reason += ". Pass the encoding of the documents, or decode_error='replace'"
+        raise
 
 
 def _counted(
@@ -499,6 +536,7 @@ def _texts(documents: Any) -> np.ndarray:
     for n, text in enumerate(listed):
         if text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType":
             raise ValueError(
+                "np.nan is an invalid document, expected byte or unicode string. "
                 f'Document {n} is missing ({text}): leave it out, or pass "", a document without words.'
             )
     return X

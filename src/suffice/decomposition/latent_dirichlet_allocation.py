@@ -7,7 +7,7 @@ Dirichlet allocation", 2010; Li ch. 20. Each pass sums the words that are expect
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -29,7 +29,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import Iterative
+from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
@@ -47,7 +47,7 @@ from ..estimator.parameters import (
 from ..families.priors import Dirichlet
 from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
 from ..inputs.validation import must_be_sound
-from .collapsed_gibbs import gibbs, log_joint, must_have_words
+from .collapsed_gibbs import gibbs, log_joint
 
 # What is done between two looks at what other threads have done: multiplications in one step of a document.
 RUN = 1 << 17
@@ -144,7 +144,7 @@ class Topics(Model):
 
     def objective(self, s: TopicCounts) -> float:
         """The bound on the log probability of all documents, per word."""
-        return (s.bound + self.expected[2]) / s.length
+        return (s.bound + self.expected[2]) / (s.length or 1.0)
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
@@ -175,17 +175,21 @@ def bounds_of(model: Topics, block: Any) -> np.ndarray:
     return np.array([block.weight @ model.posterior(X)[1], block.weight @ X.sum(axis=1)])
 
 
-def variational(start: Topics, data: Partitions, tol: float, max_iter: int, watch: Watch) -> Progress:
-    """Variational EM until the bound per word changes by less than `tol`."""
+# Whether a fit has converged, from the bound per word of each pass.
+Settled = Callable[[tuple[float, ...]], bool]
+
+
+def variational(start: Topics, data: Partitions, settled: Settled, max_iter: int, watch: Watch) -> Progress:
+    """Variational EM until the bound per word has settled."""
 
     def step(progress: Progress) -> Progress:
         model: Topics = progress.model
         _ = model.expected  # once, and not by every thread
         s = data.fold(Topics.summarize, model)
-        must_have_words(s.length)
+        must_have_rows(s.weight)
         trace = (*progress.trace, model.objective(s))
         because = ""
-        if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol:
+        if settled(trace):
             because = "tolerance"
         elif len(trace) > 1 and trace[-2] - trace[-1] > SLACK * abs(trace[-1]):
             because = "objective worsened"
@@ -213,11 +217,11 @@ class Rate:
 
 
 def online(
-    start: Topics, data: Partitions, batch: int, rate: Rate, tol: float, max_iter: int, watch: Watch
+    start: Topics, data: Partitions, batch: int, rate: Rate, settled: Settled, max_iter: int, watch: Watch
 ) -> Passed:
     """Online variational Bayes: update the topics after each mini-batch, in the order of the documents."""
     total = data.fold(_sizes)
-    must_have_words(total[1])
+    must_have_rows(total[0])
 
     def step(progress: Passed) -> Passed:
         model: Topics = progress.model
@@ -227,9 +231,8 @@ def online(
             n += 1
             model, s = improved(model, rows, rate, n, total[0])
             bound += s.bound
-        trace = (*progress.trace, (bound + model.expected[2]) / total[1])
-        settled = len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol
-        return Passed(model, trace, s, "tolerance" if settled else "", n)
+        trace = (*progress.trace, (bound + model.expected[2]) / (total[1] or 1.0))
+        return Passed(model, trace, s, "tolerance" if settled(trace) else "", n)
 
     return watch.limited(max_iter).loop(step, Passed(start))
 
@@ -260,41 +263,32 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     n_components : int, default=10
         Number of topics.
-    solver : str, default='variational'
-        - 'variational': variational Bayes, which maximizes a lower bound on the log-likelihood; one pass over
-          all documents per step;
-        - 'online': online variational Bayes, with a step after every `batch_size` documents, in the order in
-          which they are stored; for rows on this machine, in memory or scanned;
-        - 'gibbs': collapsed Gibbs sampling, with `max_iter` sweeps over all words. Counts and weights must be
-          integers. Exact for corpora of fewer than 262,144 words. Larger ones are divided into blocks, which
-          visit different parts of the vocabulary at a time: only the totals of topics are stale (Yan et al.
-          2009). On a cluster, each block uses the counts of the other blocks from before the sweep (Newman et
-          al. 2009).
     doc_topic_prior : float, array of shape (n_components,) or 'auto', default=None
         Dirichlet prior of the topics of a document. If None, 1 / n_components. 'auto' estimates one for each
         topic by Newton's method, with `solver` 'variational'.
     topic_word_prior : float, array of shape (n_features,) or 'auto', default=None
         Dirichlet prior of the words of a topic. If None, 1 / n_components. 'auto' estimates one for all
         words, with `solver` 'variational'. 0 means no prior: the probabilities of words maximize the bound.
-    learning_method : str, default=None
-        scikit-learn's name of the solver, which overrides `solver`: 'batch' is 'variational', 'online' is
-        'online'.
+    learning_method : str, default='batch'
+        - 'batch': variational Bayes, which maximizes a lower bound on the log-likelihood; one pass over all
+          documents per step;
+        - 'online': online variational Bayes, with a step after every `batch_size` documents, in the order in
+          which they are stored; for rows on this machine, in memory or scanned.
     learning_decay : float, default=0.7
         Learning rate of 'online': step n has size (learning_offset + n) ** -learning_decay.
     learning_offset : float, default=10.0
         See `learning_decay`.
-    max_iter : int, default=100
+    max_iter : int, default=10
         Maximum number of passes over the documents. For 'gibbs', the number of sweeps.
-    tol : float, default=1e-4
-        Tolerance of the stopping criterion: the change of the bound per word. Not used by 'gibbs'.
     batch_size : int, default=128
         Number of documents per step, for 'online' and `partial_fit`.
     evaluate_every : int, default=-1
-        Ignored: the bound is computed in every pass.
+        If positive, the fit stops when the perplexity changes by less than `perp_tol` from one evaluation to
+        the next, after so many passes each. The perplexity is that of the pass, so it costs nothing.
     total_samples : float, default=1e6
         Total number of documents, for `partial_fit`.
     perp_tol : float, default=0.1
-        Ignored: see `tol`.
+        See `evaluate_every`.
     mean_change_tol : float, default=1e-3
         Tolerance of the E step: the mean change of the topics of a document.
     max_doc_update_iter : int, default=100
@@ -302,9 +296,18 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     verbose : int, default=0
-        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+        Whether to print each pass, with the perplexity if it is evaluated.
     random_state : int, RandomState or None, default=None
         Seed for the initialization and for 'gibbs'.
+    solver : str, default=None
+        Overrides `learning_method`: 'variational' is 'batch', 'online' is 'online', and 'gibbs' is collapsed
+        Gibbs sampling, with `max_iter` sweeps over all words. Counts and weights must then be integers. It is
+        exact for corpora of fewer than 262,144 words. Larger ones are divided into blocks, which visit
+        different parts of the vocabulary at a time: only the totals of topics are stale (Yan et al. 2009). On
+        a cluster, each block uses the counts of the other blocks from before the sweep (Newman et al. 2009).
+    tol : float, default=None
+        The fit stops when the bound per word changes by less than this, and warns if it does not within
+        `max_iter` passes. If None, all passes are made. Not used by 'gibbs'.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
@@ -318,7 +321,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     topic_word_prior_ : float or ndarray of shape (n_features,)
         Dirichlet prior of the words of a topic.
     bound_ : float
-        Perplexity of the training documents in the last pass.
+        Perplexity of the training documents.
+    exp_dirichlet_component_ : ndarray of shape (n_components, n_features)
+        exp(E[log β]), of the words of each topic. Computed when it is read.
+    random_state_ : RandomState
+        Random state of the initialization.
     n_iter_ : int
         Number of passes.
     n_batch_iter_ : int
@@ -337,10 +344,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     See Also
     --------
-    ProbabilisticLatentSemanticAnalysis : The same without priors.
-    suffice.decomposition.NMF : Non-negative factors.
-    coherence : Whether words of a topic occur together.
-    document_completion : Compares models on documents held out.
+    suffice.topics.ProbabilisticLatentSemanticAnalysis : The same without priors.
+    NMF : Non-negative factors.
+    suffice.topics.coherence : Whether words of a topic occur together.
+    suffice.topics.document_completion : Compares models on documents held out.
 
     Notes
     -----
@@ -360,7 +367,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     Examples
     --------
-    >>> from suffice.topics import LatentDirichletAllocation
+    >>> from suffice.decomposition import LatentDirichletAllocation
     >>> X = [[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]]
     >>> lda = LatentDirichletAllocation(2, random_state=0).fit(X)
     >>> lda.transform(X).argmax(axis=1)
@@ -371,16 +378,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     """
 
     model_: Annotated[Topics, "V = D"]
+    preserves_dtype = ("components_", "transform")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1],
-        "solver": [StrOptions({"variational", "online", "gibbs"})],
         "doc_topic_prior": [NON_NEGATIVE, Numbers(0), StrOptions({"auto"}), None],
         "topic_word_prior": [NON_NEGATIVE, Numbers(0), StrOptions({"auto"}), None],
-        "learning_method": [StrOptions({"batch", "online"}), None],
+        "learning_method": [StrOptions({"batch", "online"})],
         "learning_decay": [SHARE],
         "learning_offset": [Interval(Real, 1.0, None, closed="left")],
         "max_iter": [AT_LEAST_0],
-        "tol": [NON_NEGATIVE],
         "batch_size": [AT_LEAST_1],
         "evaluate_every": [Integral],
         "total_samples": [POSITIVE],
@@ -390,6 +396,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "n_jobs": N_JOBS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
+        "solver": [StrOptions({"variational", "online", "gibbs"}), None],
+        "tol": [NON_NEGATIVE, None],
         "checkpoint": CHECKPOINT,
     }
 
@@ -397,14 +405,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self,
         n_components: int = 10,
         *,
-        solver: str = "variational",
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
-        learning_method: str | None = None,
+        learning_method: str = "batch",
         learning_decay: float = 0.7,
         learning_offset: float = 10.0,
-        max_iter: int = 100,
-        tol: float = 1e-4,
+        max_iter: int = 10,
         batch_size: int = 128,
         evaluate_every: int = -1,
         total_samples: float = 1e6,
@@ -414,17 +420,17 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
+        solver: str | None = None,
+        tol: float | None = None,
         checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.solver = solver
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.max_iter = max_iter
-        self.tol = tol
         self.batch_size = batch_size
         self.evaluate_every = evaluate_every
         self.total_samples = total_samples
@@ -434,6 +440,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+        self.solver = solver
+        self.tol = tol
         self.checkpoint = checkpoint
 
     @classmethod
@@ -449,7 +457,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
         Examples
         --------
-        >>> from suffice.topics import LatentDirichletAllocation
+        >>> from suffice.decomposition import LatentDirichletAllocation
         >>> lda = LatentDirichletAllocation.from_topics([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
         >>> lda.transform([[4, 0, 0]]).round(2)
         array([[0.9, 0.1]])
@@ -500,14 +508,37 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             s = TopicCounts(0.0, *drawn.statistics)
             with warnings.catch_warnings():  # a sampler that has made its sweeps is finished
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                return self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
+                self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
+            self.bound_ = _perplexity(self.trace_[-1]) if len(self.trace_) else np.inf
+            return self
         watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
+        progress: Progress
         if solver == "variational":
-            return self._publish(variational(start, data, self.tol, self.max_iter, watch))
-        rate = Rate(self.learning_decay, self.learning_offset)
-        progress = online(start, data, self.batch_size, rate, self.tol, self.max_iter, watch)
-        self.n_batch_iter_ = progress.steps
-        return self._publish(progress)
+            progress = variational(start, data, self._settled, self.max_iter, watch)
+        else:
+            rate = Rate(self.learning_decay, self.learning_offset)
+            progress = online(start, data, self.batch_size, rate, self._settled, self.max_iter, watch)
+            self.n_batch_iter_ = progress.steps
+        with warnings.catch_warnings():
+            if self.tol is None:  # all passes were to be made
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            self._publish(progress)
+        bound, length = data.fold(bounds_of, self.model_) + [self.model_.expected[2], 0.0]
+        self.bound_ = _perplexity(bound / (length or 1.0))
+        return self
+
+    def _settled(self, trace: tuple[float, ...]) -> bool:
+        """Whether the bound per word, or the perplexity if it is evaluated, has settled in this pass."""
+        n, every = len(trace), self.evaluate_every
+        evaluated = every > 0 and n % every == 0
+        if self.verbose:
+            perplexity = f", perplexity: {_perplexity(trace[-1]):.4f}" if evaluated else ""
+            print(f"iteration: {n} of max_iter: {self.max_iter}{perplexity}")
+        if self.tol is not None and n > 1 and abs(trace[-1] - trace[-2]) < self.tol:
+            return True
+        if not evaluated or n <= every:
+            return False
+        return abs(_perplexity(trace[-1]) - _perplexity(trace[-1 - every])) < self.perp_tol
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Online variational Bayes: update the topics with more documents, one step per `batch_size`
@@ -548,8 +579,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     # --- how it is fitted ---------------------------------------------------------------------------------
 
     def _solver(self) -> str:
-        names = {"batch": "variational", "online": "online"}
-        solver = self.solver if self.learning_method is None else names[self.learning_method]
+        solver = self.solver or {"batch": "variational", "online": "online"}[self.learning_method]
         if solver != "variational" and any(self._learns):
             raise ValueError(f"Priors are estimated ('auto') by solver='variational', not by {solver!r}.")
         return solver
@@ -594,9 +624,16 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             "topic_word_prior_": brief(model.eta, self.topic_word_prior),
         }
 
-    def _publish(self, progress: Progress) -> Self:
-        self.bound_ = _perplexity(progress.trace[-1]) if progress.trace else np.inf
-        return super()._publish(progress)
+    @property
+    def exp_dirichlet_component_(self) -> np.ndarray:
+        """exp(E[log β]), of the words of each topic."""
+        word = self.components_.astype(np.float64)
+        return np.exp(digamma(word) - digamma(word.sum(axis=1))[:, None]).astype(self.components_.dtype)
+
+    @property
+    def random_state_(self) -> np.random.RandomState:
+        """Random state of the initialization."""
+        return check_random_state(self.random_state)
 
     # --- what it says of documents ------------------------------------------------------------------------
 
@@ -633,20 +670,21 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Lower bound on the log probability of the documents and the topics, as in scikit-learn."""
         return float(self._bound(X, sample_weight)[0])
 
-    def perplexity(self, X: Any, sample_weight: Any = None) -> float:
+    def perplexity(self, X: Any, sub_sampling: bool = False, *, sample_weight: Any = None) -> float:
         """Perplexity: exp(-bound on the log probability per word). Lower is better.
 
         The bound includes the topics, so it is not the likelihood of held-out documents: for that see
-        `suffice.topics.document_completion` and `suffice.topics.left_to_right`.
+        `suffice.topics.document_completion` and `suffice.topics.left_to_right`. With `sub_sampling`, the
+        documents count as a sample of `total_samples` documents.
         """
-        bound, length = self._bound(X, sample_weight)
-        return _perplexity(bound / length)
+        bound, length = self._bound(X, sample_weight, sub_sampling)
+        return _perplexity(bound / (length or 1.0))
 
-    def _bound(self, X: Any, sample_weight: Any) -> np.ndarray:
+    def _bound(self, X: Any, sample_weight: Any, sub_sampling: bool = False) -> np.ndarray:
         check_is_fitted(self)
         data = open_rows(self, X, None, sample_weight, reset=False)
-        of_topics = self.model_.expected[2]
-        return data.fold(bounds_of, self.model_) + [of_topics, 0.0]
+        scale = self.total_samples / data.fold(_sizes)[0] if sub_sampling else 1.0
+        return scale * data.fold(bounds_of, self.model_) + [self.model_.expected[2], 0.0]
 
     def log_joint(self, X: Any, topics: Any) -> float:
         """Joint log probability log p(words, topics), with the probabilities of words and topics integrated

@@ -1,0 +1,146 @@
+"""Models for other programs: copies of fitted estimators as scikit-learn's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.values import stored_name
+from .storing import Storable
+
+MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # of other names there
+
+
+def _one_hot(model: Any) -> dict[str, Any]:
+    _must_be_frequent(model)
+    sizes = [len(values) for values in model.categories_]
+    if model.drop_idx_ is not None:
+        sizes = [n - (d is not None) for n, d in zip(sizes, model.drop_idx_, strict=True)]
+    return {
+        "_drop_idx_after_grouping": model.drop_idx_,
+        "_infrequent_enabled": False,
+        "_n_features_outs": sizes,
+    }
+
+
+def _ordinal(model: Any) -> dict[str, Any]:
+    _must_be_frequent(model)
+    absent = {
+        d: n
+        for d, values in enumerate(model.categories_)
+        for n, value in enumerate(values)
+        if value is None or value != value
+    }
+    return {"_infrequent_enabled": False, "_missing_indices": absent}
+
+
+def _must_be_frequent(model: Any) -> None:
+    if model.min_frequency is not None or model.max_categories is not None:
+        raise TypeError(
+            f"A copy of {type(model).__name__} with min_frequency or max_categories is not supported: fit "
+            "without them, or save the model with suffice.save."
+        )
+
+
+def _bins(model: Any) -> dict[str, Any]:
+    if model.encode == "ordinal":
+        return {}
+    encoder = OneHotEncoder(
+        categories=[np.arange(n) for n in model.n_bins_], sparse_output=model.encode == "onehot"
+    )
+    return {"_encoder": encoder.fit(np.zeros((1, len(model.n_bins_))))}
+
+
+def _powers(model: Any) -> dict[str, Any]:
+    low, high = model.degree if isinstance(model.degree, tuple | list) else (0, model.degree)
+    return {"_min_degree": low, "_max_degree": high, "_n_out_full": model.n_output_features_}
+
+
+# What scikit-learn's classes store beside their public attributes, and their methods read.
+PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "KBinsDiscretizer": _bins,
+    "KMeans": lambda model: {"_n_threads": 1},
+    "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
+    "MiniBatchKMeans": lambda model: {"_n_threads": 1},
+    "OneHotEncoder": _one_hot,
+    "OrdinalEncoder": _ordinal,
+    "PolynomialFeatures": _powers,
+    "RidgeClassifier": lambda model: {
+        "_label_binarizer": LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)
+    },
+    "SimpleImputer": lambda model: {
+        "_fit_dtype": model.statistics_.dtype,
+        "_fill_dtype": model.statistics_.dtype,
+    },
+    "TargetEncoder": lambda model: {"_infrequent_enabled": False},
+}
+# Classes whose methods read more than can be told from the fitted attributes.
+NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
+
+
+def as_sklearn(model: Any) -> Any:
+    """Copy a fitted estimator, or a pipeline of such, to scikit-learn's class of the same name.
+
+    The copy has the parameters that scikit-learn knows, and the same fitted attributes. It predicts the same
+    without suffice, and programs that know scikit-learn's classes accept it: ONNX converters, explainers,
+    servers.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+        The model. Steps of a pipeline may be scikit-learn's already.
+
+    Returns
+    -------
+    estimator of scikit-learn
+
+    Examples
+    --------
+    >>> import suffice
+    >>> from suffice.linear_model import LinearRegression
+    >>> model = LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> copy = suffice.as_sklearn(model)
+    >>> type(copy).__module__.split(".")[0], float(copy.predict([[3.0]])[0].round(6))
+    ('sklearn', 7.0)
+    """
+    if isinstance(model, Pipeline):
+        return Pipeline([(name, as_sklearn(step)) for name, step in model.steps])
+    if not isinstance(model, Storable):
+        return model  # scikit-learn's, or "passthrough"
+    cls = namesake(type(model))
+    if cls is None or cls.__name__ in NOT_COPIED:
+        raise TypeError(
+            f"{type(model).__name__} cannot be copied to a class of scikit-learn: save it with suffice.save."
+        )
+    check_is_fitted(model)
+    params = model.get_params(deep=False)  # type: ignore[attr-defined]
+    copy = cls(**{name: params[name] for name in cls._get_param_names() if name in params})
+    vars(copy).update(_public(model, params) | PRIVATE.get(cls.__name__, lambda model: {})(model))
+    return copy
+
+
+def _public(model: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """The fitted attributes, with those that are computed when they are asked for."""
+    computed = {
+        n for n in dir(type(model)) if n[-1] == "_" != n[0] and isinstance(getattr(type(model), n), property)
+    }
+    stored = {n: v for n, v in vars(model).items() if n[0] != "_" and n not in params and n != "model_"}
+    return stored | {name: getattr(model, name) for name in computed if hasattr(model, name)}
+
+
+def namesake(cls: type) -> Any:
+    """The estimator of scikit-learn with the name of ours, or None."""
+    module, name = stored_name(cls).split(".")[1:]
+    try:
+        there = import_module(f"sklearn.{MODULES.get(module, module)}")
+    except ModuleNotFoundError:
+        return None
+    found = getattr(there, name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseEstimator) else None

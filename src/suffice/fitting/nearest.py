@@ -1,0 +1,48 @@
+"""Squared distances from rows, dense or CSR, to K points, and sums of the rows nearest to each point.
+
+Distances of dense rows are sums of squared differences. Those of CSR rows are the same sums over the entries
+of a row, plus the squares of the point elsewhere. A row that equals a point is at distance zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
+    """Squared distances of the rows to the points, (N, K)."""
+    from ..loops.distances import sparse_distances, weighted_distances
+
+    if not sp.issparse(X):
+        return weighted_distances(X, points, np.ones_like(points)).T
+    out = np.empty((X.shape[0], len(points)))
+    sparse_distances(X.data, X.indices, X.indptr, np.ascontiguousarray(points.T), out)
+    return out
+
+
+def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest point of each row, and its squared distance.
+
+    Results do not depend on blocks or order.
+    """
+    from ..loops.distances import nearest
+
+    if not sp.issparse(X):
+        return nearest(X, points)
+    distance = squared_distances(X, points)
+    labels = distance.argmin(axis=1)
+    return labels, distance[np.arange(len(labels)), labels]
+
+
+def sums_by_label(
+    X: Any, weight: np.ndarray, labels: np.ndarray, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """By label: the sum of weights, (K,), and of weight times the offset from the point, (K, D)."""
+    from ..loops.distances import sparse_sums_by_label, sums_by_label
+
+    if not sp.issparse(X):
+        return sums_by_label(X, weight, labels, points)
+    return sparse_sums_by_label(X.data, X.indices, X.indptr, weight, labels, points)

@@ -1,0 +1,264 @@
+"""Missing values of a column replaced by one value: the mean, the median, the mode or a constant. Little and
+Rubin, "Statistical analysis with missing data", 2002, section 4.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import impute
+from sklearn.callback import with_callbacks
+
+from ..core.blocks import Rows, missing
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Parts, Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..inputs import Check, in_blocks, open_rows, source_of
+from ..inputs.arrays import ArraySource
+from ..inputs.checks import weights_of
+from ..preprocessing.columns import ColumnTransform, canonical
+from ..statistics import CategoryCounts, count_categories, moments, quantile_sketch, sparse_columns
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(Statistics):
+    """The weight of the rows and of the missing entries of each column, and a summary of the others."""
+
+    weight: float
+    objects: float  # weight of the rows that are objects, not numbers
+    missing: Annotated[np.ndarray, "(D,)"]
+    columns: Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Filling(Model):
+    """The values that replace missing ones."""
+
+    strategy: str
+    missing_values: Any
+    values: Annotated[np.ndarray, "labels (D,)"]  # NaN where nothing was observed
+    nulls: bool = False  # whether None, NaN and NA are missing too
+
+    def summarize(self, block: Any) -> Observed:
+        X, w = block.X, block.weight
+        total, D = float(w.sum()), X.shape[1]
+        strings = X.dtype == object
+        if sp.issparse(X):
+            holes = is_missing(X.data, self.missing_values)
+            data = np.where(holes, np.nan, X.data)
+            X = sp.csr_array((data, X.indices, X.indptr), X.shape)
+            entries = np.repeat(w, np.diff(X.indptr))
+            absent = np.bincount(X.indices, entries * holes, minlength=D)
+        else:
+            holes = is_missing(X, self.missing_values)
+            if self.nulls and strings:
+                holes = holes | missing(X.ravel()).reshape(X.shape)
+            X = np.where(holes, None if strings else np.nan, X)
+            absent = w.dot(holes)
+        return Observed(total, total * strings, absent, self._columns(X, w, holes))
+
+    def _columns(self, X: Any, w: np.ndarray, holes: np.ndarray) -> Statistics:
+        if self.strategy == "mean":
+            return moments(X, w, "diagonal")
+        if self.strategy == "median":
+            return quantile_sketch(X, w)
+        if self.strategy == "constant":
+            return Parts((quantile_sketch(X, w).observed if sp.issparse(X) else w.dot(~holes),))
+        columns = sparse_columns(X, w, True) if sp.issparse(X) else ((x, w) for x in X.T)
+        pairs = [count_categories(np.empty(0, x.dtype), x, v[:, None]) for x, v in columns]
+        return CategoryCounts(tuple(v for v, _ in pairs), tuple(c for _, c in pairs))
+
+    def estimate(self, s: Observed) -> Self:
+        columns: Any = s.columns
+        if self.strategy == "constant":
+            return self.replace(values=np.where(columns.parts[0] > 0, self.values, np.nan))
+        if self.strategy == "mean":
+            values = np.where(columns.weight > 0, columns.mean, np.nan)
+        elif self.strategy == "median":
+            values = columns.quantiles([0.5])[0]
+        else:
+            # Of those with the same weight, the first in order.
+            pairs = zip(columns.values, columns.count, strict=True)
+            modes = [v[np.argmax(c[0])] if len(v) else np.nan for v, c in pairs]
+            values = np.array(modes, dtype=object if s.objects else np.float64)
+        return self.replace(values=values)
+
+
+def is_missing(values: np.ndarray, marker: Any) -> np.ndarray:
+    """Mask of the values that equal the marker: NaN, None, NA, a number or a string."""
+    if type(marker).__name__ == "NAType":
+        return missing(values.ravel()).reshape(values.shape)
+    found = values != values if isinstance(marker, float) and marker != marker else values == marker
+    return np.broadcast_to(np.asarray(found, dtype=bool), values.shape)
+
+
+class SimpleImputer(ColumnTransform, impute.SimpleImputer):
+    """Replace missing values by the mean, the median or the mode of the feature, or by a constant.
+
+    Parameters
+    ----------
+    missing_values : int, float, str, np.nan, None or pandas.NA, default=np.nan
+        What marks a missing value. In tables that are not in memory, nulls are missing too.
+    strategy : {'mean', 'median', 'most_frequent', 'constant'} or callable, default='mean'
+        'mean' and 'median' take numbers, the others also strings. The median is exact for up to 16384
+        distinct values. 'most_frequent' takes the smallest of several modes, and memory for each distinct
+        value. A callable takes the observed values of a feature, which must be in memory.
+    fill_value : str or number, default=None
+        The value of 'constant'. If None, 0 for numbers and "missing_value" for strings.
+    copy : bool, default=True
+        Whether `transform` copies rows in memory. If False, it changes arrays in place where it can.
+    add_indicator : bool, default=False
+        Whether to append a column for each feature with missing values in `fit`, 1 where it is missing.
+    keep_empty_features : bool, default=False
+        Whether to keep features without observed values, filled with 0 or `fill_value`.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features,)
+        The value for each feature; NaN if there is none.
+    indicator_ : MissingIndicator or None
+        Indicator of missing values. None if `add_indicator` is False.
+    n_missing_ : ndarray of shape (n_features,)
+        Number of missing values of each feature, or their weight.
+    model_ : Filling
+        The values.
+
+    See Also
+    --------
+    suffice.mixture.GaussianMixture : Takes missing values as they are.
+    suffice.preprocessing.StandardScaler : Leaves missing values as they are.
+
+    Notes
+    -----
+    One pass over the data sums the moments, a quantile sketch or the counts of each feature. With the set
+    :math:`O_d` of the rows in which feature d is observed, the mean is
+
+    .. math::
+
+        \\bar x_d = \\frac{1}{|O_d|} ∑_{n ∈ O_d} x_{nd}.
+
+    References
+    ----------
+    * Little and Rubin (2002), Statistical Analysis with Missing Data, Wiley, section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.impute import SimpleImputer
+    >>> SimpleImputer().fit_transform([[1.0, np.nan], [3.0, 5.0]])
+    array([[1., 5.],
+           [3., 5.]])
+    """
+
+    model_: Annotated[Filling, "D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = impute.SimpleImputer._parameter_constraints
+    _derived = ("indicator_",)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = self.strategy in ("most_frequent", "constant")
+        return tags
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("rounding" if self.strategy == "mean" else "bit")
+
+    # The types that `transform` compares with, of which files hold the name.
+
+    @property
+    def _fit_dtype(self) -> np.dtype:
+        return np.dtype(self._dtype_name)
+
+    @_fit_dtype.setter
+    def _fit_dtype(self, dtype: Any) -> None:
+        self._dtype_name = np.dtype(dtype).str
+
+    _fill_dtype = _fit_dtype
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the value of each feature, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            in_arrays = isinstance(source_of(X), ArraySource)
+            if callable(self.strategy):
+                return self._fit_callable(X, in_arrays)
+            data, sparse = self._arrays(X, sample_weight) if in_arrays else (open_rows(self, X), False)
+            D = self.n_features_in_
+            start = Filling(self.strategy, self.missing_values, np.full(D, np.nan), not in_arrays)
+            s = data.fold(Filling.summarize, start)
+            must_have_rows(s.weight)
+            if not in_arrays:
+                self._fit_dtype = object if s.objects else np.float64
+            if self.strategy == "constant":
+                of_column = np.float64 if sparse else object
+                start = start.replace(values=np.full(D, self._constant(), dtype=of_column))
+            self.model_, self.n_missing_ = start.estimate(s), s.missing
+            self.statistics_ = self._filled(start.values)
+            self._derive()
+        return self
+
+    def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool]:
+        """Partitions of rows in memory, which may be of any type of numbers; and whether they are sparse."""
+        X = self._validate_input(X, in_fit=True)
+        check, sparse = Check.of(self), sp.issparse(X)
+        rows = Rows(sp.csr_array(X) if sparse else X, None, weights_of(check.name, sample_weight, X.shape[0]))
+        return in_blocks(check.kept(rows)), sparse
+
+    def _fit_callable(self, X: Any, in_arrays: bool) -> Self:
+        if not in_arrays:
+            raise TypeError(
+                "A callable strategy takes all observed values of a feature, and these rows are not arrays: "
+                "use strategy='mean', 'median', 'most_frequent' or 'constant'."
+            )
+        impute.SimpleImputer.fit(self, X)
+        return self
+
+    def _constant(self) -> Any:
+        if self.fill_value is not None:
+            return self.fill_value
+        return "missing_value" if self._fit_dtype.kind == "O" else 0
+
+    def _filled(self, constant: np.ndarray) -> np.ndarray:
+        values = self.model_.values
+        if not self.keep_empty_features:
+            return values
+        empty = np.array([v != v for v in values], dtype=bool)
+        return np.where(empty, constant if self.strategy == "constant" else 0, values)
+
+    def _derive(self) -> None:
+        self._fit_indicator((self.n_missing_ > 0)[None])
+
+    def transform_rows(self, X: Any) -> Any:
+        if X.dtype == object:
+            X = X.copy()
+            X[missing(X.ravel()).reshape(X.shape)] = self.missing_values
+        elif not sp.issparse(X):
+            X = X.astype(self._fit_dtype)
+        return super().transform_rows(X)
+
+    @row_wise
+    def transform(self, X: Any) -> Any:
+        """Fill in the missing values.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return super().transform(canonical(X))

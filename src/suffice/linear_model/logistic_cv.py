@@ -1,0 +1,409 @@
+"""Logistic regression with penalties chosen by cross-validation: all folds and paths share each pass."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_scalar
+
+from ..core.loop import one_task
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, Hidden, StrOptions
+from ..estimator.scores import Classifier
+from ..fitting.folds import Folds
+from ..fitting.shared import Divided, Sharing
+from ..inputs import Check, open_rows, source_of
+from ..statistics import class_weights, classes_of
+from .coordinate_descent import router, splitter_params
+from .logistic import LogisticRegression, LogLinear
+from .precision import round_to_rows
+
+
+def _divided(folds: Folds, block: Any) -> Divided:
+    """A block divided into folds, without rows of weight zero."""
+    numbered = folds.number(block.replace(y=np.arange(len(block))))
+    place, fold = numbered.y.T
+    return Divided(block if block.unweighted else block[place], fold.astype(np.int16))
+
+
+class LogisticRegressionCV(LogisticRegression):
+    """Logistic regression with penalties chosen by cross-validation.
+
+    For each fold and each share of the l1 penalty, the penalties are fitted from the strongest to the
+    weakest, each from the solution of the one before. If rows are not in memory, all of these paths share
+    each pass over the data.
+
+    Parameters
+    ----------
+    Cs : int or array of shape (n_cs,), default=10
+        Number of inverse penalties between 1e-4 and 1e4, or the inverse penalties themselves, as `C` of
+        :class:`LogisticRegression`.
+    l1_ratios : array of shape (n_l1_ratios,), default='warn'
+        Shares of the l1 penalty. 'warn' and None mean the l2 penalty alone.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    cv : int, splitter or iterable, default=None
+        Number of folds (None: 5), a scikit-learn splitter, or pairs of index arrays. As in scikit-learn, a
+        number of folds is stratified for arrays. For tables and rows that are not in memory, folds are
+        contiguous runs of rows, as those of ``KFold``.
+    dual : bool, default=False
+        As in :class:`LogisticRegression`.
+    penalty : {'l2', 'l1', 'elasticnet'}, default='deprecated'
+        Deprecated, as in scikit-learn: use `l1_ratios`.
+    scoring : str or callable, default='warn'
+        The score of a fold that was left out. None and 'warn' mean accuracy. Accuracy and 'neg_log_loss' are
+        sums over the rows; for other scores, the rows of a fold are gathered in memory.
+    solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg', 'sag', \
+            'saga', 'liblinear'}, default='lbfgs'
+        As in :class:`LogisticRegression`.
+    tol : float, default=1e-4
+        As in :class:`LogisticRegression`.
+    max_iter : int, default=100
+        Maximum number of iterations.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes. 'balanced' gives every class the same total weight.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    refit : bool, default=True
+        Whether to fit to all rows with the best penalties. If False, the coefficients of the best penalties
+        of each fold are averaged.
+    intercept_scaling : float, default=1.0
+        As in :class:`LogisticRegression`.
+    random_state : int, default=None
+        Seed for the order in which 'svrg' visits the rows.
+    use_legacy_attributes : bool, default='warn'
+        Whether attributes have the shapes of scikit-learn before 1.10: 'warn' means True.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    Cs_ : ndarray of shape (n_cs,)
+        The inverse penalties.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        The shares of the l1 penalty.
+    coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_cs, n_classes, n_dof), or dict of ndarray
+        Coefficients of all fits, intercepts last; by class if `use_legacy_attributes`.
+    scores_ : ndarray of shape (n_folds, n_l1_ratios, n_cs), or dict of ndarray
+        Scores of the folds that were left out; by class if `use_legacy_attributes`.
+    C_ : float or ndarray of shape (n_classes,)
+        The best inverse penalty.
+    l1_ratio_ : float or ndarray of shape (n_classes,)
+        The best share of the l1 penalty.
+    n_iter_ : ndarray of shape (n_folds, n_l1_ratios, n_cs) or (1, n_folds, n_cs, n_l1_ratios)
+        Number of iterations of all fits.
+    n_passes_ : int
+        Number of passes over the data. Fits to rows that are not in memory share them.
+    model_ : LogLinear
+        The fitted model.
+
+    See Also
+    --------
+    LogisticRegression : Given penalties.
+    suffice.model_selection.GridSearch : Any estimator and any of its parameters.
+
+    Notes
+    -----
+    For a fold, an inverse penalty C and a share ρ, the coefficients w minimize
+
+    .. math::
+
+        -C ∑_n s_n \\log p(y_n | x_n) + \\frac{1 - ρ}{2} ‖w‖^2 + ρ ‖w‖_1.
+
+    References
+    ----------
+    * Cox (1958), "The regression analysis of binary sequences", Journal of the Royal Statistical Society B
+      20.
+    * Stone (1974), "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal
+      Statistical Society B 36.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import LogisticRegressionCV
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = LogisticRegressionCV(Cs=[0.01, 1.0], use_legacy_attributes=False).fit(X, X[:, 0] > 0)
+    >>> model.C_, model.scores_.shape
+    (1.0, (5, 1, 2))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{
+            name: constraints
+            for name, constraints in LogisticRegression._parameter_constraints.items()
+            if name not in ("C", "l1_ratio", "warm_start", "checkpoint", "penalty")
+        },
+        "Cs": [AT_LEAST_1, "array-like"],
+        "l1_ratios": ["array-like", None, Hidden(StrOptions({"warn"}))],
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), Hidden(StrOptions({"deprecated"}))],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "refit": ["boolean"],
+        "use_legacy_attributes": ["boolean", Hidden(StrOptions({"warn"}))],
+    }
+    counts_rows: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = "warn",
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: Any = "deprecated",
+        scoring: Any = "warn",
+        solver: str = "lbfgs",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: Any = "warn",
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("approximate" if self.solver in ("svrg", "sag", "saga") else "order")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+        **params : dict
+            Passed to the splitter `cv`, e.g. groups, with
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self
+        """
+        Cs, ratios = self._grid()
+        metadata = splitter_params(self, sample_weight, params)
+        source = source_of(X)
+        with one_task(self):
+            data = open_rows(self, source, y, sample_weight)
+            arrays = source.in_memory and source.table is None
+            cv: Any = 5 if self.cv is None else self.cv
+            if arrays:
+                folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **metadata)
+            else:
+                folds = Folds.of(data, cv, **metadata)
+            weighted = sample_weight is not None or source.weighted
+            sharing = Sharing(
+                data,
+                folds.n_folds,
+                0,
+                features=tuple(getattr(self, "feature_names_in_", ())) or self.n_features_in_,
+                check=Check.of(self),
+                division=(_divided, (folds,)),
+            )
+            base = self._base(sharing)
+            splits = zip(folds.trained, folds.tested, strict=True)
+            paths = [
+                _Path(base, sharing, *s, Cs, ratio, self._scoring, weighted)
+                for s in splits
+                for ratio in ratios
+            ]
+            # A pass over rows in memory is cheaper than to wait for other fits.
+            found = [path() for path in paths] if source.in_memory else sharing.together(paths, forgive=False)
+            self._choose(base, sharing, Cs, ratios, found)
+        round_to_rows(self, X)
+        return self
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse penalties and the shares of the l1 penalty."""
+        if isinstance(self.Cs, Integral):
+            Cs = np.logspace(-4, 4, int(self.Cs))
+        else:
+            for place, C in enumerate(self.Cs):
+                check_scalar(C, f"Cs[{place}]", Real, min_val=0.0, include_boundaries="neither")
+            Cs = np.array(self.Cs, dtype=np.float64)
+        ratios = self.l1_ratios
+        if isinstance(self.penalty, str) and self.penalty in ("l1", "l2"):
+            ratios = [1.0 if self.penalty == "l1" else 0.0]
+        elif self.penalty == "elasticnet" and (ratios is None or isinstance(ratios, str) or not len(ratios)):
+            raise ValueError(
+                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={ratios!r})."
+            )
+        ratios = [0.0] if ratios is None or isinstance(ratios, str) else ratios
+        if not all(isinstance(ratio, Real) and 0.0 <= float(ratio) <= 1.0 for ratio in ratios):
+            raise ValueError(
+                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={ratios!r})."
+            )
+        return Cs, np.array(ratios, dtype=np.float64)
+
+    @property
+    def _scoring(self) -> Any:
+        return (
+            "accuracy"
+            if self.scoring is None or (isinstance(self.scoring, str) and self.scoring == "warn")
+            else (self.scoring)
+        )
+
+    def _base(self, sharing: Sharing) -> LogisticRegression:
+        """The regression of all paths, with the weights of classes over all rows."""
+        names = LogisticRegression._parameter_constraints
+        same = {
+            k: v
+            for k, v in self.get_params(deep=False).items()
+            if k in names and k not in ("penalty", "n_jobs")
+        }
+        if isinstance(self.class_weight, str):
+            view = sharing.view()
+            classes = classes_of(view)
+            weights = class_weights(self.class_weight, view, classes)
+            same["class_weight"] = dict(zip(classes.tolist(), weights.tolist(), strict=True))
+        return LogisticRegression(**same)
+
+    def _choose(
+        self, base: LogisticRegression, sharing: Sharing, Cs: np.ndarray, ratios: np.ndarray, found: list[Any]
+    ) -> None:
+        """Set the fitted attributes from the paths: coefficients, numbers of iterations and scores."""
+        shape = len(found) // len(ratios), len(ratios), len(Cs)
+        coefs, n_iter, scores = (np.array(part) for part in zip(*found, strict=True))
+        coefs, n_iter, scores = (a.reshape(shape + a.shape[2:]) for a in (coefs, n_iter, scores))
+        total = scores.sum(axis=0)  # (R, C); of equal ones, the first by C, then by share
+        c, r = np.unravel_index(np.argmax(total.T), total.T.shape)
+        best = base.set_params(C=float(Cs[c]), l1_ratio=float(ratios[r])).fit(sharing.view())
+        fitted = {k: v for k, v in vars(best).items() if k.endswith("_") and k not in base.get_params()}
+        C, ratio = float(Cs[c]), float(ratios[r])
+        if not self.refit:
+            each = [np.unravel_index(np.argmax(part.T), part.T.shape) for part in scores]
+            theta = np.mean([coefs[f, b, a] for f, (a, b) in enumerate(each)], axis=0)
+            model = best.model_.replace(theta=theta)
+            fitted |= {
+                **best._fitted(model),
+                "model_": model,
+                "statistics_": sharing.view().fold(LogLinear.summarize, model),
+            }
+            C, ratio = float(np.mean([Cs[a] for a, _ in each])), float(np.mean([ratios[b] for _, b in each]))
+        self.__dict__.update(fitted)
+        self._paths = coefs if self.fit_intercept else coefs[..., :-1]
+        self._scores, self.n_passes_ = scores, sharing.n_passes
+        self.Cs_, self.l1_ratios_, self.n_iter_ = Cs, ratios, n_iter
+        self.C_: Any = C
+        self.l1_ratio_: Any = ratio
+        if self.use_legacy_attributes:  # 'warn' too
+            K = coefs.shape[-2]
+            self.C_, self.l1_ratio_ = np.full(K, C), np.full(K, ratio)
+            self.n_iter_ = np.swapaxes(n_iter, 1, 2)[None]
+            if self.l1_ratios is None or isinstance(self.l1_ratios, str):
+                self.n_iter_ = self.n_iter_[..., 0]
+
+    @property
+    def scores_(self) -> Any:
+        """Scores of the folds that were left out."""
+        if not self.use_legacy_attributes:
+            return self._scores
+        return self._by_class([np.swapaxes(self._scores, 1, 2)] * self._paths.shape[-2])
+
+    @property
+    def coefs_paths_(self) -> Any:
+        """Coefficients of all fits, intercepts last."""
+        if not self.use_legacy_attributes:
+            return self._paths
+        return self._by_class(np.moveaxis(np.swapaxes(self._paths, 1, 2), -2, 0))
+
+    def _by_class(self, values: Any) -> dict[Any, np.ndarray]:
+        flat = self.l1_ratios is None or isinstance(self.l1_ratios, str)
+        classes = self.classes_[-len(values) :]
+        return {c: v[:, :, 0] if flat else v for c, v in zip(classes, values, strict=True)}
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score of the predictions, by `scoring`: the accuracy unless it says otherwise.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Class labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        if self._scoring == "accuracy":
+            return Classifier.score(self, X, y, sample_weight)
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(get_scorer(self._scoring)(self, X, y, **weighted))
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
+        return router(self)
+
+
+class _Path:
+    """The fits to a split, from the strongest penalty to the weakest, and their scores."""
+
+    def __init__(
+        self,
+        base: LogisticRegression,
+        sharing: Sharing,
+        trained: np.ndarray,
+        tested: np.ndarray,
+        Cs: np.ndarray,
+        ratio: float,
+        scoring: Any,
+        weighted: bool,
+    ) -> None:
+        self.base, self.Cs, self.ratio, self.scoring = base, Cs, float(ratio), scoring
+        self.weighted = weighted
+        self.train, self.test = (sharing.view(*np.flatnonzero(m).tolist()) for m in (trained, tested))
+
+    def __call__(self) -> tuple[list[Any], list[int], list[float]]:
+        model = LogisticRegression(**self.base.get_params()).set_params(warm_start=True, l1_ratio=self.ratio)
+        fitted: dict[int, tuple[Any, int, float]] = {}
+        for c in np.argsort(self.Cs, kind="stable").tolist():
+            model.set_params(C=float(self.Cs[c])).fit(self.train)
+            fitted[c] = model.model_.theta, int(model.n_iter_[0]), self.score(model)
+        coefs, n_iter, scores = zip(*(fitted[c] for c in range(len(self.Cs))), strict=True)
+        return list(coefs), list(n_iter), list(scores)
+
+    def score(self, model: LogisticRegression) -> float:
+        if self.scoring == "accuracy":
+            return float(model.score(self.test))
+        if self.scoring == "neg_log_loss":
+            at = model.model_.replace(class_weight=np.ones(len(model.classes_)))
+            s = self.test.fold(LogLinear.summarize, at)
+            return float(-s.loss / s.weight)
+        block = self.test.gather("use scoring='accuracy' or 'neg_log_loss'.")
+        weighted = {"sample_weight": block.weight} if self.weighted else {}
+        return float(get_scorer(self.scoring)(model, block.X, block.y, **weighted))

@@ -1,0 +1,51 @@
+"""Coefficients as the caller reads them: float32 for float32 rows, and sparse on request.
+
+Sums and solutions are float64 in any case; only fitted attributes and predictions are rounded.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+
+def dtype_of(X: Any) -> Any:
+    """float32 for arrays and sparse matrices of float32, float64 for all other rows."""
+    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+
+
+def round_to_rows(estimator: Any, X: Any, *names: str) -> None:
+    """Round the coefficients of a fitted estimator, or the attributes named, to the precision of its rows."""
+    if dtype_of(X) == np.float32:
+        for name in names or ("coef_", "intercept_"):
+            setattr(estimator, name, np.float32(getattr(estimator, name)))
+
+
+def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
+    """coef_ x + intercept_ of checked rows, in the precision of the coefficients and of X, as it came."""
+    values = rows @ estimator.coef_.T
+    values = (values.toarray() if sp.issparse(values) else np.asarray(values)) + estimator.intercept_
+    single = estimator.coef_.dtype == dtype_of(X) == np.float32
+    return values.astype(np.float32) if single else values
+
+
+class SparseCoefficients:
+    """`sparsify` and `densify`, as classifiers of scikit-learn have them."""
+
+    coef_: Any
+
+    def densify(self) -> Self:
+        """Convert `coef_` to an array, its format after `fit`."""
+        check_is_fitted(self)
+        self.coef_ = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        return self
+
+    def sparsify(self) -> Self:
+        """Convert `coef_` to a CSR matrix, which takes less memory if most coefficients are zero, e.g. with
+        an l1 penalty."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_array(self.coef_)
+        return self

@@ -1,0 +1,366 @@
+"""Ridge regression with a penalty chosen by cross-validation, from moments.
+
+Leaving out one row takes one more pass for all penalties: the error of a row that is left out follows from
+its residual and its leverage. Allen, "The relationship between variable selection and data augmentation and a
+method for prediction", 1974; Golub, Heath and Wahba, "Generalized cross-validation", 1979.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import check_scalar
+from sklearn.utils.metaestimators import available_if
+
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics, tree_sum
+from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import POSITIVE, StrOptions
+from ..fitting.folds import Folds
+from ..inputs import open_rows, source_of
+from ..statistics import Moments
+from .coordinate_descent import fold_moments, router, splitter_params
+from .least_squares import LeastSquares, LinearModel, Ridge, targets_of
+from .normal_equations import EPS
+from .precision import round_to_rows
+from .refinement import refined
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut(Statistics):
+    """Squared errors of rows that are left out, times their weights, by penalty and target."""
+
+    rows: float
+    squares: Annotated[np.ndarray, "(A, T)"]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut(Model):
+    """Ridge regressions with several penalties, in the eigenvectors of the scatter of the rows."""
+
+    mean: Annotated[np.ndarray, "(D,)"]  # zero without an intercept
+    level: Annotated[np.ndarray, "(T,)"]  # the prediction at the mean
+    axes: Annotated[np.ndarray, "(D, R)"]
+    inverse: Annotated[np.ndarray, "(A, R)"]  # one over eigenvalue plus penalty
+    coef: Annotated[np.ndarray, "(A, T, R)"]
+    constant: float  # of the leverage: one over the total weight, or zero without an intercept
+
+    @classmethod
+    def of(cls, start: LinearModel, s: Moments, alphas: np.ndarray) -> LeaveOneOut:
+        D = start.coef.shape[1]
+        square, center = start.square(s), start.fit_intercept * s.mean
+        values, axes = eigh(square[:D, :D])
+        keep = values > 100.0 * D * EPS * values.max(initial=0.0)
+        values, axes = values[keep], axes[:, keep]
+        inverse = 1.0 / (values + alphas[:, None])
+        coef = inverse[:, None, :] * (axes.T @ square[:D, D:]).T
+        constant = float(start.fit_intercept) / float(s.weight)
+        return cls(center[:D], center[D:], axes, inverse, coef, constant)
+
+    def errors(self, block: Any) -> np.ndarray:
+        """Errors of the predictions of each row by a fit to all other rows, (N, A, T)."""
+        Z = np.asarray(block.X @ self.axes) - self.mean @ self.axes
+        residual = (targets_of(block) - self.level)[:, None] - np.tensordot(Z, self.coef, (1, 2))
+        leverage = block.weight[:, None] * (self.constant + Z**2 @ self.inverse.T)
+        return residual / np.maximum(1.0 - leverage, EPS)[:, :, None]
+
+    def summarize(self, block: Any) -> LeftOut:
+        return LeftOut(float(len(block)), np.einsum("n,nat->at", block.weight, self.errors(block) ** 2))
+
+    def estimate(self, s: LeftOut) -> Self:
+        """The model itself: its errors choose the penalty."""
+        return self
+
+
+def _reads_twice(estimator: Any) -> bool:
+    raise AttributeError(
+        f"{type(estimator).__name__} has no partial_fit: its errors need all rows. Call fit with all rows, "
+        f"e.g. with suffice.scan_parquet(folder)."
+    )
+
+
+class _Predictions(RegressorMixin, BaseEstimator):
+    """Predicts what it is given: a scorer takes an estimator, and these predictions are made."""
+
+    def predict(self, X: Any) -> Any:
+        return X
+
+
+class RidgeCV(LeastSquares):
+    """Ridge regression with a penalty chosen by cross-validation, from moments.
+
+    By default, one row is left out at a time. Its error follows from its residual and its leverage, so that
+    the data is read twice for all penalties: once for the moments, and once for the errors.
+
+    Parameters
+    ----------
+    alphas : float or array of shape (n_alphas,), default=(0.1, 1.0, 10.0)
+        The penalties to try, as in :class:`Ridge`.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    scoring : str or callable, default=None
+        None: minus the mean squared error if `cv` is None, else R^2. Other scores take rows in memory.
+    cv : int, splitter or iterable, default=None
+        None: one row is left out at a time. Else as in :class:`ElasticNetCV`.
+    gcv_mode : {'auto', 'svd', 'eigen'}, default=None
+        Ignored: the eigenvectors of the scatter of the rows are used.
+    store_cv_results : bool, default=False
+        Whether to keep the errors of all rows in `cv_results_`. For rows in memory, and ``cv=None``.
+    alpha_per_target : bool, default=False
+        Whether to choose a penalty for each target, if ``cv=None``.
+
+    Attributes
+    ----------
+    cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        Squared errors of rows that were left out, times their weights; with `scoring`, their predictions.
+        Only if ``store_cv_results=True``.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Coefficients, fitted to all rows with the best penalty.
+    intercept_ : float or ndarray of shape (n_targets,)
+        Intercept.
+    alpha_ : float or ndarray of shape (n_targets,)
+        The best penalty.
+    best_score_ : float or ndarray of shape (n_targets,)
+        Its score.
+    model_ : LinearModel
+        The fitted model.
+    statistics_ : Moments
+        The moments of rows and targets.
+
+    See Also
+    --------
+    Ridge : A given penalty.
+    ElasticNetCV : Absolute and squared penalties.
+
+    Notes
+    -----
+    With the residual :math:`r_n` and the leverage :math:`h_n` of row n in the fit to all rows, the error of
+    row n in the fit to all others is
+
+    .. math::
+
+        \\frac{r_n}{1 - h_n}, \\qquad h_n = \\frac{1}{N} + (x_n - \\bar x)^T (S + α I)^{-1} (x_n - \\bar x).
+
+    A row is left out with its weight.
+
+    References
+    ----------
+    * Allen (1974), "The relationship between variable selection and data augmentation and a method for
+      prediction", Technometrics 16.
+    * Golub, Heath and Wahba (1979), "Generalized cross-validation as a method for choosing a good ridge
+      parameter", Technometrics 21.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.linear_model import RidgeCV
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> y = X @ [1.0, 2.0, 3.0]
+    >>> model = RidgeCV(alphas=[0.01, 1.0, 100.0]).fit(X, y)
+    >>> float(model.alpha_), model.coef_.round(2)
+    (0.01, array([1., 2., 3.]))
+    """
+
+    model_: Annotated[LinearModel, "T, D"]
+    positive: bool = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alphas": ["array-like", POSITIVE],
+        "fit_intercept": ["boolean"],
+        "scoring": [str, callable, None],
+        "cv": ["cv_object"],
+        "gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None],
+        "store_cv_results": ["boolean"],
+        "alpha_per_target": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: str | None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+    @property
+    def counts_rows(self) -> bool:
+        """Folds are runs of rows, those of weight zero too."""
+        return self.cv is not None
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("rounding" if self.cv is None else "order")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit to rows and targets, in two passes over the data, or in one if `cv` is a number of folds.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+        **params : dict
+            Passed to the splitter `cv`, e.g. groups, with
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self
+        """
+        alphas, source = self._alphas(), source_of(X)
+        if self.cv is not None and (self.store_cv_results or self.alpha_per_target):
+            name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
+            raise ValueError(f"cv!=None and {name}=True are incompatible: use cv=None.")
+        if self.gcv_mode == "svd" and sp.issparse(X):
+            warnings.warn(
+                "The 'svd' mode is not supported for sparse X, and will raise an error in scikit-learn 1.11: "
+                "use gcv_mode='eigen'.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        metadata = splitter_params(self, sample_weight, params)
+        self._flat_target = source.flat_target(y)
+        with one_task(self):
+            data = open_rows(self, source, y, sample_weight)
+            start = self._start(data)
+            examples = (X, y) if source.in_memory and source.table is None else ()
+            if self.cv is None:
+                s, results = self._left_out(data, start, alphas)
+            elif self.scoring is None:
+                folds = Folds.of(data, self.cv, *examples, **metadata)
+                s, results = self._folded(data.map(Folds.number, folds), folds, start, alphas)
+            else:
+                s, results = data.fold(LinearModel.summarize, start), self._searched(X, y, sample_weight)
+            model, sums = refined(start.replace(alpha=results["alpha_"]), s, data)
+            self._set(model, s, {**self._fitted(model, sums), **results})
+        round_to_rows(self, X, "coef_", "intercept_", *(["cv_results_"] if self.store_cv_results else []))
+        return self
+
+    def _alphas(self) -> np.ndarray:
+        """The penalties, checked."""
+        if np.ndim(self.alphas) > 1:
+            raise ValueError(f"alphas has shape {np.shape(self.alphas)}, expected an array of 1 axis.")
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=object))
+        allowed = "neither" if self.cv is None else "left"
+        for place, alpha in enumerate(alphas):
+            name = f"alphas[{place}]" if len(alphas) > 1 else "alphas"
+            check_scalar(alpha, name, Real, min_val=0.0, include_boundaries=allowed)
+        return alphas.astype(np.float64)
+
+    def _left_out(self, data: Partitions, start: LinearModel, alphas: np.ndarray) -> tuple[Moments, Any]:
+        """The moments, and the best penalty by errors of rows that are left out, one at a time."""
+        s = data.fold(LinearModel.summarize, start)
+        must_have_rows(s.weight)
+        each = LeaveOneOut.of(start, s, alphas)
+        results: dict[str, Any] = {}
+        if self.scoring is None:
+            sums = data.fold(LeaveOneOut.summarize, each)
+            scores = -sums.squares / sums.rows  # (A, T)
+        if self.scoring is not None or self.store_cv_results:
+            block = data.gather("use scoring=None and store_cv_results=False.")
+            block = block.piece(0, len(block), 0)
+            errors, y = each.errors(block), targets_of(block)
+            shown = block.weight[:, None, None] * errors**2
+            if self.scoring is not None:
+                shown = y[:, None] - errors
+                scores = self._scored(shown, y)
+            if self.store_cv_results:
+                shown = np.swapaxes(shown, 1, 2)
+                results["cv_results_"] = shown[:, 0] if self._flat_target else shown
+        if not self.alpha_per_target or scores.shape[1] == 1:
+            best = int(np.argmax(scores.mean(axis=1)))
+            return s, {**results, "alpha_": alphas[best], "best_score_": float(scores[best].mean())}
+        place = np.argmax(scores, axis=0)
+        return s, {**results, "alpha_": alphas[place], "best_score_": scores.max(axis=0)}
+
+    def _scored(self, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The score of predictions (N, A, T), by penalty and, if asked for, by target."""
+        scorer, answer = check_scoring(self, self.scoring), _Predictions()
+        if self.alpha_per_target:
+            return np.array(
+                [
+                    [scorer(answer, p, t) for p, t in zip(part.T, y.T, strict=True)]
+                    for part in np.swapaxes(predictions, 0, 1)
+                ]
+            )
+        flat = self._flat_target
+        return np.array(
+            [
+                [scorer(answer, part[:, 0], y[:, 0]) if flat else scorer(answer, part, y)]
+                for part in np.swapaxes(predictions, 0, 1)
+            ]
+        )
+
+    def _folded(
+        self, data: Partitions, folds: Folds, start: LinearModel, alphas: np.ndarray
+    ) -> tuple[Moments, Any]:
+        """The moments, and the best penalty by R^2 on the folds that are left out."""
+        sums = data.fold(fold_moments, folds.n_folds)
+        must_have_rows(sums.weight)
+        trained, tested = sums.splits(folds.trained, folds.tested)
+        models = [[start.replace(alpha=a).estimate(s) for a in alphas] for s in trained]
+        scores = [[_r2(m, s) for m in each] for each, s in zip(models, tested, strict=True)]
+        mean = np.mean(scores, axis=0)
+        best = int(np.argmax(mean))
+        return tree_sum(sums.present), {"alpha_": alphas[best], "best_score_": float(mean[best])}
+
+    def _searched(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        """The best penalty by a score that needs the predictions, for rows in memory."""
+        search = GridSearchCV(
+            Ridge(fit_intercept=self.fit_intercept),
+            {"alpha": self._alphas()},
+            cv=self.cv,
+            scoring=check_scoring(self, self.scoring),
+        )
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        return {"alpha_": search.best_params_["alpha"], "best_score_": float(search.best_score_)}
+
+    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+        coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
+        return {**super()._fitted(model, s), "coef_": coef}
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
+        return router(self)
+
+    @available_if(_reads_twice)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Not available: the errors need the rows of earlier calls."""
+        raise NotImplementedError
+
+
+def _r2(model: LinearModel, s: Moments) -> float:
+    """R^2 on rows with these moments, the mean over the targets."""
+    T = len(model.coef)
+    direction = np.hstack([-model.coef, np.eye(T)])
+    bias = direction @ s.mean - model.intercept
+    squares = np.einsum("td,de,te->t", direction, s.scatter, direction) + s.weight * bias**2
+    total = np.diag(s.scatter)[-T:]
+    share = squares / np.where(total > 0, total, 1.0)
+    return float(np.where(total > 0, 1.0 - share, squares == 0).mean())

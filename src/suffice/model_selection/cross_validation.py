@@ -1,0 +1,166 @@
+"""Cross-validation over tables: the fits of all folds share each pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn import model_selection
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from ..inputs import Table, source_of
+from ..inputs.shared import SharedTable
+from ..inputs.sources import TableSource
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    random_state: Any = None,
+    **params: Any,
+) -> dict[str, Any]:
+    """Fit to all folds but one and score on that, for each fold.
+
+    For arrays and DataFrames in memory it is scikit-learn's. For tables, scans and distributed data sets the
+    fold of a row is drawn by a hash of its values, and the fits of all folds share each pass over the data.
+
+    Parameters
+    ----------
+    estimator : estimator of suffice, or pipeline of them
+        The estimator to fit.
+    X : array, table, scan or distributed data set
+        The data.
+    y : array, optional
+        Targets. Leave out if a column of the table holds them.
+    scoring : callable, default=None
+        Function of the fitted estimator and the table of a fold that returns a number. If None, the `score`
+        of the estimator. For data in memory, also the names of scikit-learn.
+    cv : int, default=None
+        Number of folds. None means 5. For data in memory, also a splitter.
+    return_train_score : bool, default=False
+        Whether to score on the rows of the fit, too.
+    return_estimator : bool, default=False
+        Whether to return the fitted estimators.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds of a table.
+    **params : dict
+        Other parameters of :func:`sklearn.model_selection.cross_validate`, for data in memory.
+
+    Returns
+    -------
+    dict
+        ``test_score``, an array of one score for each fold; and ``train_score`` and ``estimator``, if asked
+        for. For data in memory, ``fit_time`` and ``score_time``, too.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa, suffice
+    >>> from suffice.linear_model import Ridge
+    >>> from suffice.model_selection import cross_validate
+    >>> x = np.random.default_rng(0).normal(size=1000)
+    >>> table = suffice.rows(pa.table({"x": x, "y": 2 * x}), target="y")
+    >>> cross_validate(Ridge(), table, cv=3, random_state=0)["test_score"].round(4)
+    array([1., 1., 1.])
+    """
+    source = source_of(X)
+    if not isinstance(source, TableSource):
+        how = {"return_train_score": return_train_score, "return_estimator": return_estimator}
+        return model_selection.cross_validate(estimator, X, y, scoring=scoring, cv=cv, **how, **params)
+    n_folds = 5 if cv is None else cv
+    if y is not None or params or not isinstance(n_folds, Integral) or n_folds < 2:
+        raise ValueError(
+            "For a table, pass cv as a number of folds, at least 2, name the target by "
+            "suffice.rows(table, target=...), and leave y and other parameters out; got "
+            f"cv={cv!r}, {sorted(params)}."
+        )
+    if scoring is not None and not callable(scoring):
+        raise ValueError(f"scoring={scoring!r} must be a function of an estimator and a table, or None.")
+    part, sharing = in_folds(source, int(n_folds), random_state)
+
+    def trial(fold: int) -> Callable[[], Any]:
+        train = part(*(n for n in range(n_folds) if n != fold))
+
+        def run() -> Any:
+            fitted = clone(estimator).fit(train)
+            tables = [part(fold), train] if return_train_score else [part(fold)]
+            return fitted, [fitted.score(t) if scoring is None else scoring(fitted, t) for t in tables]
+
+        return run
+
+    results = sharing.together([trial(fold) for fold in range(n_folds)], forgive=False)
+    scores = np.array([scores for _, scores in results], dtype=np.float64)
+    out: dict[str, Any] = {"test_score": scores[:, 0]}
+    if return_train_score:
+        out["train_score"] = scores[:, 1]
+    return {**out, "estimator": [fitted for fitted, _ in results]} if return_estimator else out
+
+
+def cross_val_score(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    random_state: Any = None,
+    **params: Any,
+) -> np.ndarray:
+    """The scores of `cross_validate`, one for each fold.
+
+    Parameters
+    ----------
+    estimator : estimator of suffice, or pipeline of them
+        The estimator to fit.
+    X : array, table, scan or distributed data set
+        The data.
+    y : array, optional
+        Targets. Leave out if a column of the table holds them.
+    scoring : callable, default=None
+        Function of the fitted estimator and the table of a fold that returns a number. If None, the `score`
+        of the estimator.
+    cv : int, default=None
+        Number of folds. None means 5.
+    random_state : int, RandomState or None, default=None
+        Seed for the folds of a table.
+    **params : dict
+        Other parameters of :func:`sklearn.model_selection.cross_val_score`, for data in memory.
+
+    Returns
+    -------
+    ndarray of shape (n_folds,)
+        The scores.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa, suffice
+    >>> from suffice.linear_model import Ridge
+    >>> from suffice.model_selection import cross_val_score
+    >>> x = np.random.default_rng(0).normal(size=1000)
+    >>> table = suffice.rows(pa.table({"x": x, "y": 2 * x}), target="y")
+    >>> cross_val_score(Ridge(), table, cv=3, random_state=0).round(4)
+    array([1., 1., 1.])
+    """
+    if not isinstance(source_of(X), TableSource):
+        return model_selection.cross_val_score(estimator, X, y, scoring=scoring, cv=cv, **params)
+    result = cross_validate(estimator, X, y, scoring=scoring, cv=cv, random_state=random_state, **params)
+    return result["test_score"]
+
+
+def in_folds(source: TableSource, n_folds: int, random_state: Any) -> tuple[Callable[..., Table], Any]:
+    """A function that returns the table of some folds, or of all rows, and what shares passes over them."""
+    table = source.table or Table(source.container)
+    if table.sequence is not None:
+        raise ValueError("The rows of a sequence cannot be in several folds: use GridSearch.")
+    columns = tuple(table.columns(source.names()).names())
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    shared = SharedTable(source, columns, n_folds, seed)
+    return (lambda *folds: shared.part(table, *folds)), shared.sharing

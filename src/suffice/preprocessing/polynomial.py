@@ -1,0 +1,242 @@
+"""Polynomial and spline features of scikit-learn, of rows anywhere. Hastie, Tibshirani and Friedman, "The
+elements of statistical learning", 2009, chapter 5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import preprocessing
+from sklearn.callback import with_callbacks
+
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..estimator.answers import row_wise
+from ..estimator.guarantees import Guarantee
+from ..inputs import open_rows
+from ..statistics import Extremes
+from .columns import ColumnQuantiles, ColumnRanges, ColumnTransform, canonical
+
+
+@dataclass(frozen=True, eq=False)
+class Products(Model):
+    """Products of columns, which follow from their number."""
+
+    min_degree: int
+    max_degree: int
+
+    def summarize(self, block: Any) -> Extremes:
+        return Extremes(np.empty(0), np.empty(0))
+
+    def estimate(self, s: Extremes) -> Self:
+        return self
+
+
+class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
+    """Products of the features up to a degree.
+
+    Parameters
+    ----------
+    degree : int or tuple (min_degree, max_degree), default=2
+        The maximum degree of the products, or the minimum and the maximum.
+    interaction_only : bool, default=False
+        Whether to leave out products with more than one factor of a feature.
+    include_bias : bool, default=True
+        Whether to include a column of ones.
+    order : {'C', 'F'}, default='C'
+        Order of the output array in memory.
+
+    Attributes
+    ----------
+    powers_ : ndarray of shape (n_output_features, n_features)
+        The power of each feature in each product.
+    n_output_features_ : int
+        Number of output features.
+    model_ : Products
+        The degrees.
+    statistics_ : Extremes
+        Empty: nothing is summed.
+
+    See Also
+    --------
+    SplineTransformer : Piecewise polynomials of each feature.
+    BasisFunctions : Functions of each feature, without interactions.
+
+    Notes
+    -----
+    The fit reads the number of features, and no rows. The output features are, for powers :math:`p_d` whose
+    sum is at most the degree,
+
+    .. math::
+
+        φ_p(x) = ∏_d x_d^{p_d}.
+
+    References
+    ----------
+    * Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, Springer, chapter 5.
+
+    Examples
+    --------
+    >>> from suffice.preprocessing import PolynomialFeatures
+    >>> PolynomialFeatures(2).fit_transform([[2.0, 3.0]])
+    array([[1., 2., 3., 4., 6., 9.]])
+    """
+
+    model_: Products
+    _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.PolynomialFeatures._parameter_constraints
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Read the number of features. No pass over the data is needed.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            open_rows(self, X, None, sample_weight)
+            products = preprocessing.PolynomialFeatures(**self.get_params(deep=False))
+            fitted = vars(products.fit(sp.csr_array((1, self.n_features_in_))))
+            for name in ("n_output_features_", "_min_degree", "_max_degree", "_n_out_full"):
+                setattr(self, name, int(fitted[name]))
+            self.model_ = Products(self._min_degree, self._max_degree)
+            self.statistics_ = Extremes(np.empty(0), np.empty(0))
+        return self
+
+    @row_wise
+    def transform(self, X: Any) -> Any:
+        """The products of the features of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return super().transform(canonical(X))
+
+
+class SplineTransformer(ColumnTransform, preprocessing.SplineTransformer):
+    """B-splines of each feature: piecewise polynomials.
+
+    Parameters
+    ----------
+    n_knots : int, default=5
+        Number of knots for each feature. Ignored if `knots` is an array.
+    degree : int, default=3
+        Degree of the polynomials.
+    knots : {'uniform', 'quantile'} or array of shape (n_knots, n_features), default='uniform'
+        'uniform': evenly spaced from the minimum to the maximum of each feature. 'quantile': at quantiles of
+        each feature. An array needs no pass over the data.
+    extrapolation : {'error', 'constant', 'linear', 'continue', 'periodic'}, default='constant'
+        What to do beyond the first and the last knot.
+    include_bias : bool, default=True
+        Whether to include the last spline of each feature. The splines of a feature add up to one, so that
+        linear models with an intercept do not need it.
+    order : {'C', 'F'}, default='C'
+        Order of the output array in memory.
+    handle_missing : {'error', 'zeros'}, default='error'
+        Whether to raise an error for NaN, or to return zeros for all splines of the feature.
+    sparse_output : bool, default=False
+        Whether to return a sparse matrix.
+
+    Attributes
+    ----------
+    bsplines_ : list of BSpline of length n_features
+        The splines of each feature.
+    n_features_out_ : int
+        Number of output features.
+    model_ : ColumnRanges or ColumnQuantiles
+        What the knots follow from.
+    statistics_ : Ranges or QuantileSketch
+        The sums.
+
+    See Also
+    --------
+    BasisFunctions : Splines and other functions of each feature.
+    suffice.additive.AdditiveModel : Smooth functions, with the smoothness chosen from the data.
+
+    Notes
+    -----
+    One pass over the data finds the range of each feature, or a sketch of its quantiles as for
+    :class:`RobustScaler`. A linear model of the splines :math:`B_m` is a smooth curve:
+
+    .. math::
+
+        f(x) = ∑_m w_m B_m(x).
+
+    References
+    ----------
+    * de Boor (1978), A Practical Guide to Splines, Springer.
+
+    Examples
+    --------
+    >>> from suffice.preprocessing import SplineTransformer
+    >>> splines = SplineTransformer(n_knots=2, degree=2).fit([[0.0], [1.0]])
+    >>> splines.transform([[0.5]])
+    array([[0.125, 0.75 , 0.125]])
+    """
+
+    model_: Annotated[ColumnRanges | ColumnQuantiles, "D"]
+    _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.SplineTransformer._parameter_constraints
+    _derived = ("bsplines_", "n_features_out_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.handle_missing == "zeros"
+        return tags
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+        try:
+            super()._open(X, y, sample_weight)
+        except ValueError as error:
+            if self.handle_missing == "error" and "Input X contains NaN" in str(error):
+                raise ValueError(
+                    "Input X contains NaN values and `SplineTransformer` is configured to error in this "
+                    "case (handle_missing='error'): set handle_missing='zeros', or fill them, e.g. with "
+                    f"suffice.impute.SimpleImputer. {error}"
+                ) from None
+            raise
+
+    def _start(self, data: Partitions, classes: Any = None) -> ColumnRanges | ColumnQuantiles:
+        D = self.n_features_in_
+        if isinstance(self.knots, str) and self.knots == "quantile":
+            return ColumnQuantiles(np.linspace(0.0, 1.0, self.n_knots), np.empty((0, D)))
+        return ColumnRanges(np.full(D, np.nan), np.full(D, np.nan))
+
+    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+        if not s.weight > 1.0:
+            raise ValueError(
+                f"Found array with {s.weight:g} sample(s) while a minimum of 2 is required by "
+                "SplineTransformer."
+            )
+        return {}
+
+    def _derive(self) -> None:
+        # For these rows scikit-learn finds the same knots.
+        model = self.model_
+        rows = model.values if isinstance(model, ColumnQuantiles) else np.stack([model.low, model.high])
+        splines = preprocessing.SplineTransformer(**self.get_params(deep=False)).fit(rows)
+        self.bsplines_, self.n_features_out_ = splines.bsplines_, splines.n_features_out_
+
+    @row_wise
+    def transform(self, X: Any) -> Any:
+        """The splines of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return super().transform(X)

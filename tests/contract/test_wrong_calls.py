@@ -1,0 +1,195 @@
+"""Wrong calls: each is answered in scikit-learn's words, or by what came and the call to make.
+
+The table says, for each kind of wrong call, what the message of every estimator must contain.
+`python -m tests.contract.test_wrong_calls` prints all messages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from ..laws.registry import COMMON, Variant, fit, has_options
+
+Call = Callable[[Variant, Any, Any], Any]
+ROWS = [v for v in COMMON if v.takes == "rows" and not has_options(v)]
+
+
+@cache
+def small(variant: Variant) -> tuple[Any, Any, Any]:
+    """Data of a variant, and the variant fitted to it."""
+    X, y = variant.data(60)
+    return X, y, fit(variant.make(max_iter=5), X, y)
+
+
+def fits(change: Callable[[Any, Any], tuple[Any, ...]], **how: Any) -> Call:
+    """A fit to changed data."""
+    return lambda v, X, y: v.make().fit(*change(X, y), **how)
+
+
+def asks(change: Callable[[Any], Any]) -> Call:
+    """A prediction, or another answer, for changed rows of a fitted estimator."""
+
+    return lambda v, X, y: answer_of(small(v)[2])(change(X))
+
+
+def answer_of(model: Any) -> Any:
+    """A method that answers for rows."""
+    return next(getattr(model, n) for n in ("predict", "transform", "score_samples") if hasattr(model, n))
+
+
+def before_fit(v: Variant, X: Any, y: Any) -> Any:
+    new = v.make()
+    return next(
+        getattr(new, name) for name in ("predict", "transform", "score_samples") if hasattr(new, name)
+    )(X)
+
+
+def with_value(value: Any) -> Callable[[Any, Any], tuple[Any, Any]]:
+    def change(X: Any, y: Any) -> tuple[Any, Any]:
+        X = np.array(X, dtype=object if isinstance(value, str) else np.float64)
+        X[3, 1 % X.shape[1]] = value
+        return X, y
+
+    return change
+
+
+def frame(X: Any, letters: str = "abcdefghijklmnopqrstuvwxyz") -> pd.DataFrame:
+    return pd.DataFrame(np.asarray(X), columns=list(letters[: X.shape[1]]))
+
+
+def renamed(v: Variant, X: Any, y: Any) -> Any:
+    model = fit(v.make(max_iter=5), frame(X), y)
+    return answer_of(model)(frame(X, "zyxwvutsrqponmlkjihgfedcba"))
+
+
+def is_supervised(v: Variant) -> bool:
+    return v.kind in ("classifier", "regressor")
+
+
+def everyone(v: Variant) -> bool:
+    return True
+
+
+def of_numbers(v: Variant) -> bool:
+    return not v.tags.string
+
+
+# By kind: the call, what its message must have, and of which estimators it is asked.
+WRONG: dict[str, tuple[Call, str, Callable[[Variant], bool]]] = {
+    "one axis": (
+        fits(lambda X, y: (np.asarray(X)[:, 0], y)),
+        "Expected 2D array, got 1D array",
+        everyone,
+    ),
+    "a number": (fits(lambda X, y: (3.0, y)), "Expected 2D array, got scalar", everyone),
+    "three axes": (
+        fits(lambda X, y: (np.asarray(X)[:, :, None], y)),
+        "expected <= 2|with dim 3",
+        everyone,
+    ),
+    "no rows": (
+        fits(lambda X, y: (X[:0], y[:0] if y is not None else None)),
+        r"0 sample\(s\)",
+        everyone,
+    ),
+    "no columns": (fits(lambda X, y: (np.empty((60, 0)), y)), r"0 feature\(s\)", everyone),
+    "no target": (fits(lambda X, y: (X,)), "requires y to be passed", is_supervised),
+    "targets of other rows": (
+        fits(lambda X, y: (X, y[:-1])),
+        "inconsistent numbers of samples",
+        is_supervised,
+    ),
+    "a missing target": (
+        fits(lambda X, y: (X, np.where(np.arange(60) == 3, np.nan, np.arange(60.0)))),
+        "y contains NaN|y contains NaN, None or NA",
+        lambda v: v.kind == "regressor",
+    ),
+    "a hole": (fits(with_value(np.nan)), "X contains NaN", lambda v: of_numbers(v) and not v.tags.allow_nan),
+    "infinity": (fits(with_value(np.inf)), "X contains infinity", of_numbers),
+    "a word": (
+        fits(with_value("red")),
+        r"takes numbers, and X has 'red'|could not convert string",
+        of_numbers,
+    ),
+    "complex numbers": (
+        fits(lambda X, y: (np.asarray(X) * 1j, y)),
+        "[Cc]omplex data not supported",
+        of_numbers,
+    ),
+    "sparse rows": (
+        fits(lambda X, y: (sp.csr_array(X), y)),
+        "Sparse data was passed.*toarray|sparse",
+        lambda v: of_numbers(v) and not v.tags.sparse,
+    ),
+    "weights of other rows": (
+        fits(lambda X, y: (X, y), sample_weight=np.ones(7)),
+        r"sample_weight.*7|inconsistent numbers of samples",
+        everyone,
+    ),
+    "a negative weight": (
+        fits(lambda X, y: (X, y), sample_weight=-np.ones(60)),
+        "sample_weight.*negative|[Nn]egative.*sample_weight",
+        everyone,
+    ),
+    "a path": (fits(lambda X, y: ("rows.parquet", y)), r"scan_parquet\(", everyone),
+    "not fitted": (before_fit, "is not fitted yet", everyone),
+    "other features": (
+        asks(lambda X: np.asarray(X)[:, :-1]),
+        r"X has \d+ features, but \w+ is expecting \d+ features|0 feature\(s\)",
+        everyone,
+    ),
+    "other names": (renamed, "feature names should match|The columns are .*was fitted with", of_numbers),
+    "an unknown parameter": (
+        lambda v, X, y: type(v.estimator)(**{"n_componentz": 3}),
+        "unexpected keyword argument 'n_componentz'",
+        everyone,
+    ),
+}
+
+
+def answered(kind: str, variant: Variant) -> str:
+    """The message of a wrong call, with its type; empty if nothing is said."""
+    call, _, _ = WRONG[kind]
+    X, y, _ = small(variant)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call(variant, X, y)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def asked(kind: str) -> list[Variant]:
+    wanted = WRONG[kind][2]
+    return [v for v in ROWS if wanted(v) and not ("weight" in kind and not takes_weights(v))]
+
+
+def takes_weights(v: Variant) -> bool:
+    return "sample_weight" in inspect.signature(v.estimator.fit).parameters
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_wrong_calls(kind):
+    said = WRONG[kind][1]
+    found = {v.name: answered(kind, v) for v in asked(kind)}
+    assert len(found) > 5
+    unclear = {name: message for name, message in found.items() if not re.search(said, message, re.DOTALL)}
+    assert not unclear, "\n".join(f"{name}: {message[:300]!r}" for name, message in unclear.items())
+
+
+if __name__ == "__main__":
+    for kind in WRONG:
+        print(f"\n# {kind}")
+        for variant in asked(kind):
+            print(f"{variant.name}: {answered(kind, variant)[:300]}")

@@ -1,0 +1,116 @@
+"""Logistic regression with penalties chosen by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn import config_context
+from sklearn import linear_model as peer
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+import suffice
+from suffice.linear_model import LogisticRegression, LogisticRegressionCV
+
+HOW = {"Cs": [0.01, 1.0, 10.0], "l1_ratios": [0.0], "tol": 1e-8, "max_iter": 1000}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X @ rng.normal(size=(4, 3)) + rng.gumbel(size=(150, 3))).argmax(axis=1)
+    return X, np.array(["a", "b", "c"])[y], rng.uniform(0.5, 2.0, size=150)
+
+
+@pytest.mark.parametrize(
+    ("classes", "scoring", "legacy"),
+    [(2, "neg_log_loss", True), (2, "accuracy", False), (3, "f1_macro", True), (3, "neg_log_loss", False)],
+)
+def test_as_in_scikit_learn(rows, classes, scoring, legacy):
+    X, y, _ = rows
+    y = y if classes == 3 else np.where(y == "a", "a", "b")
+    ours, theirs = (
+        cls(scoring=scoring, cv=KFold(3), use_legacy_attributes=legacy, **HOW).fit(X, y)
+        for cls in (LogisticRegressionCV, peer.LogisticRegressionCV)
+    )
+    np.testing.assert_array_equal(ours.C_, theirs.C_)
+    np.testing.assert_array_equal(ours.l1_ratio_, theirs.l1_ratio_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    assert ours.n_iter_.shape == theirs.n_iter_.shape
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), rel=1e-3)
+    for name in ("scores_", "coefs_paths_"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        if not legacy:
+            a, b = {"all": a}, {"all": b}
+        assert list(a) == list(b)
+        for key in a:
+            np.testing.assert_allclose(a[key], b[key], atol=1e-3)
+
+
+def test_shares_of_the_l1_penalty(rows):
+    X, y, _ = rows
+    model = LogisticRegressionCV(Cs=3, l1_ratios=[0.0, 1.0], cv=4, solver="newton").fit(X, y)
+    assert model.scores_["a"].shape == (4, 3, 2) and model.n_iter_.shape == (1, 4, 3, 2)
+    best = LogisticRegression(C=model.C_[0], l1_ratio=model.l1_ratio_[0], solver="newton").fit(X, y)
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-6)
+
+
+def test_average_of_the_folds(rows):
+    X, y, _ = rows
+    ours, theirs = (
+        cls(
+            refit=False,
+            scoring="neg_log_loss",
+            cv=ShuffleSplit(3, random_state=0),
+            use_legacy_attributes=False,
+            **HOW,
+        ).fit(X, y)
+        for cls in (LogisticRegressionCV, peer.LogisticRegressionCV)
+    )
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    assert pytest.approx(theirs.C_) == ours.C_
+
+
+def test_weights_and_groups(rows):
+    X, y, weight = rows
+    groups = np.arange(150) % 3
+    ours, theirs = (
+        cls(
+            cv=KFold(3), scoring="neg_log_loss", class_weight="balanced", use_legacy_attributes=False, **HOW
+        ).fit(X, y, sample_weight=weight)
+        for cls in (LogisticRegressionCV, peer.LogisticRegressionCV)
+    )
+    np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-4)
+    with config_context(enable_metadata_routing=True):
+        assert LogisticRegressionCV(cv=GroupKFold(3), **HOW).fit(X, y, groups=groups).C_.shape == (3,)
+
+
+def test_files_and_storage(tmp_path, rows):
+    X, y, weight = rows
+    table = pa.table({**{f"x{d}": X[:, d] for d in range(4)}, "y": y, "w": weight})
+    for k in range(3):
+        pq.write_table(table.slice(50 * k, 50), tmp_path / f"{k}.parquet")
+    scan = suffice.rows(
+        suffice.scan_parquet(tmp_path), features=[f"x{d}" for d in range(4)], target="y", weight="w"
+    )
+    ours = LogisticRegressionCV(cv=3, **HOW).fit(scan)
+    inside = LogisticRegressionCV(cv=KFold(3), **HOW).fit(X, y, weight)
+    np.testing.assert_allclose(ours.coef_, inside.coef_, atol=1e-6)
+    assert ours.n_passes_ < inside.n_passes_ / 2  # the fits share passes
+    ours.save(tmp_path / "model")
+    again = suffice.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.coef_, ours.coef_)
+    np.testing.assert_array_equal(again.scores_["a"], ours.scores_["a"])
+
+
+def test_refused(rows):
+    X, y, _ = rows
+    for options, message in (
+        ({"l1_ratios": [2.0], "solver": "saga"}, "l1_ratios must be an array-like of numbers between"),
+        ({"Cs": [0.0]}, r"Cs\[0\] == 0.0, must be > 0"),
+        ({"solver": "liblinear"}, "does not support multiclass"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LogisticRegressionCV(**options).fit(X, y)

@@ -1,0 +1,91 @@
+"""Ridge regression with a penalty chosen by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from sklearn import linear_model as peer
+from sklearn.model_selection import KFold, ShuffleSplit
+
+import suffice
+from suffice.linear_model import Ridge, RidgeCV
+
+ALPHAS = np.geomspace(1e-2, 1e3, 8)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6)) + 2.0
+    y = X @ rng.normal(size=(6, 2)) * [0.2, 2.0] + rng.normal(size=(60, 2))
+    return X, y, rng.uniform(0.5, 2.0, size=60)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"scoring": "neg_mean_absolute_error"}])
+def test_leaving_out_one_row_as_scikit_learn_does(rows, form, options):
+    X, y, weight = rows
+    weight = None if "scoring" in options else weight  # ours does not weight other scores
+    ours, theirs = (
+        cls(ALPHAS, store_cv_results=True, **options).fit(form(X), y, weight)
+        for cls in (RidgeCV, peer.RidgeCV)
+    )
+    assert ours.alpha_ == theirs.alpha_ and ours.best_score_ == pytest.approx(theirs.best_score_)
+    np.testing.assert_allclose(ours.cv_results_, theirs.cv_results_, rtol=1e-7)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
+
+
+def test_errors_are_those_of_refits(rows):
+    X, y, _ = rows
+    model = RidgeCV([3.0, 4.0], store_cv_results=True).fit(X, y[:, 0])
+    for n in (0, 17):
+        others = np.arange(60) != n
+        left_out = Ridge(3.0).fit(X[others], y[others, 0]).predict(X[n : n + 1]) - y[n, 0]
+        assert model.cv_results_[n, 0] == pytest.approx(left_out[0] ** 2)
+
+
+def test_a_penalty_for_each_target(rows):
+    X, y, _ = rows
+    ours, theirs = (cls(ALPHAS, alpha_per_target=True).fit(X, y) for cls in (RidgeCV, peer.RidgeCV))
+    np.testing.assert_array_equal(ours.alpha_, theirs.alpha_)
+    assert len(set(ours.alpha_)) == 2
+    np.testing.assert_allclose(ours.best_score_, theirs.best_score_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+
+
+@pytest.mark.parametrize("cv", [3, KFold(4, shuffle=True, random_state=0), ShuffleSplit(3, random_state=0)])
+@pytest.mark.parametrize("scoring", [None, "neg_mean_absolute_error"])
+def test_folds(rows, cv, scoring):
+    X, y, _ = rows
+    ours, theirs = (cls(ALPHAS, cv=cv, scoring=scoring).fit(X, y) for cls in (RidgeCV, peer.RidgeCV))
+    assert ours.alpha_ == theirs.alpha_ and ours.best_score_ == pytest.approx(theirs.best_score_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+def test_files(tmp_path, rows, cv):
+    X, y, weight = rows
+    names = [f"x{d}" for d in range(6)]
+    table = pa.table({**dict(zip(names, X.T, strict=True)), "y": y[:, 0], "w": weight})
+    for k in range(3):
+        pq.write_table(table.slice(20 * k, 20), tmp_path / f"{k}.parquet")
+    scan = suffice.rows(suffice.scan_parquet(tmp_path), features=names, target="y", weight="w")
+    ours, inside = RidgeCV(ALPHAS, cv=cv).fit(scan), RidgeCV(ALPHAS, cv=cv).fit(X, y[:, 0], weight)
+    assert ours.alpha_ == inside.alpha_
+    np.testing.assert_allclose(ours.coef_, inside.coef_)
+
+
+def test_refused(rows):
+    X, y, _ = rows
+    for options, message in (
+        ({"alphas": [1.0, -1.0]}, r"alphas\[1\] == -1.0, must be > 0.0"),
+        ({"cv": 3, "store_cv_results": True}, "cv!=None and store_cv_results=True are incompatible"),
+        ({"cv": 3, "alpha_per_target": True}, "cv!=None and alpha_per_target=True are incompatible"),
+        ({"alphas": np.ones((2, 2))}, "of 1 axis"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RidgeCV(**options).fit(X, y)
