@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-import weakref
 import warnings
+import weakref
 
 import numpy as np
 import pandas as pd
