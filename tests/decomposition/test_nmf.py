@@ -272,7 +272,7 @@ def test_refusals_are_in_words():
     for W, H, said in (
         (W0[:5], H0, r"\(input W\): got shape \(5, 4\), expected \(200, 4\)"),
         (W0, H0[:, :3], r"\(input H\): got shape"),
-        (-W0, H0, "Negative values in W"),
+        (-W0, H0, "Negative values in data passed to NMF"),
         (W0, 0 * H0, "H is full of zeros"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -158,7 +158,12 @@ def documented(cls: type) -> dict[str, str]:
 # Options that need others, or data, beside them: the parameters and the support with which they are tried.
 WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
     **{("NMF", "beta_loss", loss): ({"solver": "mu"}, None) for loss in ("kullback-leibler",)},
+    **{
+        ("SGDRegressor", "learning_rate", rate): ({"loss": "epsilon_insensitive"}, None)
+        for rate in ("pa1", "pa2")
+    },
     ("PCA", "n_components", "mle"): ({"svd_solver": "full"}, None),
+    ("PCA", "svd_solver", "arpack"): ({"n_components": 2}, None),  # finds all components but one at most
     ("LinearDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
     ("QuadraticDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
     ("ElasticNet", "selection", "random"): ({"random_state": 0}, None),
@@ -189,6 +194,17 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ("itakura-saito",),
         "is refused, with what to use: tests/decomposition/test_nmf.py",
     ),
+    ("LogisticRegression", "penalty"): (
+        ("deprecated", "elasticnet", "l1", "l2", None),
+        "is deprecated, with a warning: tests/linear_model/test_logistic.py",
+    ),
+    ("LogisticRegressionCV", "solver"): (
+        (
+            *("bfgs", "dfp", "gradient", "liblinear", "newton", "newton-cg", "newton-cholesky", "sag"),
+            *("saga", "svrg"),
+        ),
+        "is that of LogisticRegression: tests/linear_model/test_logistic_cv.py",
+    ),
     ("CountVectorizer", "input"): (("file", "filename"), "takes files: tests/topics/test_documents.py"),
     ("GeneralizedAdditiveModel", "family"): (
         ("binomial", "gaussian", "poisson"),
@@ -207,9 +223,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
-    ("LogisticRegressionCV", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
     ("LogisticRegressionCV", "penalty"): (("elasticnet",), "needs l1_ratios: tests/linear_model"),
-    ("LogisticRegression", "penalty"): (("deprecated", "elasticnet"), "needs l1_ratio: tests/linear_model"),
 }
 
 
@@ -421,6 +435,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "NMF": [
         ({"init": "random", "solver": "mu"}, None),
         ({"solver": "mu", "beta_loss": "kullback-leibler"}, None),
+        ({"solver": "mu", "beta_loss": 1.5}, None),
         ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
     ],
     "Perceptron": [({"average": True}, None)],
@@ -430,6 +445,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"reg_param": 0.1, "store_covariance": True}, None),
     ],
     "Ridge": [({"positive": True}, None)],
+    "RidgeCV": [({"store_cv_results": True}, None)],
     "SmoothingSpline": [({"n_knots": 12}, None)],
     "VotedPerceptron": [({"kernel": "linear"}, None)],
 }

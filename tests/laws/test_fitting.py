@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,11 +20,13 @@ from suffice.fitting import newton, quasi_newton
 from suffice.fitting.descent import steepest
 from suffice.fitting.linear_algebra import roots, solve_positive
 from suffice.linear_model import LogisticRegression
+from suffice.loops.distances import sparse_distances, sparse_sums_by_label
 from suffice.naive_bayes import ClassConditional
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Objective
 
 from .registry import (
+    ELSEWHERE,
     IGNORED,
     VARIANTS,
     K,
@@ -45,9 +48,10 @@ from .registry import (
 # --- objectives ----------------------------------------------------------------------------------------
 
 
-def is_perceptron(variant):
-    """Which counts mistakes: they may rise, and do not end where classes overlap."""
-    return type(variant.estimator).__name__.endswith("Perceptron")
+def is_online(variant):
+    """Which steps by one row at a time: the loss of an epoch may rise, and an optimum is not reached."""
+    name = type(variant.estimator).__name__
+    return name.endswith("Perceptron") or name.startswith("SGD")
 
 
 def rises(model):
@@ -61,7 +65,7 @@ def assert_never_worse(model):
     assert (np.diff(trace) >= -1e-12 * np.abs(trace).max()).all(), trace
 
 
-@each_variant(lambda v: is_iterative(v) and not is_perceptron(v))
+@each_variant(lambda v: is_iterative(v) and not is_online(v))
 def test_objective_never_worsens(variant):
     how = {"tol": 0.0, "max_iter": 25, "reg_covar": 0.0}
     if variant.has("n_knots"):  # whose penalties are else chosen on the way
@@ -246,12 +250,12 @@ def test_every_solver_is_compared():
         for option in options(type(v.estimator))
         if "solver" in option and v.takes == "rows"
     }
-    ignored = {".".join(key) for key in IGNORED}
+    ignored = {".".join(key) for key in (*IGNORED, *ELSEWHERE)}
     assert named - ignored <= {*solver_groups(), *OTHER_OPTIMA}
     assert {"LogisticRegression.solver", "PCA.svd_solver", "LinearDiscriminantAnalysis.solver"} <= named
 
 
-@each_variant(lambda v: has_objective(v) and not is_perceptron(v), takes=("rows",))
+@each_variant(lambda v: has_objective(v) and not is_online(v), takes=("rows",))
 def test_solution_is_stationary(variant):
     """The penalised gradient is zero, whatever the solver."""
     if not variant.has("C") or type(variant.estimator).__name__ == "ProportionalOdds":
@@ -412,6 +416,8 @@ TRIED_IN = {
     "margin": "sequence/test_max_margin.py",
     "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
+    "rows": "linear_model/test_perceptron.py",
+    "sgd": "linear_model/test_sgd.py",
     "sparse": "sequence/test_loops.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
@@ -427,7 +433,7 @@ def all_loops():
         if module.name in TRIED_IN:
             continue
         for name, f in vars(import_module(f"suffice.loops.{module.name}")).items():
-            if hasattr(f, "py_func") and not name.startswith("_"):
+            if hasattr(f, "py_func") and not name.startswith(("_", "sparse_")):
                 found[name] = f
     return found
 
@@ -439,6 +445,23 @@ def test_every_loop_has_a_twin():
         elsewhere = TRIED_IN.get(module.name)
         assert elsewhere is None or f"suffice.loops.{module.name}" in (folder / elsewhere).read_text(), module
     assert set(all_loops()) == set(TWINS)
+
+
+@pytest.mark.usefixtures("form")
+def test_loops_of_sparse_rows_match_those_of_dense_ones():
+    args = _args()
+    dense = args["X"] * (np.random.default_rng(1).random(args["X"].shape) < 0.4)
+    X, points = sp.csr_array(dense), args["points"]
+    out = np.empty((len(dense), len(points)))
+    sparse_distances(X.data, X.indices, X.indptr, np.ascontiguousarray(points.T), out)
+    np.testing.assert_allclose(out, ((dense[:, None] - points) ** 2).sum(axis=2), rtol=1e-12)
+    labelled = args["weight"], args["labels"], points
+    for a, b in zip(
+        sparse_sums_by_label(X.data, X.indices, X.indptr, *labelled),
+        _sums_by_label(dense, *labelled),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.usefixtures("form")
@@ -496,9 +519,9 @@ def test_a_fit_that_is_cut_short_says_so(variant):
     assert len(model.trace_) == np.max(model.n_iter_) == 2
 
 
-@each_variant(lambda v: is_iterative(v) and not is_perceptron(v))
+@each_variant(lambda v: is_iterative(v) and not is_online(v))
 def test_a_fit_that_converges_says_so(variant):
-    model = variant.make(max_iter=1000).fit(*variant.data())  # a warning would be an error
+    model = variant.make(max_iter=1000, evaluate_every=1).fit(*variant.data())  # a warning would be an error
     assert model.converged_
     assert model.stopped_because_ == "tolerance"
     assert len(model.trace_) == np.max(model.n_iter_)

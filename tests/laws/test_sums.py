@@ -40,7 +40,7 @@ from .registry import (
 )
 
 # A count of rows is no sum of weights; what is kept of each row follows the order of the rows.
-NO_WEIGHT = (".rows", ".labels", ".factors")
+NO_WEIGHT = (".rows", ".labels", ".factors", ".texts", ".others")
 OF_ROWS = (".labels", ".factors")
 
 

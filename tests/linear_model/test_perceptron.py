@@ -22,7 +22,8 @@ from suffice.linear_model import (
     PocketPerceptron,
     VotedPerceptron,
 )
-from suffice.loops.perceptron import Labels, Rows, Rule, State, dual, primal
+from suffice.loops.perceptron import Labels, Rule, State, dual, primal
+from suffice.loops.rows import Rows
 
 VARIANTS = ("plain", "averaged", "voted", "pocket", "margin")
 CLASSES = {"voted": VotedPerceptron, "pocket": PocketPerceptron, "margin": MarginPerceptron}

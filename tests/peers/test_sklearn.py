@@ -62,7 +62,8 @@ def test_parameters_are_a_superset(name):
     ours, theirs = (inspect.signature(cls).parameters for cls in PAIRS[name])
     for parameter in theirs.values():
         assert parameter.name in ours
-        assert ours[parameter.name].default == parameter.default, parameter.name
+        default = ours[parameter.name].default
+        assert default == parameter.default or default is parameter.default is np.nan, parameter.name
         assert ours[parameter.name].kind == parameter.kind, parameter.name
 
     def by_position(parameters):
@@ -656,10 +657,12 @@ def test_a_target_of_one_column_gives_the_shapes_of_scikit_learn(name):
 SCRIPT = textwrap.dedent(
     """
     import numpy as np
-    from sklearn.cluster import KMeans
+    from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.datasets import load_diabetes, load_iris
-    from sklearn.decomposition import NMF, PCA, TruncatedSVD
+    from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import BayesianRidge, LogisticRegressionCV, RidgeCV, SGDClassifier, SGDRegressor
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
     from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
     from sklearn.linear_model import RidgeClassifier
@@ -668,7 +671,8 @@ SCRIPT = textwrap.dedent(
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
     from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, PolynomialFeatures
+    from sklearn.preprocessing import QuantileTransformer, RobustScaler, SplineTransformer, StandardScaler
 
     X, y = load_iris(return_X_y=True)
     scaled = StandardScaler().fit_transform(X)
@@ -684,15 +688,33 @@ SCRIPT = textwrap.dedent(
     print("logistic", search.best_params_, round(search.best_score_, 4))
     print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
     print("least squares", round(RidgeClassifier(0.5).fit(X, y).score(X, y), 6))
+    for scaler in (MaxAbsScaler(), MinMaxScaler(), RobustScaler(), SplineTransformer(), SimpleImputer()):
+        print("scaled", scaler.fit_transform(X)[:2].round(6).tolist())
+    bins = KBinsDiscretizer(strategy="uniform")
+    for scaler in (PolynomialFeatures(), bins, QuantileTransformer(n_quantiles=9)):
+        print("scaled", np.asarray(scaler.fit_transform(X[:, :2])[:2].sum(axis=1)).round(6).tolist())
+    choice = LogisticRegressionCV(Cs=[0.1, 1.0], cv=3, l1_ratios=(0.0,), scoring="accuracy")
+    choice.set_params(use_legacy_attributes=False)
+    print("penalty", choice.fit(X, y > 1).C_)
+    sgd = SGDClassifier(shuffle=False, tol=None, max_iter=9)
+    print("SGD", sgd.fit(scaled, y > 0).coef_.round(4).tolist())
     print("perceptron", Perceptron(shuffle=False).fit(scaled, y > 0).coef_.round(6).tolist())
     km = KMeans(3, n_init=10, random_state=0).fit(scaled)
     print("k-means", round(km.inertia_, 4), sorted(np.bincount(km.labels_).tolist()))
+    few = MiniBatchKMeans(2, n_init=3, random_state=0).fit(scaled)
+    print("batches", sorted(np.bincount(few.labels_).tolist()))
+    print("PCA", abs(IncrementalPCA(2, batch_size=150).fit(X).components_).round(4).tolist())
+    lda = LatentDirichletAllocation(2, learning_method="batch", random_state=0).fit(X)
+    print("topics", lda.components_.shape, lda.n_iter_)
     gm = GaussianMixture(2, n_init=3, random_state=0).fit(X)
     print("mixture", round(adjusted_rand_score(gm.predict(X), y > 0), 3), np.sort(gm.weights_).round(3))
 
     X, y = load_diabetes(return_X_y=True)
     print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
     print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
+    print("ridge", RidgeCV([0.1, 1.0]).fit(X, y).alpha_)
+    print("evidence", BayesianRidge().fit(X, y).coef_.round(2).tolist())
+    print("SGD", SGDRegressor(shuffle=False, tol=None, max_iter=9).fit(X, y).coef_.round(4).tolist())
     print("scores", cross_val_score(Ridge(0.5), X, y, cv=4).round(6).tolist())
     print("lasso", (Lasso(0.1, tol=1e-10).fit(X, y).coef_.round(4) + 0.0).tolist())
     print("elastic net", ElasticNet(0.1, tol=1e-10).fit(X, y).coef_.round(4).tolist())
@@ -719,7 +741,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 8
+    assert swapped.count("from suffice.") == 12
     assert run(swapped) == run(SCRIPT)
 
 

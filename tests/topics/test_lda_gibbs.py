@@ -21,6 +21,7 @@ from suffice.decomposition import collapsed_gibbs
 from suffice.decomposition.collapsed_gibbs import Counts, Tokens, log_joint
 from suffice.inputs import in_memory
 from suffice.loops import topics as loops
+from suffice.loops.compiled import Loop
 from suffice.topics import LatentDirichletAllocation, document_completion, left_to_right
 
 from ..laws.test_checkpoints import Interrupt, StopAt
@@ -221,7 +222,8 @@ def broken(changes):
     for right, wrong in changes.items():
         assert source.count(right) == 1
         source = source.replace(right, wrong)
-    names = dict(vars(loops), jit=njit)
+    compiled = {k: v.dispatcher for k, v in vars(loops).items() if isinstance(v, Loop)}
+    names = {**vars(loops), **compiled, "jit": njit}
     exec(source, names)
 
     def sweep(block, counts, total, i):

@@ -121,6 +121,8 @@ def must_have_rows(weight: Any) -> None:
 ADVICE = {
     "line search": "No step lowers the objective by more than its rounding error, yet the gradient is larger "
     "than tol: standardize the features, try another solver, or raise tol.",
+    "divergence": "The loss is far larger than before the first step: standardize the features, or lower "
+    "eta0.",
     "separable classes": "The features separate the classes of all rows, so that without a penalty the "
     "likelihood has no maximum and coefficients grow without bound: set a finite C.",
 }

@@ -84,7 +84,8 @@ class Check:
         if not alone:
             how["y_numeric"] = self.target == "number"
             tags = get_tags(estimator)
-            labels = self.target == "label" and tags.classifier_tags.multi_label
+            kind = tags.classifier_tags
+            labels = self.target == "label" and kind is not None and kind.multi_label
             how["multi_output"] = labels or (self.target == "number" and tags.target_tags.multi_output)
         if hasattr(X, "columns"):
             check_names(list(X.columns), list(X.columns))

@@ -17,6 +17,7 @@ from .proportional_odds import ProportionalOdds
 from .quantile import QuantileRegressor
 from .ridge_classifier import RidgeClassifier
 from .ridge_cv import RidgeCV
+from .sgd import SGDClassifier, SGDRegressor
 
 __all__ = [
     "BayesianLinearRegression",
@@ -40,6 +41,8 @@ __all__ = [
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
+    "SGDClassifier",
+    "SGDRegressor",
     "VotedPerceptron",
     "enet_path",
     "lasso_path",

@@ -105,8 +105,16 @@ class LogisticRegressionCV(LogisticRegression):
         Number of iterations of all fits.
     n_passes_ : int
         Number of passes over the data. Fits to rows that are not in memory share them.
+    trace_ : ndarray
+        Penalized mean loss by iteration, of the fit to all rows.
+    converged_ : bool
+        Whether the fit to all rows converged.
+    stopped_because_ : str
+        Reason why it stopped.
     model_ : LogLinear
         The fitted model.
+    statistics_ : Objective
+        The loss at the solution and its derivatives, summed over the rows.
 
     See Also
     --------

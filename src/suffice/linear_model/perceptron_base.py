@@ -249,12 +249,7 @@ class BasePerceptron(Classifier, Iterative):
                 f"coef_init and intercept_init are weights of features; got kernel={self._kernel!r}, which "
                 "has weights of rows. Use kernel=None."
             )
-        theta = start.theta.copy()
-        if coef is not None:
-            theta[:, :-1] = _reshaped("coef_init", coef, theta[:, :-1].shape)
-        if intercept is not None:
-            theta[:, -1] = _reshaped("intercept_init", intercept, theta[:, -1].shape)
-        return theta
+        return initial_weights(start.theta, coef, intercept)
 
     def _first(self, form: Form, start: Hyperplanes, theta: np.ndarray | None) -> Epochs:
         weights = form.first(theta)
@@ -458,6 +453,16 @@ class OnlinePerceptron(WarmStartPerceptron):
         self._conclude(form, self._epoch(form, again).replace(stopped_because="callback"), data)
         self.stopped_because_ = "partial_fit"
         return self
+
+
+def initial_weights(theta: np.ndarray, coef: Any, intercept: Any) -> np.ndarray:
+    """theta (P, D + 1), with the initial weights that a user gave."""
+    theta = theta.copy()
+    if coef is not None:
+        theta[:, :-1] = _reshaped("coef_init", coef, theta[:, :-1].shape)
+    if intercept is not None:
+        theta[:, -1] = _reshaped("intercept_init", intercept, theta[:, -1].shape)
+    return theta
 
 
 def _reshaped(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:

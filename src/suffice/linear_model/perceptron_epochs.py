@@ -142,12 +142,9 @@ class Primal(Form):
 
     @cached_property
     def _rows(self) -> Any:
-        from ..loops.perceptron import Rows
+        from ..loops.rows import Rows
 
-        if sp.issparse(self.X):
-            return Rows(self.X.data, self.X.indices, self.X.indptr.astype(np.int64))
-        N, D = self.X.shape
-        return Rows(self.X.ravel(), np.empty(0, np.int32), (np.arange(N + 1) * D).astype(np.int64))
+        return Rows.of(self.X)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         W = np.zeros((self.X.shape[1], self.P)) if theta is None else np.ascontiguousarray(theta.T)

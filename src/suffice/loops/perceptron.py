@@ -22,19 +22,10 @@ import numpy as np
 
 from ..core.blocks import csr_of
 from .compiled import compiled
+from .rows import MOST_PYTHON, add_row, dot_row
 from .vectors import add_scaled
 
 jit = compiled(fastmath={"contract", "reassoc"})
-
-MOST_PYTHON = 1 << 11  # rows that Python visits in a few milliseconds
-
-
-class Rows(NamedTuple):
-    """CSR rows. Dense rows have no indices."""
-
-    data: Any
-    indices: Any
-    indptr: Any
 
 
 class Labels(NamedTuple):
@@ -96,7 +87,7 @@ def primal(rows, labels, order, rule, state):
             continue
         begin, end = indptr[n], indptr[n + 1]
         if P == 1:
-            score[0] = _dot(data, indices, begin, end, flat)
+            score[0] = dot_row(data, indices, begin, end, flat)
         else:
             _scores(data, indices, begin, end, W, score)
         for k in range(P):
@@ -118,8 +109,8 @@ def primal(rows, labels, order, rule, state):
                     square += data[p] * data[p]
                 mistake = Mistake(k, n, z, least, w, y * eta, visits[k])
                 total, later, lost, left, log, logged = _update(mistake, eta * square, vote, log, logged)
-            _add(data, indices, begin, end, y * eta * total, W[:, k])
-            _add(data, indices, begin, end, y * eta * later, late[:, k])
+            add_row(data, indices, begin, end, y * eta * total, W[:, k])
+            add_row(data, indices, begin, end, y * eta * later, late[:, k])
             steps[k] += total
             loss[k] += lost
             run[k] = left
@@ -189,43 +180,6 @@ dual.small(_dual, limit=32 * MOST_PYTHON**2)  # the Gram matrix is one argument 
 
 
 @jit
-def _dot(data, indices, begin, end, w):
-    """The product of a row with weights (D,)."""
-    total = 0.0
-    if len(indices) > 0:
-        for p in range(begin, end):
-            total += data[p] * w[indices[p]]
-    else:
-        for p in range(end - begin):
-            total += data[begin + p] * w[p]
-    return total
-
-
-@_dot.small
-def _(data, indices, begin, end, w):
-    return data[begin:end] @ (w[indices[begin:end]] if len(indices) else w)
-
-
-@jit
-def _add(data, indices, begin, end, factor, w):
-    """Add a row times a factor to weights (D,)."""
-    if len(indices) > 0:
-        for p in range(begin, end):
-            w[indices[p]] += factor * data[p]
-    else:
-        for p in range(end - begin):
-            w[p] += factor * data[begin + p]
-
-
-@_add.small
-def _(data, indices, begin, end, factor, w):
-    if len(indices):
-        w[indices[begin:end]] += factor * data[begin:end]
-    else:
-        w += factor * data[begin:end]
-
-
-@jit
 def _scores(data, indices, begin, end, W, score):
     """The products of a row with the weights (D, P) of all problems, (P,)."""
     score[:] = 0.0
@@ -286,7 +240,7 @@ def _keep_primal(rows, labels, k, state):
     codes, weight = labels
     P, w, right = state.W.shape[1], state.W[:, k].copy(), 0.0
     for n in range(len(codes)):
-        score = _dot(data, indices, indptr[n], indptr[n + 1], w)
+        score = dot_row(data, indices, indptr[n], indptr[n + 1], w)
         if (score >= 0.0) == (codes[n] == _class_of(k, P)):
             right += weight[n]
     if right > state.best[k]:

@@ -277,14 +277,16 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
 
     Examples
     --------
-    >>> import pyarrow as pa, suffice
+    >>> import numpy as np, pyarrow as pa, suffice
     >>> from suffice.preprocessing import OneHotEncoder
     >>> table = suffice.rows(pa.table({"country": ["DE", "FR", "DE"], "device": [2, 1, 2]}))
     >>> encoder = OneHotEncoder(sparse_output=False).fit(table)
     >>> encoder.get_feature_names_out()
     array(['country_DE', 'country_FR', 'device_1', 'device_2'], dtype=object)
-    >>> encoder.transform([["FR", 2]])
-    array([[0., 1., 0., 1.]])
+    >>> np.asarray(encoder.transform(table))
+    array([[1., 0., 0., 1.],
+           [0., 1., 1., 0.],
+           [1., 0., 0., 1.]])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.OneHotEncoder._parameter_constraints
@@ -401,7 +403,7 @@ class OrdinalEncoder(Encoder, preprocessing.OrdinalEncoder):
     >>> import numpy as np, pyarrow as pa, suffice
     >>> from suffice.preprocessing import OrdinalEncoder
     >>> table = suffice.rows(pa.table({"size": ["S", "L", "M", None]}))
-    >>> encoder = OrdinalEncoder(categories=[["S", "M", "L"]]).fit(table)
+    >>> encoder = OrdinalEncoder(categories=[["S", "M", "L", np.nan]]).fit(table)
     >>> np.asarray(encoder.transform(table)).ravel()
     array([ 0.,  2.,  1., nan])
     """

@@ -311,8 +311,8 @@ class ConditionalRandomField(StepClassifier):
     >>> crf = ConditionalRandomField(C=10.0).fit(X, [["name", "verb"], ["name"]])
     >>> crf.predict([[{"word": "Eve", "upper": True}]])
     [array(['name'], dtype='<U4')]
-    >>> crf.top_features(1)["verb"][0][0]
-    'word:runs'
+    >>> crf.top_features(1)["name"][0][0]
+    'upper'
     """
 
     model_: Annotated[LinearChain, "K, D"]

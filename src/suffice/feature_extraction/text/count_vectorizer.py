@@ -242,7 +242,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
 
     Examples
     --------
-    >>> from suffice.feature_extraction import CountVectorizer
+    >>> from suffice.feature_extraction.text import CountVectorizer
     >>> vectorizer = CountVectorizer(stop_words=["the"])
     >>> vectorizer.fit_transform(["The cat sat", "the cat, the cat"]).toarray()
     array([[1, 1],
