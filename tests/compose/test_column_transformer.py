@@ -245,6 +245,7 @@ def test_splits_that_are_refused(scan, how, match):
         train_test_split(scan, **how)
 
 
+@pytest.mark.slow
 def test_cross_validation(scan):
     """The scores are those of fits to the folds, one by one."""
     table = suffice.rows(scan, features=FEATURES, target="clicked")

@@ -104,6 +104,10 @@ class BlocksSource(TableSource):
     def names(self):
         return self.container.columns
 
+    def types(self):
+        schema = self.container[0].schema
+        return dict(zip(schema.names, schema.types, strict=True))
+
     def partitions(self, columns, check):
         return LocalPartitions(
             tuple(columns.block(check, n, table) for n, table in enumerate(self.container))

@@ -213,7 +213,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("where", ["local", "memory"])
+@pytest.mark.parametrize("where", ["local", pytest.param("memory", marks=pytest.mark.slow)])
 def test_filters_select_rows(name, where, folder, request):
     filters, expression = FILTERS[name]
     there = None if where == "local" else request.getfixturevalue("memory")

@@ -119,8 +119,8 @@ def test_what_is_wrong_is_said(change, words):
 
 def test_an_estimator_of_dense_rows_refuses():
     X, y = matrix(20)
-    with pytest.raises(TypeError, match="KMeans does not take sparse rows"):
-        suffice.cluster.KMeans(2).fit(described(lists(X, y)))
+    with pytest.raises(TypeError, match="GaussianMixture does not take sparse rows"):
+        suffice.mixture.GaussianMixture(2).fit(described(lists(X, y)))
 
 
 def test_pandas_tables_have_no_lists():

@@ -135,7 +135,7 @@ def test_stopped_after_the_last_iteration(variant, tmp_path):
     """Between the last iteration and the removal of the checkpoint."""
     X, y = variant.data()
     path = tmp_path / "progress"
-    how = {"max_iter": 500}
+    how = {"max_iter": 20}
     whole = fit(variant.make(**how), X, y)
     last = len(whole.trace_)
     interrupted(variant, path, last, X, y, **how)
@@ -152,7 +152,7 @@ def test_a_checkpoint_of_a_finished_fit_gives_its_result(variant, tmp_path, monk
 
     X, y = variant.data()
     path = tmp_path / "progress"
-    how = {"max_iter": 500}
+    how = {"max_iter": 500, "tol": 1e-2, "evaluate_every": 1}
     whole = fit(variant.make(**how), X, y)
     if not whole.converged_:
         pytest.skip("more iterations would go on, and change the result")

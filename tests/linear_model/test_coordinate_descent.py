@@ -151,7 +151,12 @@ class TestFolds:
             np.testing.assert_allclose(getattr(mine, name), getattr(its, name), rtol=1e-6, atol=1e-8)
 
     @pytest.mark.parametrize(
-        "cv", [None, 3, np.int64(7), KFold(4), KFold(4, shuffle=True, random_state=0)], ids=str
+        "cv",
+        [
+            *(3, KFold(4, shuffle=True, random_state=0)),
+            *(pytest.param(cv, marks=pytest.mark.slow) for cv in (None, np.int64(7), KFold(4))),
+        ],
+        ids=str,
     )
     def test_scikit_learns_folds(self, rows, cv):
         """The same `cv` means the same folds: a number of them, runs of rows."""
@@ -166,7 +171,17 @@ class TestFolds:
         mine, its = (cls(cv=4, **self.params).fit(X, y, weight) for cls in (ElasticNetCV, peer.ElasticNetCV))
         self.assert_same(mine, its)
 
-    @pytest.mark.parametrize("cv", [10, KFold(10, shuffle=True, random_state=1)], ids=str)
+    @pytest.mark.parametrize(
+        "cv",
+        [
+            3,
+            *(
+                pytest.param(cv, marks=pytest.mark.slow)
+                for cv in (10, KFold(10, shuffle=True, random_state=1))
+            ),
+        ],
+        ids=str,
+    )
     def test_a_path_over_files_has_the_folds_of_arrays(self, rows, tmp_path, monkeypatch, cv):
         """Whatever the blocks; and they are read twice: rows are counted, then summed."""
         X, y, weight = rows

@@ -177,7 +177,10 @@ def test_weights_of_classes_are_those_of_sequences():
 
 
 @EDGES
-@pytest.mark.parametrize("solver", ["gradient", "iis-s", "iis-t", "sgd"])
+@pytest.mark.parametrize(
+    "solver",
+    ["gradient", "iis-s", *(pytest.param(name, marks=pytest.mark.slow) for name in ("iis-t", "sgd"))],
+)
 def test_solvers_reach_one_optimum(solver, edge):
     X, y, ids = sequences(lengths=LENGTHS)
     given = {"C": 0.3, "edge_features": list(edge), "max_iter": 3000}
@@ -483,6 +486,7 @@ def test_at_least_one_labeling():
         crf.decode(X, groups=ids, k_best=0)
 
 
+@pytest.mark.slow
 def test_a_random_state_seeds_sgd():
     X, y, ids = sequences()
     found = [

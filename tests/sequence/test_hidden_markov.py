@@ -584,6 +584,7 @@ def test_priors():
     np.testing.assert_allclose(fitted.trace_[-1] * N, whole, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_posterior_mode_is_where_its_gradient_vanishes():
     emission, model = case("poisson", forbid=False)
     fitted = quietly(

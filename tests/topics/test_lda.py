@@ -66,6 +66,7 @@ def test_the_bound_does_not_fall(priors):
     np.testing.assert_allclose(found.score(X) / X.sum(), found.trace_[-1], rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_learnt_priors_raise_the_bound():
     X, _ = corpus(300)
     bounds = [

@@ -33,10 +33,13 @@ def always_compiled() -> Iterator[None]:
 
 @contextmanager
 def sized_as(block: Any) -> Iterator[None]:
-    """Context manager: what is computed is a part of this block, and as small or large as the block is."""
+    """Context manager: what is computed is a part of this block, and as small or large as the block is. None
+    is for what is of the model, and the same whichever block needs it first."""
     row_bytes = getattr(block, "row_bytes", None)  # only blocks of examples and sums have it
-    rows = block.X.shape[0] if hasattr(block, "X") else len(block)
-    token = _block_bytes.set(None if row_bytes is None else rows * row_bytes)
+    size = (
+        None if row_bytes is None else row_bytes * (block.X.shape[0] if hasattr(block, "X") else len(block))
+    )
+    token = _block_bytes.set(size)
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.small import sized_as
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -108,7 +109,8 @@ class Topics(Model):
         of_total = -digamma(total)
 
         def run(first: int) -> np.ndarray:
-            return dirichlet_words(first, min(first + few, V), self.word, self.eta, of_total, B, top)
+            with sized_as(None):
+                return dirichlet_words(first, min(first + few, V), self.word, self.eta, of_total, B, top)
 
         bound = sum(in_order(run, tuple(range(0, V, few))), np.zeros(K))
         return B, top, float((bound + gammaln(self.eta.sum()) - gammaln(total)).sum())

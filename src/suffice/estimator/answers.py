@@ -84,9 +84,10 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def is_float32(X: Any) -> bool:
     """Whether the numbers of an array, a sparse matrix or a DataFrame are all float32."""
-    if hasattr(X, "dtype"):
+    if isinstance(getattr(X, "dtype", None), np.dtype):
         return X.dtype == np.float32
-    return hasattr(X, "columns") and {str(kind).lower() for kind in getattr(X, "dtypes", ())} == {"float32"}
+    is_frame = hasattr(X, "__array__") and hasattr(X, "columns")  # Dask's Delayed has attributes of any name
+    return is_frame and {str(kind).lower() for kind in getattr(X, "dtypes", ())} == {"float32"}
 
 
 def as_float32(values: Any) -> Any:

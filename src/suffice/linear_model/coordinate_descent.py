@@ -29,6 +29,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
+from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..fitting.folds import Folds
@@ -37,7 +38,7 @@ from ..fitting.non_negative import solve_non_negative
 from ..inputs import open_rows, source_of
 from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
-from .precision import dtype_of, round_to_rows
+from .precision import round_to_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,9 +329,10 @@ def enet_path(
     must_have_one_target(start, s)
     grid_alphas = grid(start, s, alphas, eps)
     path = start.path(s, grid_alphas)
+    coefs = np.stack([model.coef[0] for model in path], axis=1)
     result = (
         grid_alphas,
-        np.stack([model.coef[0] for model in path], axis=1).astype(dtype_of(X), copy=False),
+        as_float32(coefs) if is_float32(X) else coefs,
         np.array([model.gap[0] for model in path]),
     )
     return (*result, [int(model.n_iter[0]) for model in path]) if return_n_iter else result

@@ -19,13 +19,13 @@ from .perceptron_epochs import Epochs, Form
 class Perceptron(OnlinePerceptron):
     r"""Linear perceptron classifier.
 
-    The parameters are those of scikit-learn's class, and `average` as in its ``SGDClassifier``.
+    The parameters are those of scikit-learn's class, and `average` as in :class:`SGDClassifier`.
 
     Parameters
     ----------
     penalty : None, default=None
-        Only None is supported. 'l2', 'l1' and 'elasticnet' raise an error that names scikit-learn's
-        ``SGDClassifier(loss="perceptron")``.
+        Only None is supported. 'l2', 'l1' and 'elasticnet' raise an error that names
+        ``SGDClassifier(loss="perceptron")``, which has penalties.
     alpha : float, default=0.0001
         Ignored: there is no penalty.
     l1_ratio : float, default=0.15
@@ -203,7 +203,7 @@ class Perceptron(OnlinePerceptron):
         if self.penalty is not None or self.early_stopping:
             raise ValueError(
                 f"penalty={self.penalty!r}, early_stopping={self.early_stopping} is not supported: use "
-                "sklearn.linear_model.SGDClassifier(loss='perceptron') for a penalty, average=True or "
+                "SGDClassifier(loss='perceptron', learning_rate='constant') for them, average=True or "
                 "PocketPerceptron for weights that do not depend on the last mistakes."
             )
 

@@ -11,15 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-
-def dtype_of(X: Any) -> Any:
-    """float32 for arrays and sparse matrices of float32, float64 for all other rows."""
-    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+from ..estimator.answers import is_float32
 
 
 def round_to_rows(estimator: Any, X: Any, *names: str) -> None:
     """Round the coefficients of a fitted estimator, or the attributes named, to the precision of its rows."""
-    if dtype_of(X) == np.float32:
+    if is_float32(X):
         for name in names or ("coef_", "intercept_"):
             setattr(estimator, name, np.float32(getattr(estimator, name)))
 
@@ -28,7 +25,7 @@ def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
     """coef_ x + intercept_ of checked rows, in the precision of the coefficients and of X, as it came."""
     values = rows @ estimator.coef_.T
     values = (values.toarray() if sp.issparse(values) else np.asarray(values)) + estimator.intercept_
-    single = estimator.coef_.dtype == dtype_of(X) == np.float32
+    single = estimator.coef_.dtype == np.float32 and is_float32(X)
     return values.astype(np.float32) if single else values
 
 
