@@ -37,18 +37,20 @@ DOCUMENTS = {
     "RegularizedLSI",
 }
 LINKS = {"BrowseRank", "HITS", "PageRank", "TrustRank"}
+SGD = {"SGDClassifier", "SGDRegressor"}
 OWN = {
     "X": {"BaseMixture", "GaussianMixture", "BasisFunctions", "BilinearNMF", *DOCUMENTS, *LINKS},
     "max_iter": {
         *{"AdditiveModel", "MaxMarginMarkovNetwork", "Perceptron", "Ridge", "RidgeClassifier"},
         *{"StructuredPerceptron", "VotedPerceptron", "PocketPerceptron", "MarginPerceptron"},
-        *{"KernelPerceptron", "MiniBatchKMeans", *DOCUMENTS, *NETS},
+        *{"KernelPerceptron", "MiniBatchKMeans", *DOCUMENTS, *NETS, *SGD},
     },
-    "verbose": {"GaussianMixture", "KMeans", "LatentDirichletAllocation", "MiniBatchKMeans", "NMF"},
+    "verbose": {"GaussianMixture", "KMeans", "LatentDirichletAllocation", "MiniBatchKMeans", "NMF", *SGD},
     "sample_weight": {
         *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StructuredPerceptron"},
         *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "PolynomialFeatures"},
         *LINKS,
+        *SGD,
     },
 }
 
