@@ -43,8 +43,19 @@ def _defined_in(module: ModuleType, name: str, thing: object) -> bool:
     return ours and name[0] != "_" and thing.__module__ == module.__name__  # type: ignore[attr-defined]
 
 
+def home_of(module: str, name: str) -> str:
+    """The public module that describes a name. Of an estimator that two offer, that which defines it."""
+    thing = getattr(import_module(module), name)
+    if not (inspect.isclass(thing) and issubclass(thing, Estimator)):
+        return module
+    home = ".".join(thing.__module__.split(".")[:2])
+    return home if name in getattr(import_module(home), "__all__", ()) else module
+
+
 def page(module: str, names: list[str]) -> str:
     """The page of a module."""
+    elsewhere = {name: home_of(module, name) for name in names if home_of(module, name) != module}
+    names = [name for name in names if name not in elsewhere]
     things = {name: getattr(import_module(module), name) for name in names}
     parts = {
         "Classes": [n for n in names if inspect.isclass(things[n])],
@@ -57,6 +68,8 @@ def page(module: str, names: list[str]) -> str:
         if of_kind:
             text += [f".. rubric:: {title}", "", ".. autosummary::", "   :toctree: ..", ""]
             text += [*(f"   {name}" for name in sorted(of_kind)), ""]
+    for name, home in elsewhere.items():
+        text += [f"{name} : see :obj:`~{home}.{name}`.", ""]
     for name in others:
         text += [f".. data:: {name}", "", f"   {', '.join(things[name])}", ""]
     return "\n".join(text)
@@ -68,7 +81,7 @@ def guarantees() -> str:
     public = {(module, name) for module, names in public_names().items() for name in names}
     for module, name in sorted(public, key=lambda pair: pair[1]):
         cls = getattr(import_module(module), name)
-        if module.startswith("suffice.estimator") or not (
+        if module.startswith("suffice.estimator") or home_of(module, name) != module or not (
             inspect.isclass(cls) and issubclass(cls, Estimator)
         ):
             continue
@@ -95,6 +108,7 @@ def write(folder: Path) -> None:
     public = public_names()
     pages = {folder / "modules" / f"{module}.rst": page(module, names) for module, names in public.items()}
     kept = {folder / f"{module}.{name}.rst" for module, names in public.items() for name in names}
+    kept -= {folder / f"{m}.{n}.rst" for m, names in public.items() for n in names if home_of(m, n) != m}
     for file in {*folder.rglob("*.rst")} - {*pages, *kept}:
         file.unlink()
     (folder / "modules").mkdir(parents=True, exist_ok=True)

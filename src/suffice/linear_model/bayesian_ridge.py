@@ -119,17 +119,17 @@ class BayesianRidge(LeastSquares):
         Stopping criterion. The iterations stop when the sum of absolute changes of the coefficients is less
         than tol.
     alpha_1 : float, default=1e-6
-        Shape of the gamma prior of alpha_, the precision of the noise.
+        Shape of the gamma prior of `alpha_`, the precision of the noise.
     alpha_2 : float, default=1e-6
-        Rate (inverse scale) of the gamma prior of alpha_.
+        Rate (inverse scale) of the gamma prior of `alpha_`.
     lambda_1 : float, default=1e-6
-        Shape of the gamma prior of lambda_, the precision of the coefficients.
+        Shape of the gamma prior of `lambda_`, the precision of the coefficients.
     lambda_2 : float, default=1e-6
-        Rate (inverse scale) of the gamma prior of lambda_.
+        Rate (inverse scale) of the gamma prior of `lambda_`.
     alpha_init : float, default=None
-        Initial value of alpha_. If None, it is one over the variance of y.
+        Initial value of `alpha_`. If None, it is one over the variance of y.
     lambda_init : float, default=None
-        Initial value of lambda_. If None, it is 1.
+        Initial value of `lambda_`. If None, it is 1.
     compute_score : bool, default=False
         Whether to store the log marginal likelihood of each iteration.
     fit_intercept : bool, default=True
