@@ -81,8 +81,10 @@ def guarantees() -> str:
     public = {(module, name) for module, names in public_names().items() for name in names}
     for module, name in sorted(public, key=lambda pair: pair[1]):
         cls = getattr(import_module(module), name)
-        if module.startswith("suffice.estimator") or home_of(module, name) != module or not (
-            inspect.isclass(cls) and issubclass(cls, Estimator)
+        if (
+            module.startswith("suffice.estimator")
+            or home_of(module, name) != module
+            or not (inspect.isclass(cls) and issubclass(cls, Estimator))
         ):
             continue
         usual = cls()._guarantee()

@@ -50,7 +50,7 @@ class TopicsDisplay(Display):
 
     See Also
     --------
-    suffice.topics.LatentDirichletAllocation : Topics of documents.
+    suffice.decomposition.LatentDirichletAllocation : Topics of documents.
     TopicMapDisplay : Distances between topics.
 
     Examples
@@ -181,7 +181,7 @@ class TopicMapDisplay(Display):
 
     See Also
     --------
-    suffice.topics.LatentDirichletAllocation : Topics of documents.
+    suffice.decomposition.LatentDirichletAllocation : Topics of documents.
     TopicsDisplay : The top words of topics.
 
     Examples
