@@ -89,14 +89,31 @@ def expected(estimator):
     return (OF_ROWS if estimator.takes == "sequences" else {}) | OF_ONE.get(type(estimator).__name__, {})
 
 
+# Those that take long, and of which another has the same `fit`: the slow suite checks them.
+SIBLINGS = {
+    *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
+    *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
+}
+CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
+
+
+def is_sibling(estimator):
+    return type(estimator).__name__ in SIBLINGS
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @pytest.mark.filterwarnings("ignore:A clone of")
 @pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Feature .* is constant:UserWarning")
-@parametrize_with_checks(
-    [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)],
-    expected_failed_checks=expected,
-)
+@parametrize_with_checks([e for e in CHECKED if not is_sibling(e)], expected_failed_checks=expected)
 def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:A clone of")
+@parametrize_with_checks([e for e in CHECKED if is_sibling(e)], expected_failed_checks=expected)
+def test_sklearn_checks_of_siblings(estimator, check):
     check(estimator)
 
 

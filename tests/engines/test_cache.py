@@ -42,7 +42,7 @@ def fitted(estimator, data):
         return clone(estimator).fit(data)
 
 
-@pytest.fixture(scope="module", params=["real", "count"])
+@pytest.fixture(scope="module", params=["count", pytest.param("real", marks=pytest.mark.slow)])
 def folder(request, tmp_path_factory):
     return request.param, write(tmp_path_factory.mktemp(request.param), tables(request.param))
 

@@ -172,6 +172,7 @@ def test_a_stopped_worker_is_left_and_its_blocks_are_made_again(client, marker, 
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_slow_worker_is_replaced_and_the_cluster_does_not_shrink(client, expected, monkeypatch):
     """Every worker is taken for silent, and speaks before its nanny ends it and starts another."""
 

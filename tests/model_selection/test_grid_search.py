@@ -130,7 +130,10 @@ OF_SEQUENCES = {
 }
 
 
-@pytest.mark.parametrize("name", OF_SEQUENCES)
+@pytest.mark.parametrize(
+    "name",
+    ["hidden Markov", *(pytest.param(n, marks=pytest.mark.slow) for n in ("random field", "classifier"))],
+)
 def test_sequences_stay_whole(name):
     estimator, grid, labelled = OF_SEQUENCES[name]
     ends = np.cumsum(np.arange(60) % 7 + 12)

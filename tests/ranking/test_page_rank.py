@@ -287,7 +287,9 @@ def test_whole_numbers_of_any_size():
     )
 
 
-@pytest.mark.parametrize("dangling", DANGLING)
+@pytest.mark.parametrize(
+    "dangling", [DANGLING[0], *(pytest.param(policy, marks=pytest.mark.slow) for policy in DANGLING[1:])]
+)
 def test_in_shards(table, tmp_path, monkeypatch, dangling):
     """Scores that stay where they are: here in files, on a cluster in its memory."""
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=400)

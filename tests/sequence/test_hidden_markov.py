@@ -780,6 +780,7 @@ def test_starts_share_passes(monkeypatch):
     assert_same_values(together.model_, best.model_)
 
 
+@pytest.mark.slow
 def test_a_stream_comes_near_the_batch():
     truth = HiddenMarkov(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.3, 0.7]]), two_means())
     far = truth.replace(
