@@ -468,5 +468,7 @@ def initial_weights(theta: np.ndarray, coef: Any, intercept: Any) -> np.ndarray:
 def _reshaped(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
     array = np.asarray(values, dtype=np.float64)
     if array.size != np.prod(shape):
-        raise ValueError(f"{name} has shape {array.shape}, expected {shape}.")
+        raise ValueError(
+            f"Provided {name} does not match dataset: it has shape {array.shape}, expected {shape}."
+        )
     return array.reshape(shape)

@@ -240,10 +240,12 @@ class StochasticGradient(SparseCoefficients, Iterative):
                 warnings.simplefilter("ignore", ConvergenceWarning)
             return self._conclude(progress.replace(statistics=s))
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _check_online(self) -> None:
         self._check()
         if self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         before = getattr(self, "_epochs", None)
         data = open_rows(self, X, y, sample_weight, reset=before is None, block_rows=_whole)
         zero = self._zero(data, classes)
@@ -623,6 +625,7 @@ class SGDClassifier(Classifier, StochasticGradient):
         self
             The fitted estimator.
         """
+        self._check_online()
         before = getattr(self, "_epochs", None)
         known = None if before is None else before.model.classes
         if known is None and classes is None:
@@ -914,6 +917,7 @@ default='squared_error'
         self
             The fitted estimator.
         """
+        self._check_online()
         return self._partial_fit(X, y, sample_weight)
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:

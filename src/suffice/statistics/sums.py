@@ -220,6 +220,11 @@ def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarr
             raise ValueError(f"class_weight={class_weight!r} is unknown: use a dict or 'balanced'.")
         total = class_totals(data, classes)
         return total.sum() / (len(classes) * total)
+    without = [c for c in classes.tolist() if c not in class_weight]
+    if without and len(classes) - len(without) != len(class_weight):
+        raise ValueError(
+            f"The classes, {without}, are not in class_weight, which has others: {list(class_weight)}."
+        )
     weights = {c: 1.0 for c in classes.tolist()} | dict(class_weight)
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 
