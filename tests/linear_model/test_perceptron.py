@@ -323,7 +323,9 @@ def test_starts():
     assert from_there.mistake_bound_ == [np.inf]
     warm = Perceptron(warm_start=True).fit(X, y)
     assert warm.fit(X, y).mistakes_ == [0]
-    with pytest.raises(ValueError, match=r"coef_init does not match dataset: it has shape \(1, 2\), expected \(1, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"coef_init does not match dataset: it has shape \(1, 2\), expected \(1, 3\)"
+    ):
         Perceptron().fit(X, y, coef_init=[[1.0, 2.0]])
     for cls in (MarginPerceptron, PocketPerceptron):
         there = cls().fit(X, y, coef_init=50.0 * first.coef_, intercept_init=50.0 * first.intercept_)
