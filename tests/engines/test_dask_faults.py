@@ -134,6 +134,7 @@ def test_a_worker_killed_in_a_fold(client, marker, expected):
     assert not psutil.pid_exists(marker.pid())
 
 
+@pytest.mark.slow
 def test_workers_killed_between_folds(client, here):
     """One after the other, those that hold the blocks: these are made again, and mapped again."""
 
@@ -209,6 +210,7 @@ def test_a_stuck_task_is_sent_to_another_worker(client, marker, expected):
         assert bits(data.fold(marker(wait), mixture())) == expected
 
 
+@pytest.mark.slow
 def test_a_task_that_never_ends_is_given_up(client, monkeypatch):
     monkeypatch.setattr(engine, "RUN", 1)
 
@@ -224,6 +226,7 @@ def test_a_task_that_never_ends_is_given_up(client, monkeypatch):
         data.fold(never)
 
 
+@pytest.mark.slow
 def test_workers_taken_away(expected):
     with started() as client:
         data = opened()
@@ -246,6 +249,7 @@ def test_workers_taken_away(expected):
         assert bits(data.fold(Mixture.summarize, mixture())) == expected
 
 
+@pytest.mark.slow
 def test_a_block_that_kills_its_workers_says_what_to_do():
     def kill(rows):
         os.kill(os.getpid(), signal.SIGKILL)
