@@ -276,7 +276,7 @@ class StochasticGradient(SparseCoefficients, Iterative):
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
         )
 
-    def _rule(self, of_intercept: float) -> Rule:
+    def _rule(self) -> Rule:
         l1_ratio = {"l1": 1.0, "elasticnet": self.l1_ratio}.get(self.penalty, 0.0)
         strength = 0.0 if self.penalty is None else self.alpha
         before = np.sqrt(np.sqrt(self.alpha)) / self.alpha if self.learning_rate == "optimal" else 0.0
@@ -290,13 +290,13 @@ class StochasticGradient(SparseCoefficients, Iterative):
             float(self.eta0),
             float(self.power_t),
             float(before),
-            float(of_intercept),
+            float(self.fit_intercept),
             float(self.average),
         )
 
     def _epoch(self, data: Partitions, before: GradientEpochs) -> GradientEpochs:
         """Visit all rows once, block by block."""
-        model, P = before.model, len(before.w)
+        model, P, rule = before.model, len(before.w), self._rule()
         w, total, paid = before.w.copy(), before.total.copy(), before.paid.copy()
         numbers, loss, weights, first = before.numbers.copy(), np.zeros(P), 0.0, np.zeros(2)
         for block in data.batches():
@@ -307,15 +307,16 @@ class StochasticGradient(SparseCoefficients, Iterative):
             (order,) = takes_part.nonzero()
             if self.shuffle:
                 order = np.random.default_rng([before.seed, before.n_iter, *block.index]).permutation(order)
-            rows = Rows.of(X)
-            rule = self._rule(self.fit_intercept * (OF_SPARSE_INTERCEPT if len(rows.indices) else 1.0))
+            rows, how = Rows.of(X), rule
+            if len(rows.indices):
+                how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
             weights += weight[order].sum()
             if not before.n_iter:
                 s = model.summarize(block)
                 first += s.loss, s.weight
             for k in np.flatnonzero(before.active):
                 state = State(w[k], total[k], paid[k], numbers[k])
-                loss[k] += epoch(rows, np.ascontiguousarray(Y[:, k]), weight, order, rule, state)
+                loss[k] += epoch(rows, np.ascontiguousarray(Y[:, k]), weight, order, how, state)
         must_have_rows(weights)
         if not (np.isfinite(w).all() and np.isfinite(numbers).all() and np.isfinite(loss).all()):
             raise ValueError(
@@ -328,9 +329,8 @@ class StochasticGradient(SparseCoefficients, Iterative):
         after = after.replace(
             model=self._improved(after), trace=(*before.trace, float(loss.mean() / weights))
         )
-        return self._judged(
-            after, data, loss / weights + rule.l2 / 2 * (w**2).sum(1) + rule.l1 * abs(w).sum(1)
-        )
+        penalty = rule.l2 / 2.0 * (w**2).sum(axis=1) + rule.l1 * np.abs(w).sum(axis=1)
+        return self._judged(after, data, loss / weights + penalty)
 
     def _improved(self, state: GradientEpochs) -> LinearLoss:
         """The model with the last weights, or with their mean."""

@@ -22,10 +22,12 @@ import numpy as np
 
 from ..core.blocks import csr_of
 from .compiled import compiled
-from .rows import MOST_PYTHON, add_row, dot_row
+from .rows import add_row, dot_row
 from .vectors import add_scaled
 
 jit = compiled(fastmath={"contract", "reassoc"})
+
+MOST_PYTHON = 1 << 11  # rows that Python visits in a few milliseconds
 
 
 class Labels(NamedTuple):

@@ -11,8 +11,6 @@ from .compiled import compiled
 
 jit = compiled(fastmath={"contract", "reassoc"})
 
-MOST_PYTHON = 1 << 11  # rows that Python visits in a few milliseconds
-
 
 class Rows(NamedTuple):
     """CSR rows. Dense rows have no indices."""
