@@ -54,6 +54,7 @@ _MODULES = (
     "statistics",
     "svm",
     "topics",
+    "tree",
 )
 
 __all__ = [*_HOMES, *_MODULES, "__version__"]

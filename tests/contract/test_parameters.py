@@ -24,6 +24,9 @@ from ..laws.registry import COMMON, ESTIMATORS
 
 # What scikit-learn takes and we do not: the message of the fit says what to use instead.
 NOT_OURS = {
+    ("DecisionTreeClassifier", "criterion", None),  # an object of Cython
+    ("DecisionTreeRegressor", "criterion", None),
+    ("DecisionTreeRegressor", "criterion", "absolute_error"),
     ("ElasticNet", "max_iter", None),
     ("Lasso", "max_iter", None),
     ("LogisticRegression", "solver", "liblinear"),

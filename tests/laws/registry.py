@@ -225,6 +225,11 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
     ("LogisticRegressionCV", "penalty"): (("elasticnet",), "needs l1_ratios: tests/linear_model"),
+    ("DecisionTreeRegressor", "criterion"): (("poisson",), "takes other targets: tests/tree/test_cart.py"),
+    **{
+        (name, "categorical_features"): (("from_dtype",), "takes DataFrames: tests/tree/test_cart.py")
+        for name in ("DecisionTreeClassifier", "DecisionTreeRegressor")
+    },
 }
 
 

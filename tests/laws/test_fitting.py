@@ -405,6 +405,7 @@ TWINS = {
 
 # Loops whose files are tried elsewhere, and where.
 TRIED_IN = {
+    "buckets": "statistics/test_buckets.py",
     "chains": "sequence/test_chains.py",
     "coordinates": "linear_model/test_coordinate_descent.py",
     "counts": "naive_bayes/test_loops.py",
@@ -421,6 +422,7 @@ TRIED_IN = {
     "sparse": "sequence/test_loops.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
+    "trees": "tree/test_loops.py",
     "twofold": "linear_model/test_least_squares.py",
     "vectors": "sequence/test_loops.py",
 }

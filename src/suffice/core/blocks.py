@@ -231,6 +231,8 @@ def stack(blocks: Sequence[Any]) -> Any:
     """Concatenate blocks to one, in order, with numbers as float64."""
     if len(blocks) == 1:
         return blocks[0].piece(0, len(blocks[0]), 0)
+    if hasattr(blocks[0], "joined"):  # a block that is neither rows nor sequences
+        return blocks[0].joined(blocks)
     first, parts = blocks[0], [block.X for block in blocks]
     X = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
     if X.dtype.kind not in "OU":

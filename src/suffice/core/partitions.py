@@ -74,6 +74,8 @@ class Opened(Partitions):
 
 def _gathered_bytes(block: Any) -> np.ndarray:
     X = block.X
+    if X.dtype.kind == "u":  # codes, which stay as they are
+        return np.array([X.nbytes / 8.0])
     return np.array([1.5 * X.nnz if sp.issparse(X) else X.size], dtype=np.float64)
 
 
@@ -92,12 +94,16 @@ def by_threads(f: Callable[..., Any], shared: Sequence[Any]) -> bool:
     return getattr(model, "threads_share_blocks", False) and f is model.summarize  # type: ignore[union-attr]
 
 
-def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any]) -> Any:
-    """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine."""
-    with sized_as(blocks[0]):
-        zero = f(*shared, blocks[0].piece(0, 0, 0))
+def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any], onto: Any = None) -> Any:
+    """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine.
+
+    A sum of whole numbers may be added to the total `onto`.
+    """
+    if onto is None:
+        with sized_as(blocks[0]):
+            zero = f(*shared, blocks[0].piece(0, 0, 0))
     if in_any_order(f):
-        total = zero
+        total = zero if onto is None else onto
         for block in blocks:
             with _computing(f, block), sized_as(block):
                 total = f(*shared, block, onto=total)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,16 +47,32 @@ class LocalPartitions(Partitions):
     @one_blas_thread
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
         with one_pass(f, self.blocks) as count:
-            if isinstance(self.blocks, tuple):
-                if in_any_order(f):
-                    return fold_blocks(f, shared, self.blocks)
-                if len(self.blocks) == 1 and by_threads(f, shared):
-                    return fold_blocks(partial(f, each=in_order), shared, self.blocks)
+            if in_any_order(f):
+                return self._fold_in_any_order(f, shared, count)
+            if isinstance(self.blocks, tuple) and len(self.blocks) == 1 and by_threads(f, shared):
+                return fold_blocks(partial(f, each=in_order), shared, self.blocks)
 
             def task(block: Any) -> Any:
                 return fold_blocks(f, shared, [self._stepped(block, count)])
 
             return tree_sum(in_order(task, self.blocks))
+
+    def _fold_in_any_order(
+        self, f: Callable[..., Any], shared: tuple[Any, ...], count: Callable[[int], None]
+    ) -> Any:
+        """The sum of whole numbers: each thread has a total of its own, to which it adds its blocks."""
+        totals: SimpleQueue[Any] = SimpleQueue()
+
+        def add_block(block: Any) -> None:
+            block = self._stepped(block, count)
+            with suppress(Empty):
+                totals.put(fold_blocks(f, shared, [block], totals.get_nowait()))
+                return
+            totals.put(fold_blocks(f, shared, [block]))
+
+        for _ in in_order(add_block, self.blocks):
+            pass
+        return tree_sum(totals.get() for _ in range(totals.qsize()))
 
     def gather(self, instead: str) -> Any:
         return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)

@@ -1,6 +1,8 @@
 """Statistics that many methods sum: moments, counts, losses, samples."""
 
+from .bins import FeatureBins, FeatureValues
 from .factor import Factor, factor
+from .histograms import Binned, Histograms
 from .margin_loss import best_score, margin_loss
 from .moments import Description, Moments, describe, grouped_moments, moments, moments_by_label
 from .normal_residual import NormalResidual, normal_residual
@@ -24,14 +26,19 @@ from .sums import (
     extremes,
     totals,
     totals_by_label,
+    weights_of_classes,
 )
 
 __all__ = [
+    "Binned",
     "CategoryCounts",
     "Description",
     "Distinct",
     "Extremes",
     "Factor",
+    "FeatureBins",
+    "FeatureValues",
+    "Histograms",
     "Moments",
     "NormalResidual",
     "Objective",
@@ -60,4 +67,5 @@ __all__ = [
     "sparse_columns",
     "totals",
     "totals_by_label",
+    "weights_of_classes",
 ]

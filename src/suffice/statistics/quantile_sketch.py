@@ -1,8 +1,8 @@
 """A quantile sketch: the weight of each distinct value of a column, rounded to fewer bits while there are
 too many.
 
-Up to `CAPACITY` distinct values are counted exactly. Beyond, a bucket holds the values whose leading bits are
-equal: the sign, the exponent and the first bits of the mantissa, as many as leave at most `CAPACITY` buckets.
+Up to `capacity` distinct values are counted exactly. Beyond, a bucket holds the values whose leading bits are
+equal: the sign, the exponent and the first bits of the mantissa, as many as leave at most `capacity` buckets.
 So a bucket has a relative width of 2^-b, where b bits of the mantissa are left. Each bucket also keeps its
 smallest and its largest value, so that a quantile is off by no more than the range of its bucket
 (Masson, Rim and Lee, "DDSketch", 2019, whose buckets have a fixed relative width).
@@ -13,7 +13,6 @@ numbers. So the sum has the same bits for any blocks, in any order.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
@@ -23,7 +22,6 @@ import scipy.sparse as sp
 from ..core.statistics import Statistics
 
 CAPACITY = 1 << 14  # buckets of a column: 400 kB
-BITS = 64
 
 # The virtual index of a quantile q of n values is n q + alpha + q (1 - alpha - beta) - 1: Hyndman and Fan,
 # "Sample quantiles in statistical packages", 1996.
@@ -46,10 +44,12 @@ class QuantileSketch(Statistics):
     low: Annotated[tuple[np.ndarray, ...], "D of (V_d,)"]  # the smallest value of each bucket
     high: Annotated[tuple[np.ndarray, ...], "D of (V_d,)"]  # the largest
     count: Annotated[tuple[np.ndarray, ...], "D of (V_d,)"]  # the weight of its values
+    capacity: int = CAPACITY  # the largest number of buckets of a column
 
     def __add__(self, other: Self) -> Self:
-        columns = [_merged(*pair) for pair in zip(self._columns(), other._columns(), strict=True)]
-        return self._of(self.weight + other.weight, columns)
+        pairs = zip(self._columns(), other._columns(), strict=True)
+        columns = [_merged(self.capacity, *pair) for pair in pairs]
+        return self._of(self.weight + other.weight, columns, self.capacity)
 
     def __mul__(self, factor: float) -> Self:
         return self.replace(weight=self.weight * factor, count=tuple(c * factor for c in self.count))
@@ -57,9 +57,9 @@ class QuantileSketch(Statistics):
     __rmul__ = __mul__
 
     @classmethod
-    def _of(cls, weight: float, columns: list[Any]) -> Self:
+    def _of(cls, weight: float, columns: list[Any], capacity: int) -> Self:
         dropped, low, high, count = zip(*columns, strict=True) if columns else ((), (), (), ())
-        return cls(weight, np.array(dropped, dtype=np.float64), low, high, count)
+        return cls(weight, np.array(dropped, dtype=np.float64), low, high, count, capacity)
 
     def _columns(self) -> Any:
         return zip(self.dropped, self.low, self.high, self.count, strict=True)
@@ -115,7 +115,9 @@ class QuantileSketch(Statistics):
         return np.maximum.accumulate(found) if (np.diff(q) >= 0).all() else found
 
 
-def quantile_sketch(X: Any, weight: np.ndarray, zeros: bool = True) -> QuantileSketch:
+def quantile_sketch(
+    X: Any, weight: np.ndarray, zeros: bool = True, capacity: int = CAPACITY
+) -> QuantileSketch:
     """Sketch of the columns of X, dense or CSR, without NaN. `zeros` says whether the entries count that a
     CSR matrix does not store."""
     ones = bool((weight == 1.0).all())
@@ -123,7 +125,8 @@ def quantile_sketch(X: Any, weight: np.ndarray, zeros: bool = True) -> QuantileS
         columns = sparse_columns(X, weight, zeros)
     else:
         columns = ((x, weight) for x in np.ascontiguousarray(X.T))
-    return QuantileSketch._of(float(weight.sum()), [_of_column(x, w, ones) for x, w in columns])
+    sketches = [_of_column(capacity, x, w, ones) for x, w in columns]
+    return QuantileSketch._of(float(weight.sum()), sketches, capacity)
 
 
 def sparse_columns(X: Any, weight: np.ndarray, zeros: bool) -> Any:
@@ -136,7 +139,7 @@ def sparse_columns(X: Any, weight: np.ndarray, zeros: bool) -> Any:
         yield (np.append(x, 0.0), np.append(w, rest)) if zeros and not full else (x, w)
 
 
-def _of_column(x: np.ndarray, weight: np.ndarray, ones: bool) -> tuple[float, Any, Any, Any]:
+def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> tuple[float, Any, Any, Any]:
     x = x + 0.0  # of the two zeros one
     if len(x) and np.isnan(x.sum()):
         seen = ~np.isnan(x)
@@ -146,30 +149,22 @@ def _of_column(x: np.ndarray, weight: np.ndarray, ones: bool) -> tuple[float, An
     else:
         order = np.argsort(x, kind="stable")
         x, weight = x[order], weight[order]
-    return _fitting(0, x, x, weight)
+    return _compressed(capacity, 0, x, x, weight)
 
 
-def _merged(a: Any, b: Any) -> tuple[float, Any, Any, Any]:
-    dropped = int(max(a[0], b[0]))
+def _merged(capacity: int, a: Any, b: Any) -> tuple[float, Any, Any, Any]:
+    from ..loops.buckets import merge
+
     if not len(b[1]) or not len(a[1]):
         return a if len(a[1]) else b
-    order = np.argsort(np.concatenate([a[1], b[1]]), kind="stable")  # two runs, which are merged
-    return _fitting(dropped, *(np.concatenate(pair)[order] for pair in zip(a[1:], b[1:], strict=True)))
+    return _compressed(capacity, int(max(a[0], b[0])), *merge(*a[1:], *b[1:]))
 
 
-def _fitting(
-    dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray
+def _compressed(
+    capacity: int, dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """Buckets of sorted buckets, with as many leading bits as leave room for all."""
-    bits = low.view(np.int64)
-    key = np.where(bits < 0, bits ^ np.int64(0x7FFF_FFFF_FFFF_FFFF), bits)  # in the order of the values
-    differ = key[1:] ^ key[:-1]
+    from ..loops.buckets import compress
 
-    def is_enough(dropped: int) -> bool:
-        return bool(np.count_nonzero(differ >> dropped) < CAPACITY)
-
-    dropped = bisect_left(range(BITS - 1), True, lo=dropped, key=is_enough)
-    first = np.flatnonzero(np.concatenate([[len(low) > 0], (differ >> dropped) != 0]))
-    if len(first) == len(low):
-        return float(dropped), low, high, count
-    return float(dropped), low[first], np.maximum.reduceat(high, first), np.add.reduceat(count, first)
+    dropped, low, high, count = compress(low, high, count, dropped, capacity)
+    return float(dropped), low, high, count

@@ -213,13 +213,18 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
 
 def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarray:
     """The weight of each class from `class_weight`: None, a dict, or 'balanced' over labelled rows."""
+    totals = class_totals(data, classes) if isinstance(class_weight, str) else np.empty(0)
+    return weights_of_classes(class_weight, classes, totals)
+
+
+def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """The weight of each class from `class_weight`, for classes with these total weights."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(f"class_weight={class_weight!r} is unknown: use a dict or 'balanced'.")
-        total = class_totals(data, classes)
-        return total.sum() / (len(classes) * total)
+        return totals.sum() / (len(classes) * totals)
     without = [c for c in classes.tolist() if c not in class_weight]
     if without and len(classes) - len(without) != len(class_weight):
         raise ValueError(

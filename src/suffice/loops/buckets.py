@@ -1,0 +1,100 @@
+"""Merges of the buckets of quantile sketches: see `statistics.quantile_sketch`."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from .compiled import compiled
+
+jit = compiled()
+
+BITS = 64
+FLIP = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+
+
+@jit
+def merge(low_a, high_a, count_a, low_b, high_b, count_b):
+    """Merge two lists of buckets, each sorted by the smallest values. Of equal ones, the first list is
+    first."""
+    N, M = len(low_a), len(low_b)
+    low, high, count = np.empty(N + M), np.empty(N + M), np.empty(N + M)
+    i, j = 0, 0
+    for k in range(N + M):
+        if j == M or (i < N and low_a[i] <= low_b[j]):
+            low[k], high[k], count[k] = low_a[i], high_a[i], count_a[i]
+            i += 1
+        else:
+            low[k], high[k], count[k] = low_b[j], high_b[j], count_b[j]
+            j += 1
+    return low, high, count
+
+
+@merge.small
+def _(low_a, high_a, count_a, low_b, high_b, count_b):
+    order = np.argsort(np.concatenate([low_a, low_b]), kind="stable")
+    pairs = ((low_a, low_b), (high_a, high_b), (count_a, count_b))
+    return tuple(np.concatenate(pair)[order] for pair in pairs)
+
+
+@jit
+def compress(low, high, count, dropped, capacity):
+    """Join sorted buckets whose values are equal without their last bits; at least `dropped` of them, and as
+    many as leave at most `capacity` buckets. Returns their number too."""
+    N = len(low)
+    if N == 0:
+        return dropped, low, high, count
+    key = low.view(np.int64)
+    top = np.zeros(BITS, np.int64)  # the highest bit in which neighbors differ
+    previous = key[0] if key[0] >= 0 else key[0] ^ FLIP
+    for i in range(1, N):
+        k = key[i] if key[i] >= 0 else key[i] ^ FLIP  # in the order of the values
+        differ = k ^ previous
+        previous = k
+        if differ == 0:
+            continue
+        if differ < 0:  # of different signs
+            top[BITS - 1] += 1
+            continue
+        bit = 0
+        for step in (32, 16, 8, 4, 2, 1):
+            if differ >> step:
+                differ >>= step
+                bit += step
+        top[bit] += 1
+    n_buckets = 1
+    for b in range(dropped, BITS):
+        n_buckets += top[b]
+    while n_buckets > capacity and dropped < BITS - 1:
+        n_buckets -= top[dropped]
+        dropped += 1
+    out_low, out_high, out_count = np.empty(n_buckets), np.empty(n_buckets), np.empty(n_buckets)
+    m = -1
+    previous = np.int64(0)
+    for i in range(N):
+        k = (key[i] if key[i] >= 0 else key[i] ^ FLIP) >> dropped
+        if i == 0 or k != previous:
+            m += 1
+            out_low[m], out_high[m], out_count[m] = low[i], high[i], count[i]
+        else:
+            out_high[m] = max(out_high[m], high[i])
+            out_count[m] += count[i]
+        previous = k
+    return dropped, out_low, out_high, out_count
+
+
+@compress.small
+def _(low, high, count, dropped, capacity):
+    bits = low.view(np.int64)
+    key = np.where(bits < 0, bits ^ FLIP, bits)  # in the order of the values
+    differ = key[1:] ^ key[:-1]
+
+    def is_enough(dropped):
+        return bool(np.count_nonzero(differ >> dropped) < capacity)
+
+    dropped = bisect_left(range(BITS - 1), True, lo=dropped, key=is_enough)
+    first = np.flatnonzero(np.concatenate([[len(low) > 0], (differ >> dropped) != 0]))
+    if len(first) == len(low):
+        return dropped, low, high, count
+    return dropped, low[first], np.maximum.reduceat(high, first), np.add.reduceat(count, first)

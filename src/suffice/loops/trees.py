@@ -1,0 +1,607 @@
+"""Growth of decision trees from codes of features and integer sums, and their evaluation.
+
+All sums are of int64, so they do not depend on the order of the rows. A histogram has a row for each bin of a
+feature, the last one for missing values, and a column for each output: the weights of the classes, or the
+weight and the weighted target. While it is filled, a bitmap marks the bins that occur, so that a small node
+takes time in proportion to its rows and not to the bins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiled import compiled
+
+jit = compiled()
+
+GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON = range(5)
+NO_SPLIT = -1
+MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = range(3)
+
+# The position of the only bit of a word, by a De Bruijn sequence: Leiserson, Prokop and Randall, 1998.
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_places = np.zeros(64, np.int64)
+for _i in range(64):
+    _places[((int(DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
+BIT_PLACE = _places
+
+
+@jit
+def mixed(key):
+    """The next number of a sequence of random 64-bit numbers: splitmix64 (Steele, Lea and Flood, 2014)."""
+    z = key + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def worth(s, criterion):
+    """Minus the weighted impurity of a node with these sums, up to a term that a split does not change."""
+    if criterion == SQUARED_ERROR:
+        return 0.0  # see `gain`
+    if criterion == POISSON:
+        return s[1] * np.log(s[1] / float(s[0])) if s[1] > 0 else -np.inf
+    total, most, squares, logs = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(s)):
+        v = float(s[k])
+        total += v
+        most = max(most, v)
+        squares += v * v
+        if criterion == ENTROPY and v > 0.0:
+            logs += v * np.log2(v)
+    if criterion == GINI:
+        return squares / total
+    if criterion == ENTROPY:
+        return logs - total * np.log2(total)
+    return most
+
+
+@jit
+def gain(left, right, criterion, parent):
+    """The decrease of the weighted impurity by a split, in units of the integer weight."""
+    if criterion == SQUARED_ERROR:  # by the difference of the means, which does not cancel
+        a, b = float(left[0]), float(right[0])
+        d = left[1] / a - right[1] / b
+        return a * b / (a + b) * (d * d)
+    return worth(left, criterion) + worth(right, criterion) - parent
+
+
+@jit
+def weight_of(s, criterion):
+    if criterion >= SQUARED_ERROR:
+        return s[0]
+    total = np.int64(0)
+    for k in range(len(s)):
+        total += s[k]
+    return total
+
+
+@jit
+def value_of(s, criterion):
+    """What a monotonicity constraint orders: the mean target, or the share of the second class."""
+    return s[1] / float(weight_of(s, criterion))
+
+
+@jit
+def is_allowed(left, right, criterion, sign, low, high):
+    a, b = value_of(left, criterion), value_of(right, criterion)
+    return (b - a) * sign >= 0.0 and a >= low and a <= high and b >= low and b <= high
+
+
+@jit
+def best_of_two(hist, bins, n, left_0, left_1, total_0, total_1, criterion, least):
+    """The best split after one of the first n bins, of sums with two outputs: `best_of_feature` without
+    constraints, where most of the time is spent.
+
+    With weights a, c and sums b, d on the two sides, the gain is (b c - d a)^2 / (a c (a + c)) for the
+    squared error. The Gini index of two classes is twice the variance of the indicator of the second.
+    """
+    best, first, gini = 0.0, 0, criterion == GINI
+    for j in range(n):
+        left_0 += hist[bins[j], 0]
+        left_1 += hist[bins[j], 1]
+        left = left_0 + left_1 if gini else left_0
+        right = total_0 + total_1 - left if gini else total_0 - left
+        if left < least or right < least:
+            continue
+        a, b, c, d = float(left), float(left_1), float(right), float(total_1 - left_1)
+        cross = b * c - d * a
+        g = cross * cross / (a * c)
+        if g > best or first == 0:
+            best, first = g, j + 1
+    if first == 0:
+        return -1.0, 0
+    total = float(total_0 + total_1) if gini else float(total_0)
+    return (2.0 if gini else 1.0) * best / total, first
+
+
+@jit
+def best_of_feature(hist, bins, m, missing, total, parent, criterion, least, ordered, sign, low, high):
+    """The best split of one feature between the m occupied `bins`, in their order.
+
+    Returns the gain, the number of bins on the left, and where missing values go. The first of equal splits
+    wins. `ordered` is whether sets of bins from the first on are candidates; else each bin alone is.
+    """
+    n_outputs = len(total)
+    best, first, side = -1.0, 0, MISSING_RIGHT
+    left, right = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    of_missing = hist[missing]
+    n_missing = weight_of(of_missing, criterion)
+    two = ordered and sign == 0 and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2))
+    for direction in range(2 if n_missing > 0 else 1):
+        for k in range(n_outputs):
+            left[k] = of_missing[k] if direction == MISSING_LEFT else 0
+        # All bins on the left and missing values on the right is a split too.
+        last = m if not ordered or (n_missing > 0 and direction == MISSING_RIGHT) else m - 1
+        if two:
+            g, j = best_of_two(hist, bins, last, left[0], left[1], total[0], total[1], criterion, least)
+            if g > best:
+                best, first, side = g, j, direction
+            continue
+        for j in range(last):
+            b = bins[j]
+            for k in range(n_outputs):
+                if not ordered:
+                    left[k] = of_missing[k] if direction == MISSING_LEFT else 0
+                left[k] += hist[b, k]
+                right[k] = total[k] - left[k]
+            if weight_of(left, criterion) < least or weight_of(right, criterion) < least:
+                continue
+            g = gain(left, right, criterion, parent)
+            if g > best and (sign == 0 or is_allowed(left, right, criterion, sign, low, high)):
+                best, first, side = g, j + 1, direction
+    return best, first, side
+
+
+@jit
+def random_of_feature(
+    hist, bins, m, missing, values, total, parent, criterion, least, ordered, sign, low, high, key
+):
+    """As `best_of_feature`, but for one threshold, drawn uniformly between the smallest and the largest
+    value; or one category; and one side for missing values."""
+    n_outputs = len(total)
+    left, right = np.zeros(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    u = (key >> np.uint64(11)) * 2.0**-53
+    first = min(1 + np.int64(u * m), m)
+    if len(values) > 0:
+        threshold = values[bins[0]] + u * (values[bins[m - 1]] - values[bins[0]])
+        first = 1
+        while first < m and values[bins[first]] <= threshold:
+            first += 1
+    has_missing = weight_of(hist[missing], criterion) > 0
+    side = np.int64(mixed(key) & np.uint64(1)) if has_missing else MISSING_RIGHT
+    if first == m and ordered and not (has_missing and side == MISSING_RIGHT):
+        if m > 1:
+            first -= 1
+        else:
+            side = MISSING_RIGHT
+    for j in range(0 if ordered else first - 1, first):
+        for k in range(n_outputs):
+            left[k] += hist[bins[j], k]
+    for k in range(n_outputs):
+        if side == MISSING_LEFT:
+            left[k] += hist[missing, k]
+        right[k] = total[k] - left[k]
+    if weight_of(left, criterion) < least or weight_of(right, criterion) < least:
+        return -1.0, 0, side
+    if sign != 0 and not is_allowed(left, right, criterion, sign, low, high):
+        return -1.0, 0, side
+    return gain(left, right, criterion, parent), first, side
+
+
+@jit
+def sort_categories(hist, bins, m, criterion, share):
+    """Sort the categories by their mean target, or their share of the second class; ties by their code."""
+    for j in range(m):
+        share[j] = value_of(hist[bins[j]], criterion)
+    order = np.argsort(share[:m], kind="mergesort")
+    copy = bins[:m].copy()
+    for j in range(m):
+        bins[j] = copy[order[j]]
+
+
+@jit
+def fill(codes, rows, group, entry, classes, hist, bitmap, bins):
+    """Add rows to a histogram of one feature, and list the bins that occur, without the last, of missing
+    values. Returns their number. The bitmap is zero before and after."""
+    one = np.uint64(1)
+    if classes:
+        for i in range(len(rows)):
+            b = np.int64(codes[rows[i]])
+            bitmap[b >> 6] |= one << np.uint64(b & 63)
+            hist[b, group[i]] += entry[i, 0]
+    else:
+        for i in range(len(rows)):
+            b = np.int64(codes[rows[i]])
+            bitmap[b >> 6] |= one << np.uint64(b & 63)
+            hist[b, 0] += entry[i, 0]
+            hist[b, 1] += entry[i, 1]
+    m = 0
+    for w in range(len(bitmap)):
+        word = bitmap[w]
+        while word != 0:
+            bit = word & (~word + one)
+            bins[m] = 64 * w + BIT_PLACE[(bit * DE_BRUIJN) >> np.uint64(58)]
+            m += 1
+            word ^= bit
+        bitmap[w] = 0
+    return m
+
+
+@jit
+def occupied_bins(hist, criterion, bins):
+    """List the bins with weight. Returns their number."""
+    m = 0
+    for b in range(len(hist)):
+        if weight_of(hist[b], criterion) > 0:
+            bins[m] = b
+            m += 1
+    return m
+
+
+@jit
+def find_split(
+    codes, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
+    max_features, key, low, high, hist, bitmap, bins, order,
+):  # fmt: skip
+    """The best split of a node, from its rows; or if there are none here, from its `folded` histograms, in
+    which the bins of feature d are those from offset[d] on. If there are `values` of the bins, thresholds are
+    drawn at random.
+
+    Returns the gain, the feature, the bins at both sides of the threshold, where missing values go, and the
+    categories on the left. After equal gains, the first feature wins.
+    """
+    D, n_outputs = len(n_bins), len(total)
+    classes = criterion < SQUARED_ERROR
+    many = classes and n_outputs > 2
+    parent = worth(total, criterion)
+    best, feature, side = -1.0, NO_SPLIT, NONE_MISSING
+    left_bins, edge = np.empty(0, np.int64), np.zeros(2, np.int64)
+    share = np.empty(len(bins))
+    for d in range(D):
+        order[d] = d
+    tried, draw = 0, key
+    for i in range(D):
+        if max_features < D:
+            if tried >= max_features:
+                break
+            key = mixed(key)
+            other = i + np.int64(key % np.uint64(D - i))
+            order[i], order[other] = order[other], order[i]
+        d = order[i]
+        if len(rows) > 0:
+            h = hist
+            m = fill(codes[d], rows, group, entry, classes, h, bitmap[: (n_bins[d] >> 6) + 1], bins)
+        else:
+            h = folded[offset[d] : offset[d] + n_bins[d] + 1]
+            m = occupied_bins(h, criterion, bins)
+        n_occupied, has_missing = m, m > 0 and bins[m - 1] == n_bins[d]
+        if has_missing:
+            m -= 1
+        if n_occupied > 1:  # not constant in this node
+            tried += 1
+            if categorical[d] and not many:
+                sort_categories(h, bins, m, criterion, share)
+            ordered = not (categorical[d] and many)
+            if len(values) == 0:
+                g, f, s = best_of_feature(
+                    h, bins, m, n_bins[d], total, parent, criterion, least, ordered, cst[d], low, high
+                )
+            elif m > 0:
+                draw = mixed(draw ^ np.uint64(d + 3))
+                of_d = values[:0] if categorical[d] else values[offset[d] : offset[d + 1]]
+                g, f, s = random_of_feature(
+                    h, bins, m, n_bins[d], of_d, total, parent, criterion, least, ordered, cst[d], low, high,
+                    draw,
+                )  # fmt: skip
+            else:
+                g, f, s = -1.0, 0, MISSING_RIGHT
+            if g > best or (g == best and g >= 0.0 and d < feature):
+                best, feature, side = g, d, s if has_missing else NONE_MISSING
+                if categorical[d]:
+                    left_bins = bins[f - 1 : f].copy() if many else bins[:f].copy()
+                else:
+                    edge[0] = bins[f - 1]
+                    edge[1] = bins[f] if f < m else n_bins[d]
+        if len(rows) > 0:
+            if has_missing:
+                bins[m] = n_bins[d]
+            for j in range(n_occupied):
+                for k in range(n_outputs):
+                    h[bins[j], k] = 0
+    return best, feature, edge, side, left_bins
+
+
+@jit
+def node_sums(rows, group, entry, classes, local_group, local_entry, total):
+    """Copy the numbers of the rows of a node, sum them up, and return whether its targets are all equal."""
+    for k in range(len(total)):
+        total[k] = 0
+    low, high = group[rows[0]], group[rows[0]]
+    for i in range(len(rows)):
+        r = rows[i]
+        y = group[r]
+        local_group[i] = y
+        low, high = min(low, y), max(high, y)
+        for k in range(entry.shape[1]):
+            local_entry[i, k] = entry[r, k]
+        if classes:
+            total[y] += entry[r, 0]
+        else:
+            for k in range(entry.shape[1]):
+                total[k] += entry[r, k]
+    return low == high
+
+
+@jit
+def grow(
+    codes, n_bins, categorical, cst, group, entry, n_outputs, criterion, max_depth, least_split, least,
+    least_gain, max_features, max_leaves, key, depth, low, high, offset, values,
+):  # fmt: skip
+    """Grow a tree to rows in memory. Nodes are numbered in the order in which they are made.
+
+    Parameters
+    ----------
+    codes : (D, N) unsigned; code n_bins[d] means missing.
+    group : int64 (N,), the class, or the target as an integer.
+    entry : int64 (N, M), the weight; and for a regression the weighted target, and a term of the impurity.
+    least_split, least : integer weights of a node that may be split, and of a leaf.
+    least_gain : in units of the integer weight.
+    max_leaves : zero without a limit; else leaves are split in the order of their gains.
+    key, depth, low, high : of the root: its random key, its depth, and the bounds of its value.
+    offset, values : the first bin of each feature, and the values of all bins, for random thresholds; without
+        values, the best are found.
+    """
+    D, N = codes.shape
+    classes = criterion < SQUARED_ERROR
+    S = n_outputs if classes else entry.shape[1]
+    size = 2 * N
+    if max_leaves > 0:
+        size = min(size, 2 * max_leaves)
+    if max_depth - depth < 40:
+        size = min(size, 2 << (max_depth - depth))
+    size += 1
+    feature, children = np.full(size, NO_SPLIT, np.int64), np.full((size, 2), -1, np.int64)
+    edges, side = np.zeros((size, 2), np.int64), np.zeros(size, np.int8)
+    sums, gains = np.zeros((size, S), np.int64), np.zeros(size)
+    start, stop = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    depths, keys, bounds = np.zeros(size, np.int64), np.zeros(size, np.uint64), np.zeros((size, 2))
+    set_start, set_stop = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+    pure = np.zeros(size, np.bool_)
+    sets = np.empty(16, np.int64)
+    n_sets = 0
+
+    rows, spare = np.arange(N), np.empty(N, np.int64)
+    local_group, local_entry = np.empty(N, np.int64), np.empty((N, entry.shape[1]), np.int64)
+    most_bins = 0
+    for d in range(D):
+        most_bins = max(most_bins, n_bins[d] + 1)
+    hist = np.zeros((most_bins, n_outputs), np.int64)
+    bitmap = np.zeros((most_bins >> 6) + 1, np.uint64)
+    bins, order, goes = np.empty(most_bins, np.int64), np.empty(D, np.int64), np.zeros(most_bins, np.bool_)
+    folded = np.empty((0, n_outputs), np.int64)
+    open_nodes = np.empty(size, np.int64)
+
+    n_nodes, n_open, n_leaves = 1, 0, 1
+    stop[0], depths[0], keys[0], bounds[0, 0], bounds[0, 1] = N, depth, key, low, high
+    fresh, n_fresh = np.zeros(2, np.int64), 1
+    while True:
+        for i in range(n_fresh):  # the best splits of new nodes
+            t = fresh[i]
+            a, b = start[t], stop[t]
+            n = b - a
+            pure[t] = node_sums(rows[a:b], group, entry, classes, local_group, local_entry, sums[t])
+            total = sums[t, :n_outputs]
+            W = weight_of(total, criterion)
+            if pure[t] or depths[t] >= max_depth or least_split > W or 2 * least > W:
+                continue
+            g, d, edge, s, left_bins = find_split(
+                codes, rows[a:b], local_group[:n], local_entry[:n], folded, offset, values, n_bins,
+                categorical, cst, total, criterion, least, max_features, keys[t], bounds[t, 0],
+                bounds[t, 1], hist,
+                bitmap, bins, order,
+            )  # fmt: skip
+            if d == NO_SPLIT or g < least_gain:
+                continue
+            feature[t], gains[t], side[t] = d, g, s
+            edges[t, 0], edges[t, 1] = edge[0], edge[1]
+            if categorical[d]:
+                while n_sets + len(left_bins) > len(sets):
+                    sets = np.concatenate((sets, np.empty_like(sets)))
+                set_start[t] = n_sets
+                for c in left_bins:
+                    sets[n_sets] = c
+                    n_sets += 1
+                set_stop[t] = n_sets
+            open_nodes[n_open] = t
+            n_open += 1
+        if n_open == 0 or (max_leaves > 0 and n_leaves >= max_leaves):
+            break
+        j = n_open - 1
+        if max_leaves > 0:  # the largest gain; of equal ones, the smallest key, which is of the path alone
+            for i in range(n_open):
+                t, u = open_nodes[i], open_nodes[j]
+                if gains[t] > gains[u] or (gains[t] == gains[u] and keys[t] < keys[u]):
+                    j = i
+        t = open_nodes[j]
+        n_open -= 1
+        open_nodes[j] = open_nodes[n_open]
+
+        a, b, d = start[t], stop[t], feature[t]
+        column, missing, numeric = codes[d], n_bins[d], not categorical[d]
+        for c in range(set_start[t], set_stop[t]):
+            goes[sets[c]] = True
+        low_edge, missing_left = edges[t, 0], side[t] == MISSING_LEFT
+        n_left, n_right = a, 0
+        for i in range(a, b):  # a stable partition
+            r = rows[i]
+            c = np.int64(column[r])
+            left = missing_left if c == missing else (c <= low_edge if numeric else goes[c])
+            if left:
+                rows[n_left] = r
+                n_left += 1
+            else:
+                spare[n_right] = r
+                n_right += 1
+        for i in range(n_right):
+            rows[n_left + i] = spare[i]
+        for c in range(set_start[t], set_stop[t]):
+            goes[sets[c]] = False
+
+        for s in range(2):
+            u = n_nodes
+            n_nodes += 1
+            children[t, s] = u
+            start[u], stop[u] = (a, n_left) if s == 0 else (n_left, b)
+            depths[u] = depths[t] + 1
+            keys[u] = mixed(keys[t] ^ np.uint64(s + 1))
+            bounds[u, 0], bounds[u, 1] = bounds[t, 0], bounds[t, 1]
+            fresh[s] = u
+        n_fresh = 2
+        n_leaves += 1
+        if cst[d] != 0:
+            for s in range(2):
+                u = children[t, s]
+                node_sums(rows[start[u] : stop[u]], group, entry, classes, local_group, local_entry, sums[u])
+            middle = 0.5 * (
+                value_of(sums[children[t, 0], :n_outputs], criterion)
+                + value_of(sums[children[t, 1], :n_outputs], criterion)
+            )
+            lower = children[t, 0] if cst[d] > 0 else children[t, 1]
+            upper = children[t, 1] if cst[d] > 0 else children[t, 0]
+            bounds[lower, 1] = middle
+            bounds[upper, 0] = middle
+    for i in range(n_open):  # leaves that would have been split
+        feature[open_nodes[i]] = NO_SPLIT
+    return (
+        feature[:n_nodes], children[:n_nodes], edges[:n_nodes], side[:n_nodes], sums[:n_nodes],
+        pure[:n_nodes], gains[:n_nodes], keys[:n_nodes], bounds[:n_nodes], set_start[:n_nodes],
+        set_stop[:n_nodes], sets[:n_sets],
+    )  # fmt: skip
+
+
+MOST_PYTHON = 1 << 14  # codes to which Python grows a tree in less time than the compiler takes
+
+
+@grow.small
+def _(codes, *more):
+    return grow.python(codes, *more) if codes.size <= MOST_PYTHON else NotImplemented
+
+
+@jit
+def preorder(children):
+    """The nodes of a binary tree: each before its left subtree, then its right one."""
+    out, stack = np.empty(len(children), np.int64), np.empty(len(children) + 1, np.int64)
+    stack[0], n_stack = 0, 1
+    for i in range(len(children)):
+        n_stack -= 1
+        t = stack[n_stack]
+        out[i] = t
+        if children[t, 0] >= 0:
+            stack[n_stack], stack[n_stack + 1] = children[t, 1], children[t, 0]
+            n_stack += 2
+    return out
+
+
+preorder.small(preorder.python)
+
+
+@jit
+def leaves_of_codes(codes, n_bins, feature, children, edge, missing_left, set_start, goes_left, out):
+    """The leaf of each row, from its codes (D, N)."""
+    for i in range(codes.shape[1]):
+        t = np.int64(0)
+        while feature[t] >= 0:
+            d = feature[t]
+            c = np.int64(codes[d, i])
+            if c == n_bins[d]:
+                left = missing_left[t]
+            elif set_start[t] >= 0:
+                left = goes_left[set_start[t] + c]
+            else:
+                left = c <= edge[t]
+            t = children[t, 0] if left else children[t, 1]
+        out[i] = t
+
+
+@leaves_of_codes.small
+def _(codes, n_bins, feature, children, edge, missing_left, set_start, goes_left, out):
+    def left(t, d, rows):
+        c = codes[d, rows].astype(np.int64)
+        return _is_left(c == n_bins[d], c, c <= edge[t], t, missing_left, set_start, goes_left)
+
+    out[:] = _descended(codes.shape[1], feature, children, left)
+
+
+@jit
+def leaves_of_rows(X, feature, children, threshold, missing_left, set_start, goes_left, out):
+    """The leaf of each row of X (N, D), in which categories are codes. NaN is missing."""
+    for i in range(X.shape[0]):
+        t = np.int64(0)
+        while feature[t] >= 0:
+            x = X[i, feature[t]]
+            if x != x:
+                left = missing_left[t]
+            elif set_start[t] >= 0:
+                left = goes_left[set_start[t] + np.int64(x)]
+            else:
+                left = x <= threshold[t]
+            t = children[t, 0] if left else children[t, 1]
+        out[i] = t
+
+
+@leaves_of_rows.small
+def _(X, feature, children, threshold, missing_left, set_start, goes_left, out):
+    def left(t, d, rows):
+        x = X[rows, d]
+        return _is_left(np.isnan(x), x, x <= threshold[t], t, missing_left, set_start, goes_left)
+
+    out[:] = _descended(len(X), feature, children, left)
+
+
+def _is_left(missing, code, below, t, missing_left, set_start, goes_left):
+    """Whether rows at the nodes t go left."""
+    out = np.where(missing, missing_left[t], below)
+    in_set = np.flatnonzero((set_start[t] >= 0) & ~missing)
+    out[in_set] = goes_left[set_start[t[in_set]] + code[in_set].astype(np.int64)]
+    return out
+
+
+def _descended(N, feature, children, left):
+    """The leaf of each row, all rows a level at a time; `left(nodes, features, rows)` says where they go."""
+    t = np.zeros(N, np.int64)
+    rows = np.arange(N)
+    while len(rows := rows[feature[t[rows]] >= 0]):
+        at = t[rows]
+        t[rows] = children[at, np.where(left(at, feature[at], rows), 0, 1)]
+    return t
+
+
+@jit
+def add_histograms(codes, node, group, entry, classes, offset, count, sums, low, high, rows):
+    """Add rows (D, N) to the histograms (T, B, O) and the sums of their nodes; a node of -1 is none. The bins
+    of feature d are those from offset[d] on."""
+    for i in range(codes.shape[1]):
+        t = node[i]
+        if t < 0:
+            continue
+        rows[t] += 1
+        y = group[i]
+        low[t], high[t] = min(low[t], y), max(high[t], y)
+        if classes:
+            sums[t, y] += entry[i, 0]
+        else:
+            for k in range(entry.shape[1]):
+                sums[t, k] += entry[i, k]
+    for d in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            t = node[i]
+            if t < 0:
+                continue
+            b = offset[d] + np.int64(codes[d, i])
+            if classes:
+                count[t, b, group[i]] += entry[i, 0]
+            else:
+                count[t, b, 0] += entry[i, 0]
+                count[t, b, 1] += entry[i, 1]

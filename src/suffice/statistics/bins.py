@@ -1,0 +1,152 @@
+"""Bins of features: each distinct value has its own while there are few, and each category."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..core.shapes import must
+from ..core.statistics import Statistics
+from ..core.values import Value
+from .quantile_sketch import QuantileSketch, quantile_sketch
+from .sums import Distinct, category_codes, distinct
+
+BITS = 62  # of the largest sum of integers
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureValues(Statistics):
+    """The values of numeric features, and the categories of the others."""
+
+    numbers: QuantileSketch
+    categories: Distinct
+
+    @classmethod
+    def of(cls, categorical: np.ndarray, capacity: int, rows: Any) -> FeatureValues:
+        """Of a block, with up to `capacity` distinct numbers of each feature."""
+        sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
+        found = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
+        return cls(sketch, Distinct(tuple(found)))
+
+
+def _numbers(X: Any, columns: np.ndarray) -> Any:
+    """Some columns as float64, dense or CSR."""
+    if columns.all() and X.dtype == np.float64:
+        return X
+    part = X[:, np.flatnonzero(columns).tolist()]
+    return part if sp.issparse(part) else np.asarray(part).astype(np.float64)
+
+
+def _column(X: Any, d: int) -> np.ndarray:
+    part = X[:, [d]]
+    return (part.toarray() if sp.issparse(part) else np.asarray(part)).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureBins(Value):
+    """The bins of D features: ranges of numbers, or categories.
+
+    The code of a value is the index of its bin, or the number of bins if it is missing or an unknown
+    category.
+    """
+
+    categorical: Annotated[np.ndarray, "bool (D,)"]
+    low: Annotated[tuple[np.ndarray, ...], "D of (B_d,)"]  # the smallest value of each bin; no categories
+    high: Annotated[tuple[np.ndarray, ...], "D of (B_d,)"]  # the largest
+    categories: Annotated[tuple[np.ndarray, ...], "D of labels (C_d,)"]  # sorted; none of numbers
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        for is_categorical, low, categories in zip(self.categorical, self.low, self.categories, strict=True):
+            must(not len(low if is_categorical else categories), "A feature has ranges and categories.")
+
+    @classmethod
+    def of(cls, categorical: np.ndarray, s: FeatureValues, max_bins: int) -> FeatureBins:
+        """At most `max_bins` bins of each feature, with about the same weight if there are more values."""
+        none = np.empty(0)
+        ranges = iter(zip(s.numbers.low, s.numbers.high, s.numbers.count, strict=True))
+        kinds = iter(s.categories.values)
+        low, high, categories = [], [], []
+        for is_categorical in categorical:
+            a, b, count = (none, none, none) if is_categorical else next(ranges)
+            if len(a) > max_bins:
+                end = np.cumsum(count)
+                last = np.searchsorted(end, end[-1] * np.arange(1, max_bins + 1) / max_bins)
+                last = np.unique(np.minimum(last, len(a) - 1))
+                a, b = a[np.concatenate([[0], last[:-1] + 1])], b[last]
+            low.append(a)
+            high.append(b)
+            categories.append(next(kinds) if is_categorical else none)
+        return cls(categorical, tuple(low), tuple(high), tuple(categories))
+
+    def of_categories(self) -> FeatureBins:
+        """Without the ranges of numbers, which a tree does not need once it is grown."""
+        none = tuple(a[:0] for a in self.low)
+        return self.replace(low=none, high=none)
+
+    @cached_property
+    def n_bins(self) -> np.ndarray:
+        """The number of bins of each feature, (D,), without the one of missing values."""
+        return np.array([len(a) + len(c) for a, c in zip(self.low, self.categories, strict=True)], np.int64)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the codes."""
+        return np.min_scalar_type(int(self.n_bins.max(initial=0)))
+
+    def codes(self, X: Any) -> np.ndarray:
+        """The codes of rows, (D, N)."""
+        out = np.empty((X.shape[1], X.shape[0]), self.dtype)
+        if sp.issparse(X):
+            X = X.toarray()
+        for d, n in enumerate(self.n_bins):
+            if self.categorical[d]:
+                code, known = category_codes(self.categories[d], _column(X, d))
+                out[d] = np.where(known, code, n)
+            else:
+                x = _column(X, d).astype(np.float64)
+                out[d] = np.where(np.isnan(x), n, np.minimum(np.searchsorted(self.high[d], x), max(n - 1, 0)))
+        return out
+
+    def with_codes(self, X: Any) -> np.ndarray:
+        """Rows as float64 with codes in place of categories, and NaN for those that are unknown."""
+        if sp.issparse(X):
+            X = X.toarray()
+        if not self.categorical.any():
+            return np.ascontiguousarray(X, np.float64)
+        out = np.empty(X.shape)
+        numeric = np.flatnonzero(~self.categorical).tolist()
+        out[:, numeric] = np.asarray(X[:, numeric]).astype(np.float64)
+        for d in np.flatnonzero(self.categorical).tolist():
+            code, known = category_codes(self.categories[d], _column(X, d))
+            out[:, d] = np.where(known, code, np.nan)
+        return out
+
+    def thresholds(
+        self, feature: np.ndarray, below: np.ndarray, above: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The midpoint between two bins of a numeric feature, the largest number if the upper one is that of
+        missing values; and the last bin that is not above it."""
+        out, last = np.full(len(feature), np.finfo(np.float64).max), self.n_bins[feature] - 1
+        for d in np.unique(feature):
+            of_d = np.flatnonzero((feature == d) & (above < self.n_bins[d]))
+            a, b = self.high[d][below[of_d]], self.low[d][above[of_d]]
+            middle = a / 2 + b / 2
+            out[of_d] = np.where(middle < b, middle, a)  # neighbors may have no number between them
+            last[of_d] = np.searchsorted(self.low[d], out[of_d], "right") - 1
+        return out, last
+
+
+def grid(largest: float, bits: int = BITS) -> float:
+    """The largest power of two times which `largest` stays below 2^bits.
+
+    A sum may differ in its last digits by the order of its terms. So this is of a slightly larger number:
+    few sums are so near to a power of two.
+    """
+    if not largest:
+        return 1.0
+    return math.ldexp(1.0, bits - math.frexp(largest * (1.0 + 2.0**-30))[1])

@@ -1,0 +1,667 @@
+"""Classification and regression trees (CART). Breiman, Friedman, Olshen and Stone, 1984; Li 5.5."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.callback import with_callbacks
+from sklearn.utils import Bunch, check_random_state
+
+from ..core.loop import one_task
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics, tree_sum
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import Interval, RealNotInt, StrOptions
+from ..estimator.scores import Classifier, Regressor
+from ..inputs import Check, map_rows, open_rows, read_rows
+from ..statistics import (
+    CategoryCounts,
+    FeatureBins,
+    FeatureValues,
+    count_categories,
+    extremes,
+    weights_of_classes,
+)
+from .growth import NO_LIMIT, Limits, binned, grow_tree
+from .model import Tree
+from .pruning import PathLoss, in_fold, pruned, pruning_path
+from .targets import ClassTarget, NumberTarget
+
+MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
+
+
+@dataclass(frozen=True, eq=False)
+class TreeStart(Statistics):
+    """What is known before a tree is grown: the values of features and targets."""
+
+    rows: float
+    weight: float
+    features: FeatureValues
+    target: Any  # CategoryCounts of classes, or Extremes
+
+    @classmethod
+    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Any) -> TreeStart:
+        if not rows.weight.all():
+            rows = rows[np.flatnonzero(rows.weight)]
+        features = FeatureValues.of(categorical, max_bins, rows)
+        if labels:
+            values, count = count_categories(rows.y[:0], rows.y, rows.weight[:, None])
+            target: Any = CategoryCounts((values,), (count,))
+        else:
+            target = extremes(rows.y.astype(np.float64)[:, None])
+        return cls(float(len(rows)), float(rows.weight.sum()), features, target)
+
+
+class DecisionTree(Estimator):
+    """Base class of trees: growth, pruning, and what is asked of all of them."""
+
+    model_: Annotated[Tree, "D"]
+    counts_rows: ClassVar[bool] = False
+    _labels: ClassVar[bool]  # whether targets are classes
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "splitter": [StrOptions({"best", "random"})],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", dict, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "max_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = getattr(self, "categorical_features", None) is not None
+        return tags
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            *_, tree, fitted = self._grown(X, y, sample_weight)
+            if self.ccp_alpha > 0.0:
+                tree = pruned(tree, self.ccp_alpha)
+            self.model_ = tree.replace(bins=tree.bins.of_categories())
+            self.__dict__.update(fitted)
+        return self
+
+    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
+        """The binned rows, how trees are grown to them, the tree of all, and the fitted attributes."""
+        categorical_dtypes = _categorical_columns(X) if self.categorical_features is not None else None
+        data = open_rows(self, X, y, sample_weight)
+        categorical = self._categorical(categorical_dtypes)
+        start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
+        must_have_rows(start.weight)
+        bins = FeatureBins.of(categorical, start.features, self.max_bins)
+        target, total, fitted = self._target(start)
+        limits = self._limits(target, total)
+        fitted |= {"max_features_": limits.max_features, "statistics_": start.target}
+        rows = data.map(binned, bins, target).persisted()
+
+        def grow(rows: Partitions) -> Tree:
+            return grow_tree(rows, int(start.rows), bins, target, limits)
+
+        return rows, target, grow, grow(rows), fitted
+
+    def _target(self, start: TreeStart) -> tuple[Any, float, dict[str, Any]]:
+        """The target on its grid, the total weight, and the fitted attributes that follow."""
+        raise NotImplementedError
+
+    def _limits(self, target: Any, total: float) -> Limits:
+        D = self.n_features_in_
+        split, leaf = _weight(self.min_samples_split, total), _weight(self.min_samples_leaf, total)
+        if max(split, 2 * leaf) > max(total, 2.0):
+            warnings.warn(
+                f"The total weight of the rows is {total:.6g}, and a node is split if its weight is at least "
+                f"{max(split, 2 * leaf)}: scale sample_weight, or lower min_samples_split and "
+                "min_samples_leaf, which count weight.",
+                stacklevel=5,
+            )
+        # One row is a leaf, and two a node, whatever they weigh.
+        least = max(leaf if leaf > 1 else 0.0, self.min_weight_fraction_leaf * total)
+        return Limits(
+            max_depth=NO_LIMIT if self.max_depth is None else int(self.max_depth),
+            least_split=int(np.ceil((split if split > 2 else 0.0) * target.weight_unit)),
+            least=max(1, int(np.ceil(least * target.weight_unit))),
+            least_gain=self.min_impurity_decrease * total * target.gain_unit,
+            max_features=n_features(self.max_features, D),
+            max_leaves=self.max_leaf_nodes or 0,
+            random=self.splitter == "random",
+            key=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            constraints=self._constraints(),
+        )
+
+    def _constraints(self) -> np.ndarray:
+        D, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        if self.monotonic_cst is None:
+            return np.zeros(D, np.int8)
+        if isinstance(self.monotonic_cst, dict):
+            if names is None or (unknown := [k for k in self.monotonic_cst if k not in names]):
+                unknown = list(self.monotonic_cst) if names is None else unknown
+                raise ValueError(f"monotonic_cst names the features {unknown}, which X does not have.")
+            cst = np.array([self.monotonic_cst.get(name, 0) for name in names])
+        else:
+            cst = np.asarray(self.monotonic_cst)
+        if cst.shape != (D,):
+            raise ValueError(f"monotonic_cst has shape {cst.shape} but the input data X has {D} features.")
+        if not np.isin(cst, (-1, 0, 1)).all():
+            unknown = sorted(set(cst.tolist()) - {-1, 0, 1})
+            raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {unknown}.")
+        return cst.astype(np.int8)
+
+    def _categorical(self, by_dtype: np.ndarray | None) -> np.ndarray:
+        D, chosen = self.n_features_in_, self.categorical_features
+        out = np.zeros(D, bool)
+        if chosen is None:
+            return out
+        if isinstance(chosen, str):
+            if by_dtype is None:
+                raise ValueError(
+                    "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
+                    "the categorical features."
+                )
+            return by_dtype
+        chosen = np.asarray(chosen)
+        if chosen.dtype == bool:
+            if chosen.shape != (D,):
+                raise ValueError(
+                    f"categorical_features set as a boolean mask should have shape ({D},), got: "
+                    f"{chosen.shape}."
+                )
+            return chosen.copy()
+        if chosen.dtype.kind in "OU":
+            names = list(getattr(self, "feature_names_in_", ()))
+            if unknown := [name for name in chosen if name not in names]:
+                raise ValueError(f"categorical_features has {unknown}, but the features are {names}.")
+            chosen = np.array([names.index(name) for name in chosen], int)
+        if chosen.size and (chosen.min() < 0 or chosen.max() >= D):
+            raise ValueError(
+                f"categorical_features set as integer indices should be in [0, {D - 1}], got "
+                f"{chosen.tolist()}."
+            )
+        out[chosen.astype(int)] = True
+        return out
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
+        """Compute the pruning path of minimal cost-complexity pruning.
+
+        Returns
+        -------
+        ccp_path : Bunch
+            `ccp_alphas`, the effective complexities of the subtrees, and `impurities`, the sums of the
+            impurities of their leaves.
+        """
+        *_, tree, _ = clone(self)._grown(X, y, sample_weight)
+        alphas, impurities, _ = pruning_path(tree)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def cross_validated_pruning(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, n_folds: int = 10
+    ) -> Bunch:
+        """Estimate the error of each tree of the pruning sequence by cross-validation.
+
+        A usual choice is the smallest tree whose error is within one standard error of the least:
+        ``np.flatnonzero(table.cv_error <= least + error_of_least)[-1]``. Breiman et al., section 3.4.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array, table, Parquet scan or distributed data set
+            The rows, as in `fit`.
+        n_folds : int, default=10
+            Number of folds. The fold of a row follows from a hash of its values and `random_state`, so that
+            equal rows are in one fold, and the order of the rows does not matter.
+
+        Returns
+        -------
+        table : Bunch
+            Arrays with an entry for each tree, from the largest to the root alone: `ccp_alpha`, a value of
+            the parameter that gives the tree; `n_leaves`; `error`, the mean loss of the rows themselves;
+            `cv_error`, the mean loss of rows that were held out; and `cv_std`, its standard error. The loss
+            is the misclassification rate, the squared error, or half the Poisson deviance.
+        """
+        model = clone(self)
+        rows, target, grow, tree, _ = model._grown(X, y, sample_weight)
+        alphas = np.unique(pruning_path(tree)[0])
+        between = np.sqrt(alphas * np.append(alphas[1:], np.inf))  # representative of each tree
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+        def loss_of(fold: int) -> PathLoss:
+            part = grow(rows.map(in_fold, fold, n_folds, seed, False))
+            return rows.map(in_fold, fold, n_folds, seed, True).fold(PathLoss.of, part, between, target)
+
+        total = tree_sum(map(loss_of, range(n_folds)))
+        own = rows.fold(PathLoss.of, tree, alphas, target)
+        mean = total.total / total.weight
+        variance = np.maximum(total.squares / total.weight - mean**2, 0.0)
+        leaves = [int(pruned(tree, alpha).is_leaf.sum()) for alpha in alphas]
+        return Bunch(
+            ccp_alpha=alphas,
+            n_leaves=np.array(leaves),
+            error=own.total / own.weight,
+            cv_error=mean,
+            cv_std=np.sqrt(variance / total.weight),
+        )
+
+    def _values(self, X: Any) -> np.ndarray:
+        """The value of the leaf of each row."""
+        return self._of_leaves(lambda leaves: self.model_.value[leaves], X)
+
+    def _of_leaves(self, f: Any, X: Any) -> np.ndarray:
+        X, check = read_rows(self, X, late=True), Check.of(self)
+
+        def of_rows(rows: Any) -> np.ndarray:
+            if isinstance(rows, np.ndarray) and rows.dtype != object:
+                check.must_pass(rows)
+            return f(self.model_.leaves(rows))
+
+        return map_rows(of_rows, X)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The index of the leaf of each row."""
+        return self._of_leaves(lambda leaves: leaves, X)
+
+    def decision_path(self, X: Any) -> sp.csr_array:
+        """The nodes that each row passes, as a sparse indicator matrix (n_samples, n_nodes)."""
+        leaves, parent = self.apply(X), self.model_.parent
+        rows, nodes, at = [], [], leaves
+        index = np.arange(len(leaves))
+        while len(index):
+            rows.append(index)
+            nodes.append(at)
+            at = parent[at]
+            index, at = index[at >= 0], at[at >= 0]
+        pair = (np.concatenate(rows), np.concatenate(nodes))
+        shape = (len(leaves), len(parent))
+        return sp.csr_array((np.ones(len(pair[0]), np.int64), pair), shape=shape)
+
+    def get_depth(self) -> int:
+        """The depth of the tree: the largest number of splits to a leaf."""
+        return int(self.model_.depth.max())
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(self.model_.is_leaf.sum())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The total decrease of impurity by the splits of each feature, normalized."""
+        return importances(self.model_)
+
+
+def _weight(least: Any, total: float) -> float:
+    """The least weight of a node: as it is, or a float as a fraction of the total."""
+    return float(least) if isinstance(least, Integral) else math.ceil(least * total)
+
+
+def n_features(max_features: Any, D: int) -> int:
+    """The number of features that are considered for a split, of D."""
+    if max_features is None:
+        return D
+    if isinstance(max_features, str):
+        return max(1, int(np.sqrt(D) if max_features == "sqrt" else np.log2(D)))
+    return min(int(max_features), D) if isinstance(max_features, Integral) else max(1, int(max_features * D))
+
+
+def importances(tree: Tree) -> np.ndarray:
+    """The decrease of impurity by the splits of each feature, normalized to one."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    R = tree.impurity * tree.weight
+    decrease = R[inner] - R[tree.children[inner]].sum(axis=1)
+    out = np.bincount(tree.feature[inner], decrease, minlength=len(tree.bins.n_bins))
+    return out / total if (total := out.sum()) > 0 else out
+
+
+def _categorical_columns(X: Any) -> np.ndarray | None:
+    """The columns of a DataFrame whose type is that of categories or strings."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns"):
+        return None
+    return np.array(
+        [
+            str(dtype).lower().startswith(("category", "categorical", "object", "str", "enum"))
+            for dtype in dtypes
+        ]
+    )
+
+
+class DecisionTreeClassifier(Classifier, DecisionTree):
+    """A decision tree classifier (CART), grown where the data is.
+
+    Every distinct value of a feature is a candidate for a split, up to `max_bins` of them. Weights are summed
+    as integers, so that the order of the rows, their blocks and the engine change no bit of the tree, and a
+    row of weight 2 counts exactly as two rows. Of equal splits, the first feature and the lowest threshold
+    are chosen.
+
+    Parameters
+    ----------
+    criterion : {'gini', 'entropy', 'log_loss', 'misclassification'}, default='gini'
+        Impurity of a node: Gini index, entropy in bits ('log_loss' is the same), or misclassification rate.
+    splitter : {'best', 'random'}, default='best'
+        'best': the best of all thresholds. 'random': the best of one threshold for each feature, which is
+        drawn uniformly between the smallest and the largest value in the node.
+    max_depth : int, default=None
+        Maximum depth of the tree. If None, nodes are split until all leaves are pure or too small.
+    min_samples_split : int or float, default=2
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+    min_samples_leaf : int or float, default=1
+        Minimum weight of a leaf; a float is a fraction of the total weight.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum weight of a leaf as a fraction of the total weight, class weights included.
+    max_features : int, float or {'sqrt', 'log2'}, default=None
+        Number of features to consider for each split; a float is a fraction. They are drawn for each node
+        from its place in the tree. If None, all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws of `max_features` and `splitter`.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves. The node with the largest decrease of impurity is split first.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the total impurity by a split.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes.
+    ccp_alpha : float, default=0.0
+        Complexity of minimal cost-complexity pruning.
+    monotonic_cst : array-like of int or dict, default=None
+        For each feature, 1 if the probability of the second of two classes must not fall with it, -1 if it
+        must not rise, 0 without a constraint; or a dict from names.
+    categorical_features : array-like or 'from_dtype', default=None
+        Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
+        a DataFrame that hold categories or strings. With two classes, categories are ordered by their share
+        of the second class, which finds the best subset; with more, one category is split off at a time.
+        Unknown categories are treated as missing.
+    max_bins : int, default=65535
+        Maximum number of distinct values of a feature that are told apart. Beyond, values with the same
+        leading digits share a bin.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    n_classes_ : int
+        Number of classes.
+    feature_importances_ : ndarray of shape (n_features,)
+        Normalized decrease of impurity by each feature.
+    max_features_ : int
+        Number of features considered for each split.
+    model_ : Tree
+        The tree.
+    statistics_ : CategoryCounts
+        The classes, and the weight of each.
+
+    See Also
+    --------
+    DecisionTreeRegressor : Trees for numbers.
+
+    Notes
+    -----
+    Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
+    go with the larger child.
+
+    References
+    ----------
+    * Breiman, Friedman, Olshen and Stone (1984), "Classification and Regression Trees", Wadsworth.
+
+    Examples
+    --------
+    >>> from suffice.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(max_depth=2).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+    >>> tree.predict([[1.4], [1.6]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _labels = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DecisionTree._parameter_constraints,
+        "criterion": [StrOptions({"gini", "entropy", "log_loss", "misclassification"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: Any = None,
+        max_bins: int = MAX_BINS,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+
+    def _target(self, start: TreeStart) -> tuple[ClassTarget, float, dict[str, Any]]:
+        (classes,), (totals,) = start.target.values, start.target.count
+        weight = weights_of_classes(self.class_weight, classes, totals[0])
+        if len(classes) > 2 and self.monotonic_cst is not None:
+            raise ValueError("Monotonicity constraints are not supported with multiclass classification")
+        target = ClassTarget.of(self.criterion, classes, totals[0], weight)
+        return target, float(totals[0].dot(weight)), {"classes_": classes, "n_classes_": len(classes)}
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The shares of the classes in the leaf of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._values(X)
+
+    @row_wise
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the shares of the classes in the leaf of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._values(X))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest share in the leaf of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        best = self._of_leaves(lambda leaves: self.model_.value[leaves].argmax(axis=1), X)
+        return self.classes_[best]
+
+
+class DecisionTreeRegressor(Regressor, DecisionTree):
+    """A decision tree regressor (CART), grown where the data is.
+
+    Every distinct value of a feature is a candidate for a split, up to `max_bins` of them. Targets and
+    weights are rounded once to a grid of integers, which is as fine as the sum of all rows allows: 62 bits
+    less those of the number of rows. So the order of the rows, their blocks and the engine change no bit of
+    the tree.
+
+    Parameters
+    ----------
+    criterion : {'squared_error', 'friedman_mse', 'poisson'}, default='squared_error'
+        Impurity of a node: the variance ('friedman_mse' is the same for one tree), or half the mean Poisson
+        deviance.
+    splitter : {'best', 'random'}, default='best'
+        'best': the best of all thresholds. 'random': the best of one threshold for each feature, which is
+        drawn uniformly between the smallest and the largest value in the node.
+    max_depth : int, default=None
+        Maximum depth of the tree. If None, nodes are split until all leaves are pure or too small.
+    min_samples_split : int or float, default=2
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+    min_samples_leaf : int or float, default=1
+        Minimum weight of a leaf; a float is a fraction of the total weight.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum weight of a leaf as a fraction of the total weight.
+    max_features : int, float or {'sqrt', 'log2'}, default=None
+        Number of features to consider for each split; a float is a fraction. They are drawn for each node
+        from its place in the tree. If None, all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws of `max_features` and `splitter`.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves. The node with the largest decrease of impurity is split first.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the total impurity by a split.
+    ccp_alpha : float, default=0.0
+        Complexity of minimal cost-complexity pruning.
+    monotonic_cst : array-like of int or dict, default=None
+        For each feature, 1 if predictions must not fall with it, -1 if they must not rise, 0 without a
+        constraint; or a dict from names.
+    categorical_features : array-like or 'from_dtype', default=None
+        Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
+        a DataFrame that hold categories or strings. They are ordered by their mean target, which finds the
+        best subset. Unknown categories are treated as missing.
+    max_bins : int, default=65535
+        Maximum number of distinct values of a feature that are told apart. Beyond, values with the same
+        leading digits share a bin.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        Normalized decrease of impurity by each feature.
+    max_features_ : int
+        Number of features considered for each split.
+    model_ : Tree
+        The tree.
+    statistics_ : Extremes
+        The range of the target.
+
+    See Also
+    --------
+    DecisionTreeClassifier : Trees for classes.
+
+    Notes
+    -----
+    Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
+    go with the larger child.
+
+    References
+    ----------
+    * Breiman, Friedman, Olshen and Stone (1984), "Classification and Regression Trees", Wadsworth.
+
+    Examples
+    --------
+    >>> from suffice.tree import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 5.0, 7.0])
+    >>> tree.predict([[1.4], [1.6]])
+    array([1.5, 6. ])
+    """
+
+    _labels = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DecisionTree._parameter_constraints,
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "poisson"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: Any = None,
+        max_bins: int = MAX_BINS,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+
+    def _target(self, start: TreeStart) -> tuple[NumberTarget, float, dict[str, Any]]:
+        low, high = float(start.target.low[0]), float(start.target.high[0])
+        if self.criterion == "poisson" and (low < 0.0 or high <= 0.0):
+            raise ValueError(
+                "Some value(s) of y are negative which is not allowed for Poisson regression."
+                if low < 0.0
+                else "Sum of y is not positive which is necessary for Poisson regression."
+            )
+        criterion = "poisson" if self.criterion == "poisson" else "squared_error"
+        return NumberTarget.of(criterion, low, high, start.weight), start.weight, {}
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean target in the leaf of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._values(X)[:, 0]

@@ -1,0 +1,413 @@
+"""Growth of one tree: where the rows are, or from rows gathered in this process. Both give the same tree.
+
+A node with many rows is split by its histograms, which are folded; one fold serves all such nodes of a level,
+in groups that fit in `HISTOGRAM_BYTES`. The rows of nodes that fit in `GATHERED_BYTES` are gathered, and
+their subtrees are finished here (Panda, Herbach, Basu and Bayardo, "PLANET", 2009). If all rows fit, the
+first such node is the root.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..statistics.bins import FeatureBins
+from ..statistics.histograms import Binned, Histograms, bin_offsets
+from .model import Tree, joined_sets
+
+GATHERED_BYTES = 1 << 29
+HISTOGRAM_BYTES = 1 << 28
+LOOP_BYTES = 40  # of a row, beside itself, while its tree is grown
+NO_LIMIT = 1 << 40
+INSTEAD = "use fewer rows."  # cannot happen: the rows are counted first
+
+log = logging.getLogger("suffice")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a node is split, in integer weights and gains."""
+
+    max_depth: int
+    least_split: int  # weight of a node that may be split
+    least: int  # weight of a leaf
+    least_gain: float
+    max_features: int
+    max_leaves: int  # 0: without a limit
+    random: bool  # whether thresholds are drawn
+    key: int  # of random numbers
+    constraints: np.ndarray  # (D,), int8: 1 if predictions must rise with the feature, -1 if they must fall
+
+
+class Grown(NamedTuple):
+    """The nodes of a tree in the order in which they were made, as `loops.trees.grow` returns them."""
+
+    feature: np.ndarray  # (N,)
+    children: np.ndarray  # (N, 2)
+    edges: np.ndarray  # (N, 2)
+    side: np.ndarray  # (N,)
+    sums: np.ndarray  # (N, S)
+    pure: np.ndarray  # (N,)
+    gains: np.ndarray  # (N,)
+    keys: np.ndarray  # (N,)
+    bounds: np.ndarray  # (N, 2), of the value
+    set_start: np.ndarray  # (N,)
+    set_stop: np.ndarray  # (N,)
+    sets: np.ndarray
+
+
+def binned(bins: FeatureBins, target: Any, rows: Any) -> Binned:
+    """A block of rows as integers."""
+    group, entry = target.integers(rows)
+    seen = entry[:, 0] > 0
+    block = Binned(bins.codes(rows.X).T, group, None, rows.index, entry)
+    return block if seen.all() else block[seen]
+
+
+def grow_tree(data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
+    """Grow a tree to so many binned rows."""
+    row_bytes = len(bins.n_bins) * bins.dtype.itemsize + 8 * (1 + target.n_entries) + LOOP_BYTES
+    most = GATHERED_BYTES // row_bytes
+    if rows <= most:
+        log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
+        return tree_of(bins, target, _finish(data.gather(INSTEAD), bins, target, limits))
+    log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
+    return tree_of(bins, target, _Folding(data, bins, target, limits, most, rows).run())
+
+
+def _in_nodes(tree: Tree, nodes: np.ndarray, block: Binned) -> Binned:
+    """The rows in some nodes of a tree."""
+    return block[np.flatnonzero(np.isin(tree.leaves_of_codes(block.codes), nodes))]
+
+
+def _finish(
+    rows: Binned,
+    bins: FeatureBins,
+    target: Any,
+    limits: Limits,
+    depth: int = 0,
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> Grown:
+    from ..loops.trees import grow
+
+    if not len(rows):
+        raise ValueError("There are no rows to grow a tree to.")
+    return Grown(
+        *grow(
+            rows.codes, bins.n_bins, bins.categorical, limits.constraints, rows.y, rows.entry,
+            target.n_outputs, target.criterion, limits.max_depth, limits.least_split, limits.least,
+            limits.least_gain, limits.max_features, limits.max_leaves, np.uint64(limits.key), depth, low,
+            high, bin_offsets(bins.n_bins), _bin_values(bins, limits),
+        )
+    )  # fmt: skip
+
+
+def _bin_values(bins: FeatureBins, limits: Limits) -> np.ndarray:
+    """The smallest values of the bins of all features, one after the other, if thresholds are drawn."""
+    if not limits.random:
+        return np.empty(0)
+    pairs = zip(bins.low, bins.n_bins, strict=True)
+    return np.concatenate([np.append(low, np.zeros(n + 1 - len(low))) for low, n in pairs])
+
+
+def tree_of(bins: FeatureBins, target: Any, nodes: Grown) -> Tree:
+    """The tree of these nodes."""
+    from ..loops.trees import MISSING_LEFT, NONE_MISSING, preorder
+
+    order = preorder(nodes.children)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    feature, side = nodes.feature[order], nodes.side[order]
+    children = np.where(feature[:, None] < 0, -1, place[nodes.children[order]])
+    inner = feature >= 0
+    value, weight, impurity = target.described(nodes.sums[order], nodes.pure[order], nodes.bounds[order])
+    heavier_left = weight[children[:, 0]] > weight[children[:, 1]]
+    missing_left = np.where(side == NONE_MISSING, heavier_left, side == MISSING_LEFT) & inner
+    below, above = nodes.edges[order].T
+    numeric = inner & ~bins.categorical[feature]
+    threshold, edge = np.zeros(len(order)), np.zeros(len(order), np.int64)
+    threshold[numeric], edge[numeric] = bins.thresholds(feature[numeric], below[numeric], above[numeric])
+    sets = [np.zeros(bins.n_bins[d] if d >= 0 and bins.categorical[d] else 0, bool) for d in feature]
+    for goes, t in zip(sets, order, strict=True):
+        if len(goes):
+            goes[nodes.sets[nodes.set_start[t] : nodes.set_stop[t]]] = True
+    set_start, goes_left = joined_sets(sets)
+    return Tree(
+        bins,
+        feature,
+        threshold,
+        children,
+        missing_left,
+        inner & (side != NONE_MISSING),
+        edge,
+        set_start,
+        goes_left,
+        value,
+        weight,
+        impurity,
+    )
+
+
+# --- folded --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Node:
+    """A node of a tree that is grown by folds."""
+
+    depth: int
+    key: int
+    low: float
+    high: float
+    rows: float  # about: its weight is exact
+    feature: int = -1
+    children: tuple[int, int] | None = None
+    edges: tuple[int, int] = (0, 0)
+    side: int = 0
+    sums: Any = None
+    pure: bool = False
+    gain: float = 0.0
+    sets: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    shares: tuple[float, ...] = ()  # of its weight, that the children would have
+    middle: float = 0.0  # the mean of the values of the children
+    is_split: bool = False  # whether it has children yet
+
+
+@dataclass
+class _Folding:
+    """Growth of a tree by folds over rows that do not fit in this process."""
+
+    data: Partitions
+    bins: FeatureBins
+    target: Any
+    limits: Limits
+    most: int  # rows that are gathered at a time
+    rows: int
+    nodes: list[_Node] = field(default_factory=list)
+
+    def run(self) -> Grown:
+        self.nodes.append(_Node(0, self.limits.key, -np.inf, np.inf, float(self.rows)))
+        fresh = [0]
+        while fresh:
+            small = [t for t in fresh if self.nodes[t].rows <= self.most]
+            large = [t for t in fresh if self.nodes[t].rows > self.most]
+            tree = tree_of(self.bins, self.target, self._grown(drawn=True)) if len(self.nodes) > 1 else None
+            place = self._places() if tree is not None else None
+            for group in self._groups(large, self._histogram_nodes()):
+                self._search(tree, place, group)
+            for group in self._groups_of_rows(small):
+                self._finish(tree, place, group)
+            fresh = [child for t in self._chosen() for child in self._split(t)]
+        return self._grown()
+
+    def _histogram_nodes(self) -> int:
+        """The number of nodes whose histograms are summed in one pass."""
+        node = 8.0 * bin_offsets(self.bins.n_bins)[-1] * self.target.n_outputs
+        return max(1, int(HISTOGRAM_BYTES / node))
+
+    def _groups(self, nodes: list[int], size: int) -> Iterator[list[int]]:
+        return (nodes[i : i + size] for i in range(0, len(nodes), size))
+
+    def _groups_of_rows(self, nodes: list[int]) -> Iterator[list[int]]:
+        group: list[int] = []
+        for t in nodes:
+            if group and sum(self.nodes[u].rows for u in group) + self.nodes[t].rows > self.most:
+                yield group
+                group = []
+            group.append(t)
+        if group:
+            yield group
+
+    def _places(self) -> np.ndarray:
+        """The place of each node in the tree."""
+        from ..loops.trees import preorder
+
+        order = preorder(self._grown(drawn=True).children)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return place
+
+    def _search(self, tree: Tree | None, place: Any, group: list[int]) -> None:
+        """Find the splits of some nodes from their histograms, in one pass."""
+        from ..loops.trees import SQUARED_ERROR
+
+        tree = tree or root(self.bins)
+        at = np.zeros(1, np.int64) if place is None else place[group]
+        classes = self.target.criterion < SQUARED_ERROR
+        h = self.data.fold(Histograms.of, tree, at, classes, self.target.n_outputs)
+        for i, t in enumerate(group):
+            node = self.nodes[t]
+            node.sums, node.pure, node.rows = h.sums[i], bool(h.low[i] == h.high[i]), float(h.rows[i])
+            self._find(node, h.count[i])
+
+    def _find(self, node: _Node, count: np.ndarray) -> None:
+        from ..loops.trees import SQUARED_ERROR, find_split
+
+        limits, n_bins, n_outputs = self.limits, self.bins.n_bins, self.target.n_outputs
+        total = node.sums[:n_outputs]
+        weight = total[0] if self.target.criterion >= SQUARED_ERROR else total.sum()
+        if (
+            node.pure
+            or node.depth >= limits.max_depth
+            or weight < limits.least_split
+            or weight < 2 * limits.least
+        ):
+            return
+        none, most = np.zeros(0, np.int64), int(n_bins.max()) + 1
+        gain, feature, edge, side, left = find_split(
+            np.zeros((len(n_bins), 0), self.bins.dtype), none, none, np.zeros((0, 1), np.int64), count,
+            bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
+            limits.constraints, total,
+            self.target.criterion, limits.least, limits.max_features, np.uint64(node.key), node.low,
+            node.high, np.zeros((0, n_outputs), np.int64), np.zeros(0, np.uint64), np.empty(most, np.int64),
+            np.empty(len(n_bins), np.int64),
+        )  # fmt: skip
+        if feature >= 0 and gain >= limits.least_gain:
+            node.feature, node.gain, node.side, node.sets = feature, gain, side, left
+            node.edges = int(edge[0]), int(edge[1])
+            self._children_sums(node, count)
+
+    def _children_sums(self, node: _Node, count: np.ndarray) -> None:
+        """What the children need to know: the share of their rows, and the bounds of their values."""
+        from ..loops.trees import MISSING_LEFT, value_of, weight_of
+
+        d, offset = node.feature, bin_offsets(self.bins.n_bins)
+        h = count[offset[d] : offset[d + 1]]
+        left = np.zeros(len(h), bool)
+        if self.bins.categorical[d]:
+            left[node.sets] = True
+        else:
+            left[: node.edges[0] + 1] = True
+        left[-1] = node.side == MISSING_LEFT
+        sums = np.stack([h[left].sum(axis=0), h[~left].sum(axis=0)])
+        criterion = self.target.criterion
+        weights = [float(weight_of.python(s, criterion)) for s in sums]
+        node.shares = tuple(w / sum(weights) for w in weights)
+        if self.limits.constraints[d]:
+            node.middle = 0.5 * sum(value_of.python(s, criterion) for s in sums)
+
+    def _finish(self, tree: Tree | None, place: Any, group: list[int]) -> None:
+        """Gather the rows of some nodes, and grow their subtrees here."""
+        at = np.zeros(1, np.int64) if place is None else place[group]
+        tree = tree or root(self.bins)
+        rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
+        leaf = tree.leaves_of_codes(rows.codes)
+        for t, place_of_t in zip(group, at, strict=True):
+            node = self.nodes[t]
+            part, limits = rows[np.flatnonzero(leaf == place_of_t)], replace(self.limits, key=node.key)
+            self._graft(t, _finish(part, self.bins, self.target, limits, node.depth, node.low, node.high))
+
+    def _graft(self, t: int, part: Grown) -> None:
+        """Replace a node by a subtree."""
+        first = len(self.nodes) - 1  # node 0 of the part is t, node i > 0 is first + i
+        parent = self.nodes[t]
+        for i in range(len(part.feature)):
+            node = (
+                parent if i == 0 else _Node(0, int(part.keys[i]), part.bounds[i, 0], part.bounds[i, 1], 0.0)
+            )
+            if i:
+                self.nodes.append(node)
+            node.feature, node.side = int(part.feature[i]), int(part.side[i])
+            node.edges = (int(part.edges[i, 0]), int(part.edges[i, 1]))
+            node.sums, node.pure, node.gain = part.sums[i], bool(part.pure[i]), float(part.gains[i])
+            node.sets = part.sets[part.set_start[i] : part.set_stop[i]]
+            if node.feature >= 0:
+                node.children = (first + int(part.children[i, 0]), first + int(part.children[i, 1]))
+                node.is_split = True
+
+    def _chosen(self) -> list[int]:
+        """The nodes to split next: all that have a split; with a limit of leaves, those that best-first
+        growth could still choose, whatever the gains of their children are."""
+        waiting = [t for t, node in enumerate(self.nodes) if node.feature >= 0 and not node.is_split]
+        if not self.limits.max_leaves or not waiting:
+            return waiting
+        heap, leaves = [self._priority(0)], 1
+        while heap and leaves < self.limits.max_leaves:
+            t = heap[0][2]
+            if not self.nodes[t].is_split:
+                break
+            heapq.heappop(heap)
+            leaves += 1
+            for child in self.nodes[t].children or ():
+                if self.nodes[child].feature >= 0:
+                    heapq.heappush(heap, self._priority(child))
+        left = self.limits.max_leaves - leaves
+        return [t for *_, t in heapq.nsmallest(left, heap) if not self.nodes[t].is_split]
+
+    def _priority(self, t: int) -> tuple[float, int, int]:
+        return -self.nodes[t].gain, self.nodes[t].key, t
+
+    def _split(self, t: int) -> Iterator[int]:
+        """Make the children of a node."""
+        from ..loops.trees import mixed
+
+        node = self.nodes[t]
+        sign, middle = int(self.limits.constraints[node.feature]), node.middle
+        for s in range(2):
+            low, high = node.low, node.high
+            if sign:
+                low, high = (low, middle) if (s == 0) == (sign > 0) else (middle, high)
+            with np.errstate(over="ignore"):
+                key = int(mixed.python(np.uint64(node.key ^ (s + 1))))
+            self.nodes.append(_Node(node.depth + 1, key, low, high, node.rows * node.shares[s]))
+        node.children, node.is_split = (len(self.nodes) - 2, len(self.nodes) - 1), True
+        yield from node.children
+
+    def _grown(self, drawn: bool = False) -> Grown:
+        """The nodes as arrays. `drawn`: with those that have no sums yet."""
+        if not drawn and self.limits.max_leaves:
+            self._keep_best()
+        nodes = self.nodes
+        S = len(next(node.sums for node in nodes if node.sums is not None))
+        lengths = [len(node.sets) for node in nodes]
+        stop = np.cumsum(lengths)
+        return Grown(
+            np.array([node.feature if node.is_split else -1 for node in nodes]),
+            np.array([node.children if node.is_split else (-1, -1) for node in nodes]),
+            np.array([node.edges for node in nodes]),
+            np.array([node.side for node in nodes]),
+            np.array([np.ones(S, np.int64) if node.sums is None else node.sums for node in nodes]),
+            np.array([node.pure for node in nodes]),
+            np.array([node.gain for node in nodes]),
+            np.array([node.key for node in nodes], np.uint64),
+            np.array([(node.low, node.high) for node in nodes]),
+            stop - lengths,
+            stop,
+            np.concatenate([node.sets for node in nodes]),
+        )
+
+    def _keep_best(self) -> None:
+        """Undo the splits that best-first growth does not choose, and drop their nodes."""
+        heap, leaves, kept = [self._priority(0)], 1, {0}
+        while heap and leaves < self.limits.max_leaves:
+            *_, t = heapq.heappop(heap)
+            if self.nodes[t].feature < 0:
+                continue
+            kept.update(self.nodes[t].children or ())
+            leaves += 1
+            for child in self.nodes[t].children or ():
+                if self.nodes[child].feature >= 0:
+                    heapq.heappush(heap, self._priority(child))
+        place = {t: i for i, t in enumerate(sorted(kept))}
+        for t in place:
+            node = self.nodes[t]
+            node.is_split = node.children is not None and node.children[0] in place
+            if node.is_split:
+                node.children = tuple(place[c] for c in node.children or ())  # type: ignore[assignment]
+        self.nodes = [self.nodes[t] for t in sorted(kept)]
+
+
+def root(bins: FeatureBins) -> Tree:
+    """A tree of one leaf."""
+    one, zero, minus = np.ones(1), np.zeros(1, np.int64), np.full(1, -1)
+    return Tree(
+        bins, minus, np.zeros(1), np.full((1, 2), -1), zero > 0, zero > 0, zero, minus, np.zeros(0, bool),
+        np.zeros((1, 1)), one, np.zeros(1),
+    )  # fmt: skip

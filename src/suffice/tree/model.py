@@ -1,0 +1,127 @@
+"""A fitted tree: its splits, and what its nodes predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..core.shapes import must, must_index
+from ..core.values import Value
+from ..statistics.bins import FeatureBins
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Value):
+    """A binary tree. Its nodes are in preorder: each before its left subtree, then its right one.
+
+    A row goes left if its value is at most the threshold; a category, if `goes_left` says so.
+    """
+
+    bins: Annotated[FeatureBins, "D"]
+    feature: Annotated[np.ndarray, "int (N,)"]  # of the split; -1 of leaves
+    threshold: Annotated[np.ndarray, "(N,)"]  # zero of leaves, and of categories
+    children: Annotated[np.ndarray, "int (N, 2)"]  # left and right; -1 of leaves
+    missing_left: Annotated[np.ndarray, "bool (N,)"]
+    saw_missing: Annotated[np.ndarray, "bool (N,)"]  # whether values were missing when the node was split
+    edge: Annotated[np.ndarray, "int (N,)"]  # the last bin on the left
+    set_start: Annotated[np.ndarray, "int (N,)"]  # of categories, their first place in `goes_left`; else -1
+    goes_left: Annotated[np.ndarray, "bool (C,)"]
+    value: Annotated[np.ndarray, "(N, K)"]  # the share of each class, or the mean of each target
+    weight: Annotated[np.ndarray, "(N,)"]
+    impurity: Annotated[np.ndarray, "(N,)"]
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        inner = self.feature >= 0
+        nodes = np.flatnonzero(inner)
+        must_index(self.feature[inner], len(self.bins.n_bins), "Features of splits")
+        must_index(self.children[inner], len(self.feature), "Children")
+        must((self.children[inner] > nodes[:, None]).all(), "Children are not after their parents.")
+        sets = inner & (self.set_start >= 0)
+        must_index(self.set_start[sets], len(self.goes_left), "Sets of categories")
+        ends = self.set_start[sets] + self.bins.n_bins[self.feature[sets]]
+        must((ends <= len(self.goes_left)).all(), "Sets of categories are too short.")
+        must((self.bins.categorical[self.feature[inner]] == (self.set_start[inner] >= 0)).all(),
+             "Splits are not of the kind of their features.")  # fmt: skip
+        must(len(self.feature) > 0, "A tree has no nodes.")
+
+    def leaves(self, X: Any) -> np.ndarray:
+        """The leaf of each row."""
+        from ..loops.trees import leaves_of_rows
+
+        out = np.empty(X.shape[0], np.int64)
+        leaves_of_rows(
+            self.bins.with_codes(X), self.feature, self.children, self.threshold, self.missing_left,
+            self.set_start, self.goes_left, out,
+        )  # fmt: skip
+        return out
+
+    def leaves_of_codes(self, codes: np.ndarray) -> np.ndarray:
+        """The leaf of each row, from its codes (D, N)."""
+        from ..loops.trees import leaves_of_codes
+
+        out = np.empty(codes.shape[1], np.int64)
+        leaves_of_codes(
+            codes, self.bins.n_bins, self.feature, self.children, self.edge, self.missing_left,
+            self.set_start, self.goes_left, out,
+        )  # fmt: skip
+        return out
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        return self.feature < 0
+
+    @property
+    def parent(self) -> np.ndarray:
+        """The parent of each node; -1 of the root."""
+        out = np.full(len(self.feature), -1)
+        inner = np.flatnonzero(~self.is_leaf)
+        out[self.children[inner]] = inner[:, None]
+        return out
+
+    @property
+    def depth(self) -> np.ndarray:
+        """The depth of each node."""
+        out, parent = np.zeros(len(self.feature), np.int64), self.parent
+        for t in range(1, len(out)):  # parents come first
+            out[t] = out[parent[t]] + 1
+        return out
+
+    def pruned(self, to_leaf: np.ndarray) -> Tree:
+        """The tree in which some nodes are leaves."""
+        keep = np.ones(len(self.feature), bool)
+        parent = self.parent
+        for t in range(1, len(keep)):
+            keep[t] = keep[parent[t]] and not to_leaf[parent[t]]
+        place = np.cumsum(keep) - 1
+        leaf = to_leaf[keep]
+        feature = np.where(leaf, -1, self.feature[keep])
+        children = np.where((feature < 0)[:, None], -1, place[self.children[keep]])
+        sets = [
+            self.goes_left[start : start + self.bins.n_bins[d]]
+            if d >= 0 and start >= 0
+            else np.zeros(0, bool)
+            for d, start in zip(feature, self.set_start[keep], strict=True)
+        ]
+        set_start, goes_left = joined_sets(sets)
+        return self.replace(
+            feature=feature,
+            threshold=np.where(feature < 0, 0.0, self.threshold[keep]),
+            children=children,
+            missing_left=self.missing_left[keep] & ~leaf,
+            saw_missing=self.saw_missing[keep] & ~leaf,
+            edge=np.where(feature < 0, 0, self.edge[keep]),
+            set_start=set_start,
+            goes_left=goes_left,
+            value=self.value[keep],
+            weight=self.weight[keep],
+            impurity=self.impurity[keep],
+        )
+
+
+def joined_sets(sets: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The start of each set of categories among all, or -1 if it is empty; and all."""
+    lengths = np.array([len(s) for s in sets], np.int64)
+    start = np.where(lengths > 0, np.cumsum(lengths) - lengths, -1)
+    return start, np.concatenate([np.zeros(0, bool), *sets])

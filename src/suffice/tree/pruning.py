@@ -1,0 +1,119 @@
+"""Minimal cost-complexity pruning. Breiman, Friedman, Olshen and Stone, 1984, ch. 3; Li 5.5.2."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..core.hashing import row_hashes
+from ..core.statistics import Statistics
+from ..statistics import Binned
+from .model import Tree
+
+
+def pruning_path(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sequence of weakest links: for each, the complexity at which it becomes a leaf, the impurity of the
+    leaves after it, and the node. The first entry is the whole tree, of node -1.
+
+    The complexity of node t is (R(t) - R(T_t)) / (|T_t| - 1), where R is the weighted impurity of a leaf, and
+    T_t the subtree of t with |T_t| leaves.
+    """
+    R = tree.impurity * tree.weight / tree.weight[0]
+    parent, inner = tree.parent, ~tree.is_leaf
+    leaves, cost = np.where(inner, 0, 1), np.where(inner, 0.0, R)
+    for t in range(len(R) - 1, 0, -1):  # children come after their parents
+        leaves[parent[t]] += leaves[t]
+        cost[parent[t]] += cost[t]
+
+    def alpha(t: int) -> float:
+        return (R[t] - cost[t]) / (leaves[t] - 1)
+
+    heap = [(alpha(t), t) for t in np.flatnonzero(inner).tolist()]
+    heapq.heapify(heap)
+    alphas, impurities, nodes = [0.0], [cost[0]], [-1]
+    last = 0.0
+    while heap:
+        a, t = heapq.heappop(heap)
+        if not inner[t] or a != alpha(t):
+            continue  # it is in a pruned subtree, or its complexity has changed
+        removed, saved = leaves[t] - 1, R[t] - cost[t]
+        stack = [t]
+        while stack:  # nothing below t is a candidate any more
+            u = stack.pop()
+            if inner[u]:
+                inner[u] = False
+                stack += tree.children[u].tolist()
+        u = t
+        while u >= 0:
+            leaves[u] -= removed
+            cost[u] += saved
+            if u != t:
+                heapq.heappush(heap, (alpha(u), int(u)))
+            u = parent[u]
+        last = max(last, a)  # rounding may lower the next complexity
+        alphas.append(last)
+        impurities.append(cost[0])
+        nodes.append(t)
+    return np.array(alphas), np.array(impurities), np.array(nodes)
+
+
+def pruned(tree: Tree, ccp_alpha: float) -> Tree:
+    """The smallest tree with the least impurity plus `ccp_alpha` times the number of leaves."""
+    alphas, _, nodes = pruning_path(tree)
+    to_leaf = np.zeros(len(tree.feature), bool)
+    to_leaf[nodes[1:][alphas[1:] <= ccp_alpha]] = True
+    return tree.pruned(to_leaf)
+
+
+# --- cross-validation ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PathLoss(Statistics):
+    """The loss of rows under each tree of a pruning sequence."""
+
+    weight: float
+    total: Annotated[np.ndarray, "(A,)"]
+    squares: Annotated[np.ndarray, "(A,)"]
+
+    @classmethod
+    def of(cls, tree: Tree, alphas: np.ndarray, target: Any, block: Binned) -> PathLoss:
+        """Of the trees that are pruned with these complexities, ascending."""
+        first = np.searchsorted(alphas, leaf_from(tree))  # from this complexity on, the node is a leaf
+        parent, node = tree.parent, tree.leaves_of_codes(block.codes)
+        weight = block.entry[:, 0] / target.weight_unit
+        total, squares = np.zeros(len(alphas) + 1), np.zeros(len(alphas) + 1)
+        row = np.arange(len(node))
+        while len(row):  # from the leaf to the root: node t answers until its parent is a leaf
+            loss = target.loss(tree.value[node], np.asarray(block.y)[row])
+            up = parent[node]
+            end = np.where(up >= 0, first[up], len(alphas))
+            for sums, x in ((total, weight[row] * loss), (squares, weight[row] * loss * loss)):
+                sums += np.bincount(first[node], x, len(sums)) - np.bincount(end, x, len(sums))
+            row, node = row[up >= 0], up[up >= 0]
+        return cls(float(weight.sum()), np.cumsum(total)[:-1], np.cumsum(squares)[:-1])
+
+
+def leaf_from(tree: Tree) -> np.ndarray:
+    """The complexity from which on each node is a leaf, or pruned away."""
+    alphas, _, nodes = pruning_path(tree)
+    out = np.where(tree.is_leaf, 0.0, np.inf)
+    out[nodes[1:]] = alphas[1:]
+    parent = tree.parent
+    for t in range(1, len(out)):  # parents come first
+        out[t] = min(out[t], out[parent[t]])
+    return out
+
+
+def fold_of(block: Binned, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each row, by a hash of its codes and its target: equal rows share a fold."""
+    values = np.column_stack([block.X.astype(np.float64), np.asarray(block.y).astype(np.float64)])
+    return (row_hashes(values, seed) % np.uint64(n_folds)).astype(np.int64)
+
+
+def in_fold(fold: int, n_folds: int, seed: int, inside: bool, block: Binned) -> Binned:
+    """The rows of one fold, or all others."""
+    return block[np.flatnonzero((fold_of(block, n_folds, seed) == fold) == inside)]

@@ -1,0 +1,173 @@
+"""Trees as text: one rule for each leaf, or indented splits. Li 5.1.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .model import Tree
+
+
+def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) -> str:
+    """Write a tree as rules, one for each leaf.
+
+    The rules are mutually exclusive and exhaustive: each row satisfies exactly one. Conditions on the same
+    feature are joined.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree.
+    feature_names : sequence of str, default=None
+        Names of the features. If None, those of the fit, or feature_0, feature_1, ...
+    decimals : int, default=4
+        Number of significant digits of thresholds and values.
+
+    Returns
+    -------
+    rules : str
+        For each leaf, its conditions, the class with its share and the weight of the leaf; or the mean of a
+        regression with that weight.
+
+    Examples
+    --------
+    >>> from suffice.tree import DecisionTreeClassifier, export_rules
+    >>> X, y = [[20.0], [35.0], [50.0], [60.0]], ["no", "yes", "yes", "yes"]
+    >>> print(export_rules(DecisionTreeClassifier().fit(X, y), feature_names=["income"]))
+    if income <= 27.5 then no (1 of 1)
+    if income > 27.5 then yes (1 of 3)
+    """
+    tree, names = _named(model, feature_names)
+    lines = []
+    for leaf, path in _paths(tree):
+        conditions = " and ".join(_joined(tree, path, names, decimals))
+        share = ""
+        if hasattr(model, "classes_"):
+            share = f"{tree.value[leaf].max():.{decimals}g} of "
+        answer = f"{_answer(model, tree, leaf, decimals)} ({share}{tree.weight[leaf]:,.{decimals + 4}g})"
+        lines.append(f"if {conditions} then {answer}" if conditions else answer)
+    return "\n".join(lines)
+
+
+def export_text(
+    model: Any, *, feature_names: Any = None, max_depth: int = 10, spacing: int = 3, decimals: int = 4
+) -> str:
+    """Write a tree as indented splits.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree.
+    feature_names : sequence of str, default=None
+        Names of the features. If None, those of the fit, or feature_0, feature_1, ...
+    max_depth : int, default=10
+        Depth to which the tree is written.
+    spacing : int, default=3
+        Number of spaces of each level.
+    decimals : int, default=4
+        Number of significant digits of thresholds and values.
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> from suffice.tree import DecisionTreeRegressor, export_text
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [5.0, 5.0, 8.0])
+    >>> print(export_text(tree, feature_names=["x"]))
+    |--- x <= 2.5
+    |   |--- value: 5
+    |--- x > 2.5
+    |   |--- value: 8
+    """
+    tree, names = _named(model, feature_names)
+    lines: list[str] = []
+    word = "class" if hasattr(model, "classes_") else "value"
+
+    def write(node: int, depth: int) -> None:
+        indent = ("|" + " " * spacing) * depth + "|" + "-" * spacing + " "
+        if tree.feature[node] < 0:
+            lines.append(f"{indent}{word}: {_answer(model, tree, node, decimals)}")
+        elif depth >= max_depth:
+            lines.append(f"{indent}truncated branch of depth {_height(tree, node)}")
+        else:
+            for left, child in zip((True, False), tree.children[node], strict=True):
+                lines.append(indent + _joined(tree, [(node, left)], names, decimals)[0])
+                write(int(child), depth + 1)
+
+    write(0, 0)
+    return "\n".join(lines)
+
+
+def _named(model: Any, feature_names: Any) -> tuple[Tree, list[str]]:
+    check_is_fitted(model)
+    tree: Tree = model.model_
+    D = model.n_features_in_
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    names = [f"feature_{d}" for d in range(D)] if names is None else [str(name) for name in names]
+    if len(names) != D:
+        raise ValueError(f"feature_names must contain {D} elements, got {len(names)}.")
+    return tree, names
+
+
+def _answer(model: Any, tree: Tree, leaf: int, decimals: int) -> str:
+    if hasattr(model, "classes_"):
+        return str(model.classes_[tree.value[leaf].argmax()])
+    return f"{tree.value[leaf, 0]:.{decimals}g}"
+
+
+def _height(tree: Tree, node: int) -> int:
+    return 0 if tree.feature[node] < 0 else 1 + max(_height(tree, int(c)) for c in tree.children[node])
+
+
+def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
+    """Each leaf, and the splits on the way to it with their sides."""
+    stack: list[tuple[int, list[tuple[int, bool]]]] = [(0, [])]
+    while stack:
+        node, path = stack.pop()
+        if tree.feature[node] < 0:
+            yield node, path
+        else:
+            left, right = tree.children[node].tolist()
+            stack += [(right, [*path, (node, False)]), (left, [*path, (node, True)])]
+
+
+def _joined(tree: Tree, path: list[tuple[int, bool]], names: list[str], decimals: int) -> list[str]:
+    """The conditions of a path: for each feature, a range or a set of categories, and missing values if some
+    split sends them this way."""
+    features = list(dict.fromkeys(int(tree.feature[node]) for node, _ in path))
+    out = []
+    for d in features:
+        splits = [(node, left) for node, left in path if tree.feature[node] == d]
+        missing = any(tree.saw_missing[node] for node, _ in splits)
+        missing &= all(tree.missing_left[node] == left for node, left in splits)
+        if tree.bins.categorical[d]:
+            inside = np.ones(len(tree.bins.categories[d]), bool)
+            for node, left in splits:
+                start = tree.set_start[node]
+                inside &= tree.goes_left[start : start + len(inside)] == left
+            text = f"{names[d]} in {{{', '.join(map(str, tree.bins.categories[d][inside]))}}}"
+        else:
+            low = max((tree.threshold[node] for node, left in splits if not left), default=-np.inf)
+            high = min((tree.threshold[node] for node, left in splits if left), default=np.inf)
+            text = _range(names[d], low, high, decimals)
+        out.append(f"({text} or {names[d]} is missing)" if missing and "missing" not in text else text)
+    return out
+
+
+def _range(name: str, low: float, high: float, decimals: int) -> str:
+    most = np.finfo(np.float64).max
+    if low == most:
+        return f"{name} is missing"
+    if high == most:
+        high = np.inf
+    if low == -np.inf and high == np.inf:
+        return f"{name} is not missing"
+    if low == -np.inf:
+        return f"{name} <= {high:.{decimals}g}"
+    below = f"{name} > {low:.{decimals}g}"
+    return below if high == np.inf else f"{low:.{decimals}g} < {name} <= {high:.{decimals}g}"

@@ -1,0 +1,144 @@
+"""The loops of trees, compiled and as Python runs them, against what they mean; and the law of histograms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.loops.trees import (
+    GINI,
+    SQUARED_ERROR,
+    add_histograms,
+    best_of_feature,
+    best_of_two,
+    fill,
+    gain,
+    leaves_of_codes,
+    leaves_of_rows,
+    mixed,
+    preorder,
+    worth,
+)
+from suffice.statistics import Binned, Histograms
+from suffice.tree import DecisionTreeClassifier
+from suffice.tree.growth import root
+
+FORMS = [lambda loop: loop.dispatcher, lambda loop: loop.python]
+IDS = ["compiled", "python"]
+
+
+def a_histogram(seed, n_bins=130, n=90, classes=True):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_bins + 1, n).astype(np.uint8)
+    group = rng.integers(0, 2, n)
+    entry = rng.integers(1, 5, (n, 1 if classes else 3))
+    return codes, group, entry, np.zeros((n_bins + 1, 2), np.int64), np.zeros(3, np.uint64)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=IDS)
+@pytest.mark.parametrize("classes", [True, False])
+def test_fill_adds_and_lists_the_bins(form, classes):
+    codes, group, entry, hist, bitmap = a_histogram(0, classes=classes)
+    bins = np.empty(131, np.int64)
+    with np.errstate(over="ignore"):
+        m = form(fill)(codes, np.arange(len(codes)), group, entry, classes, hist, bitmap, bins)
+    assert np.array_equal(bins[:m], np.unique(codes))
+    assert not bitmap.any()
+    expected = np.zeros_like(hist)
+    if classes:
+        np.add.at(expected, (codes, group), entry[:, 0])
+    else:
+        np.add.at(expected, codes, entry[:, :2])
+    assert np.array_equal(hist, expected)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=IDS)
+@pytest.mark.parametrize("criterion", [GINI, SQUARED_ERROR])
+def test_the_short_loop_is_the_general_one(form, criterion):
+    """`best_of_two` against `gain` at every threshold."""
+    for seed in range(5):
+        codes, group, entry, hist, _ = a_histogram(seed, classes=criterion == GINI)
+        if criterion == GINI:
+            np.add.at(hist, (codes, group), entry[:, 0])
+        else:
+            np.add.at(hist, codes, entry[:, :2])
+        hist[-1] = 0
+        bins, total = np.flatnonzero(hist.sum(axis=1)), hist.sum(axis=0)
+        parent = form(worth)(total, criterion)
+        gains = [
+            form(gain)(hist[bins[:j]].sum(axis=0), hist[bins[j:]].sum(axis=0), criterion, parent)
+            for j in range(1, len(bins))
+        ]
+        best, first = form(best_of_two)(hist, bins, len(bins) - 1, 0, 0, *total, criterion, 1)
+        assert best == pytest.approx(max(gains))
+        assert gains[first - 1] == pytest.approx(max(gains))
+        found = form(best_of_feature)(
+            hist, bins, len(bins), len(hist) - 1, total, parent, criterion, 1, True, 0, -np.inf, np.inf
+        )
+        assert found == (best, first, 0)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=IDS)
+def test_preorder(form):
+    children = np.array([[1, 2], [3, 4], [-1, -1], [-1, -1], [5, 6], [-1, -1], [-1, -1]])
+    assert form(preorder)(children).tolist() == [0, 1, 3, 4, 5, 6, 2]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=IDS)
+def test_random_keys_are_those_of_splitmix64(form):
+    with np.errstate(over="ignore"):
+        assert (
+            int(form(mixed)(np.uint64(0))) == 0xE220A8397B1DCDAF
+        )  # the first number of Vigna's splitmix64.c
+
+
+def test_leaves_by_codes_and_by_values():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.normal(size=300), rng.integers(0, 5, 300), rng.normal(size=300)], axis=1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 0) ^ np.isin(X[:, 1], [1, 3])
+    model = DecisionTreeClassifier(categorical_features=[1]).fit(X, y)
+    tree = model.model_
+    expected = model.apply(X)
+    for form in (leaves_of_rows.dispatcher, leaves_of_rows.python, leaves_of_rows.numpy):
+        out = np.empty(len(X), np.int64)
+        form(
+            tree.bins.with_codes(X), tree.feature, tree.children, tree.threshold, tree.missing_left,
+            tree.set_start, tree.goes_left, out,
+        )  # fmt: skip
+        assert np.array_equal(out, expected)
+        for leaf in np.unique(out):
+            np.testing.assert_allclose(tree.value[leaf, 1], y[out == leaf].mean())
+
+
+def blocks(n=150):
+    rng = np.random.default_rng(1)
+    codes = np.stack([rng.integers(0, 4, n), rng.integers(0, 9, n)]).astype(np.uint8)
+    return Binned(codes.T, rng.integers(0, 3, n), None, (0,), rng.integers(1, 9, (n, 1)))
+
+
+def test_histograms_of_blocks_add_up_exactly():
+    from suffice.statistics import FeatureBins
+
+    none = np.empty(0)
+    values = (np.arange(3.0), np.arange(8.0))
+    tree = root(FeatureBins(np.zeros(2, bool), values, values, (none, none)))
+    rows = blocks()
+    whole = Histograms.of(tree, np.zeros(1, np.int64), True, 3, rows)
+    count = np.zeros((4 + 9, 3), np.int64)
+    for d, offset in ((0, 0), (1, 4)):
+        np.add.at(count, (offset + rows.X[:, d].astype(int), rows.y), rows.entry[:, 0])
+    assert np.array_equal(whole.count[0], count)
+    assert np.array_equal(whole.sums[0], count[:4].sum(axis=0))
+    assert (whole.rows[0], whole.low[0], whole.high[0]) == (150, 0, 2)
+    order = np.random.default_rng(2).permutation(150)
+    parts = [
+        Histograms.of(tree, np.zeros(1, np.int64), True, 3, rows[order[a:b]])
+        for a, b in ((0, 0), (0, 70), (70, 150))
+    ]
+    total = parts[0] + parts[1] + parts[2]
+    onto = Histograms.of(tree, np.zeros(1, np.int64), True, 3, rows[order[70:]], onto=parts[1])
+    for name, value in whole.fields().items():
+        assert np.array_equal(getattr(total, name), value)
+        assert np.array_equal(getattr(onto, name), value)
+    assert add_histograms.numpy is None and leaves_of_codes.numpy is not None
