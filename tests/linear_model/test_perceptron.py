@@ -307,10 +307,11 @@ def test_partial_fit_goes_on():
     theirs = Theirs(shuffle=False)
     for _ in range(2):
         theirs.partial_fit(X, y, classes=[-1, 1])
-    np.testing.assert_allclose(
-        Perceptron(shuffle=False).partial_fit(X, y).partial_fit(X, y).coef_, theirs.coef_
-    )
-    with pytest.raises(ValueError, match="classes of the first call"):
+    twice = Perceptron(shuffle=False).partial_fit(X, y, classes=[-1, 1]).partial_fit(X, y)
+    np.testing.assert_allclose(twice.coef_, theirs.coef_)
+    with pytest.raises(ValueError, match=r"classes must be passed on the first call to partial_fit\."):
+        Perceptron().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not the same as on last call to partial_fit"):
         parts.partial_fit(X, y, classes=[0, 1])
 
 

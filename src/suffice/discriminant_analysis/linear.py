@@ -93,7 +93,7 @@ class Discriminant(GenerativeClassifier):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
-        All classes. Required in the first call if its rows do not contain all of them.
+        `classes` are all classes. The first call needs them.
         """
         if self.shrinkage == "auto" or self.covariance_estimator is not None:
             raise ValueError(
