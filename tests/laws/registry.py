@@ -224,7 +224,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
-    ("LogisticRegressionCV", "penalty"): (("elasticnet",), "needs l1_ratios: tests/linear_model"),
+    ("LogisticRegressionCV", "penalty"): (
+        ("deprecated", "elasticnet", "l1", "l2"),
+        "is deprecated, with a warning: tests/linear_model/test_logistic_cv.py",
+    ),
 }
 
 
@@ -457,6 +460,8 @@ def _variants() -> list[Variant]:
     for cls in ESTIMATORS:
         small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         small["n_quantiles"] = 20  # of fewer rows than the default
+        if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
+            small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)
         if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K
