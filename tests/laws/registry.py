@@ -183,7 +183,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
         (name, "solver"): ("cholesky", "lsqr", "sag", "saga", "sparse_cg", "svd")
         for name in ("Ridge", "RidgeClassifier")
     },
-    ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm", "interior-point", "revised simplex"),
+    ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm"),
     ("PCA", "power_iteration_normalizer"): ("LU", "QR", "none"),
     ("PCA", "iterated_power"): (),
 }
@@ -224,6 +224,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
+    ("QuantileRegressor", "solver"): (
+        ("interior-point", "revised simplex"),
+        "are refused, since SciPy has them no more: tests/linear_model/test_quantile.py",
+    ),
     ("LogisticRegressionCV", "penalty"): (
         ("deprecated", "elasticnet", "l1", "l2"),
         "is deprecated, with a warning: tests/linear_model/test_logistic_cv.py",
