@@ -217,7 +217,7 @@ def _bind(config, to_ours):
 
 
 def _copy_modules(collector):
-    """Give the test module copies of scikit-learn's modules that keep our names: `linear_model.Ridge` is ours."""
+    """Give the test module copies of scikit-learn's modules with our names: `linear_model.Ridge` is ours."""
     if BASELINE:
         return
     ours = {id(module): module for module, _, _, _ in collector.config._dropin}

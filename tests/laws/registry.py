@@ -218,7 +218,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ),
         "take no weights, as in scikit-learn: tests/preprocessing/test_scalers.py",
     ),
-    ("Perceptron", "penalty"): (("elasticnet", "l1", "l2"), "is refused, with what to use"),
+    ("Perceptron", "penalty"): (("elasticnet", "l1", "l2"), "is that of SGDClassifier: tests/linear_model"),
     **{
         (name, "solver"): (("lbfgs",), "needs positive=True: tests/linear_model")
         for name in ("Ridge", "RidgeClassifier")

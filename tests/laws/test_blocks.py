@@ -131,7 +131,9 @@ def in_one_call(variant):
     params = variant.estimator.get_params()
     options = ("shrinkage", "auto"), ("class_weight", "balanced"), ("solver", "gibbs")
     priors = ("doc_topic_prior", "auto"), ("topic_word_prior", "auto")
-    return any(isinstance(params.get(name), str) and params[name] == value for name, value in options + priors)
+    return any(
+        isinstance(params.get(name), str) and params[name] == value for name, value in options + priors
+    )
 
 
 @each_variant(

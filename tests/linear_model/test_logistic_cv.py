@@ -145,9 +145,7 @@ def test_folds_that_lack_a_class(rows, scoring):
     options = {**HOW, "cv": KFold(3), "scoring": scoring, "use_legacy_attributes": False, "max_iter": 50}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # an intercept falls without end
-        ours, theirs = (
-            cls(**options).fit(X, y) for cls in (LogisticRegressionCV, peer.LogisticRegressionCV)
-        )
+        ours, theirs = (cls(**options).fit(X, y) for cls in (LogisticRegressionCV, peer.LogisticRegressionCV))
     assert ours.coefs_paths_.shape == theirs.coefs_paths_.shape
     np.testing.assert_allclose(ours.scores_[:2], theirs.scores_[:2], rtol=1e-3)
     if scoring != "neg_log_loss":  # of a probability next to zero

@@ -279,8 +279,8 @@ class LogisticRegressionCV(LogisticRegression):
         messages = []
         if isinstance(self.l1_ratios, str):
             messages.append(
-                "The default value for l1_ratios will change from None to (0.0,) in scikit-learn 1.10: set it, "
-                "e.g. l1_ratios=(0.0,)."
+                "The default value for l1_ratios will change from None to (0.0,) in scikit-learn 1.10: set "
+                "it, e.g. l1_ratios=(0.0,)."
             )
         if self.penalty != "deprecated":
             messages.append(
