@@ -76,8 +76,8 @@ class ElasticNetModel(LinearModel):
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
         if self.joint:
             B, yy, W = square[:D, D:].copy(), float(np.trace(square[D:, D:])), coef.T.copy()
-            options = l1, l2, self.tol * yy, self.max_iter
-            gap[:], n_iter[:] = descend_jointly(A, B, yy, *options, W, np.empty_like(W))
+            until = self.tol * yy, self.max_iter
+            gap[:], n_iter[:] = descend_jointly(A, B, yy, l1, l2, *until, W, np.empty_like(W))
             return W.T, gap, n_iter
         for t in range(T):
             b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]

@@ -471,6 +471,7 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
 
     @with_callbacks
