@@ -189,6 +189,9 @@ def pytest_configure(config):
             if isinstance(ours, type):
                 add_missing(theirs, ours)
         config._dropin = list(bindings())
+        for name, module in list(sys.modules.items()):
+            if name.split(".")[0] == "suffice":
+                copy_modules(vars(module), config._dropin)  # our own code uses theirs, also in collection
 
 
 def pytest_collection_modifyitems(config, items):
@@ -216,14 +219,11 @@ def _bind(config, to_ours):
             setattr(module, key, ours if to_ours else theirs)
 
 
-def _copy_modules(collector):
-    """Give the test module copies of scikit-learn's modules with our names: `linear_model.Ridge` is ours."""
-    if BASELINE:
-        return
-    ours = {id(module): module for module, _, _, _ in collector.config._dropin}
-    names = vars(getattr(collector, "_obj", types.ModuleType("")))  # none if its import failed
+def copy_modules(names, bound):
+    """Give a module its own copies of scikit-learn's modules, which keep the names that these have now."""
+    modules = {id(module) for module, _, _, _ in bound}
     for key, value in list(names.items()):
-        if id(value) in ours:
+        if id(value) in modules:
             copy = types.ModuleType(value.__name__, value.__doc__)
             vars(copy).update(vars(value))
             names[key] = copy
@@ -236,7 +236,8 @@ def pytest_make_collect_report(collector):
     _bind(collector.config, True)
     try:
         report = yield
-        _copy_modules(collector)
+        if not BASELINE and hasattr(collector, "_obj"):  # else its import failed
+            copy_modules(vars(collector.obj), collector.config._dropin)  # `linear_model.Ridge` is ours
         return report
     finally:
         _bind(collector.config, False)

@@ -231,7 +231,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Fraction of the variance between classes explained by each component ('svd' and 'eigen').
     covariance_ : ndarray of shape (n_features, n_features)
-        Covariance within classes.
+        Covariance within classes. Only if ``store_covariance=True`` or the solver is not 'svd'.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

@@ -468,6 +468,10 @@ class ElasticNet(_Penalised):
         Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
@@ -632,6 +636,10 @@ class Lasso(ElasticNet):
         Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
@@ -765,6 +773,10 @@ class ElasticNetCV(_Penalised):
         Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -977,6 +989,10 @@ class LassoCV(ElasticNetCV):
         Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments

@@ -367,6 +367,8 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LogLinear
         The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective

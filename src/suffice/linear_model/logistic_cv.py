@@ -125,6 +125,8 @@ class LogisticRegressionCV(LogisticRegression):
         Whether the fit to all rows converged.
     stopped_because_ : str
         Reason why it stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LogLinear
         The fitted model.
     statistics_ : Objective

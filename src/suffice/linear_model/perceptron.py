@@ -96,6 +96,8 @@ class Perceptron(OnlinePerceptron):
         Whether the last weights separate each class from the rest; one entry for two classes.
     stopped_because_ : str
         Why the fit stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Hyperplanes
         The fitted model.
     statistics_ : Objective

@@ -320,6 +320,8 @@ class QuantileRegressor(Regressor, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : QuantileLine
         The fitted model.
     statistics_ : QuantileSums

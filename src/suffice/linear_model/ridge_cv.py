@@ -150,6 +150,8 @@ class RidgeCV(LeastSquares):
         The best penalty.
     best_score_ : float or ndarray of shape (n_targets,)
         Its score.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
