@@ -54,7 +54,8 @@ lda = LinearDiscriminantAnalysis(n_components=2).fit(
 
 later, planes = LinearDiscriminantAnalysis(n_components=2), []
 for file in files:
-    later.partial_fit(suffice.rows(suffice.scan_parquet(file), target="digit"))
+    rows = suffice.rows(suffice.scan_parquet(file), target="digit")
+    later.partial_fit(rows, classes=range(10))
     planes.append(np.linalg.qr(later.scalings_[:, :2])[0])
 folder.cleanup()
 cosine = [

@@ -20,7 +20,10 @@ from ..laws.registry import ESTIMATORS, VARIANTS, answers, bits, each_variant, f
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
 PARAMETERS = {
-    "LogisticRegressionCV": {"Cs": 3, "cv": 3, "use_legacy_attributes": False, "scoring": "neg_log_loss"},
+    "LogisticRegressionCV": {
+        **{"Cs": 3, "cv": 3, "l1_ratios": (0.0,), "use_legacy_attributes": False},
+        "scoring": "neg_log_loss",
+    },
     "NMF": {"max_iter": 500},
     "QuadraticDiscriminantAnalysis": {"reg_param": 1.0},
     "SGDClassifier": {"max_iter": 5},

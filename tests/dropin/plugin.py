@@ -19,6 +19,7 @@ import json
 import os
 import pkgutil
 import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -188,6 +189,9 @@ def pytest_configure(config):
             if isinstance(ours, type):
                 add_missing(theirs, ours)
         config._dropin = list(bindings())
+        for name, module in list(sys.modules.items()):
+            if name.split(".")[0] == "suffice":
+                copy_modules(vars(module), config._dropin)  # our own code uses theirs, also in collection
 
 
 def pytest_collection_modifyitems(config, items):
@@ -215,13 +219,26 @@ def _bind(config, to_ours):
             setattr(module, key, ours if to_ours else theirs)
 
 
+def copy_modules(names, bound):
+    """Give a module its own copies of scikit-learn's modules, which keep the names that these have now."""
+    modules = {id(module) for module, _, _, _ in bound}
+    for key, value in list(names.items()):
+        if id(value) in modules:
+            copy = types.ModuleType(value.__name__, value.__doc__)
+            vars(copy).update(vars(value))
+            names[key] = copy
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
     if not isinstance(collector, pytest.Module):
         return (yield)
     _bind(collector.config, True)
     try:
-        return (yield)
+        report = yield
+        if not BASELINE and hasattr(collector, "_obj"):  # else its import failed
+            copy_modules(vars(collector.obj), collector.config._dropin)  # `linear_model.Ridge` is ours
+        return report
     finally:
         _bind(collector.config, False)
 

@@ -183,7 +183,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
         (name, "solver"): ("cholesky", "lsqr", "sag", "saga", "sparse_cg", "svd")
         for name in ("Ridge", "RidgeClassifier")
     },
-    ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm", "interior-point", "revised simplex"),
+    ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm"),
     ("PCA", "power_iteration_normalizer"): ("LU", "QR", "none"),
     ("PCA", "iterated_power"): (),
 }
@@ -218,18 +218,25 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ),
         "take no weights, as in scikit-learn: tests/preprocessing/test_scalers.py",
     ),
-    ("Perceptron", "penalty"): (("elasticnet", "l1", "l2"), "is refused, with what to use"),
+    ("Perceptron", "penalty"): (("elasticnet", "l1", "l2"), "is that of SGDClassifier: tests/linear_model"),
     **{
         (name, "solver"): (("lbfgs",), "needs positive=True: tests/linear_model")
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
-    ("LogisticRegressionCV", "penalty"): (("elasticnet",), "needs l1_ratios: tests/linear_model"),
     ("DecisionTreeRegressor", "criterion"): (("poisson",), "takes other targets: tests/tree/test_cart.py"),
     **{
         (name, "categorical_features"): (("from_dtype",), "takes DataFrames: tests/tree/test_cart.py")
         for name in ("DecisionTreeClassifier", "DecisionTreeRegressor")
     },
+    ("QuantileRegressor", "solver"): (
+        ("interior-point", "revised simplex"),
+        "are refused, since SciPy has them no more: tests/linear_model/test_quantile.py",
+    ),
+    ("LogisticRegressionCV", "penalty"): (
+        ("deprecated", "elasticnet", "l1", "l2"),
+        "is deprecated, with a warning: tests/linear_model/test_logistic_cv.py",
+    ),
 }
 
 
@@ -462,6 +469,8 @@ def _variants() -> list[Variant]:
     for cls in ESTIMATORS:
         small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         small["n_quantiles"] = 20  # of fewer rows than the default
+        if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
+            small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)
         if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K

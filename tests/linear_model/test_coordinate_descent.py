@@ -135,10 +135,25 @@ def test_the_path_is_scikit_learns(rows):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
 
 
-def test_a_path_has_one_target(rows):
+@pytest.mark.parametrize("l1_ratio", [0.7, 0.0])
+def test_the_path_of_several_targets_is_scikit_learns(rows, l1_ratio):
+    """The targets share the features that are not zero."""
     X, y, _ = rows
-    with pytest.raises(ValueError, match="2 targets, expected one"):
-        enet_path(X, np.stack([y, y], axis=1))
+    Y = np.stack([y, X[:, 0] - 0.1 * y], axis=1)
+    alphas = 30 if l1_ratio else [1.0, 0.1]
+    mine, its = (
+        path(X, Y, l1_ratio=l1_ratio, alphas=alphas, **EXACT) for path in (enet_path, peer.enet_path)
+    )
+    assert mine[1].shape == (2, 8, len(mine[0]))
+    for a, b in zip(mine[:2], its[:2], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+    assert (mine[2] <= 1e-6 * np.mean((Y**2).sum(axis=1))).all()
+    if l1_ratio:
+        assert ((mine[1][0] == 0) == (mine[1][1] == 0)).all()
+        again = enet_path(X, Y, l1_ratio=l1_ratio, alphas=mine[0][-1:], coef_init=mine[1][..., -1], **EXACT)
+        np.testing.assert_allclose(again[1][..., 0], mine[1][..., -1], atol=1e-9)
+    with pytest.raises(ValueError, match="positive=True is not allowed for multi-output"):
+        enet_path(X, Y, positive=True)
 
 
 class TestFolds:

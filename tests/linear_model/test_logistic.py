@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.special import expit, log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.utils import get_tags
 
 import suffice
 from suffice.core.blocks import Rows
@@ -234,6 +235,7 @@ def test_liblinear_refuses():
             LogisticRegression(solver="liblinear", **options).fit(X, y)
     with pytest.raises(ValueError, match="supports only dual=False"):
         LogisticRegression(dual=True).fit(X, y)
+    assert not get_tags(LogisticRegression(solver="liblinear")).classifier_tags.multi_class
 
 
 @pytest.mark.parametrize("n_features", [5, 300])  # Newton's method, and OWL-QN

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn import config_context
 from sklearn import linear_model as peer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 import suffice
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV
 
 HOW = {"Cs": [0.01, 1.0, 10.0], "l1_ratios": [0.0], "tol": 1e-8, "max_iter": 1000}
+OLD = {"scoring": "accuracy", "use_legacy_attributes": True}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,7 @@ def test_as_in_scikit_learn(rows, classes, scoring, legacy):
 
 def test_shares_of_the_l1_penalty(rows):
     X, y, _ = rows
-    model = LogisticRegressionCV(Cs=3, l1_ratios=[0.0, 1.0], cv=4, solver="newton").fit(X, y)
+    model = LogisticRegressionCV(Cs=3, l1_ratios=[0.0, 1.0], cv=4, solver="newton", **OLD).fit(X, y)
     assert model.scores_["a"].shape == (4, 3, 2) and model.n_iter_.shape == (1, 4, 3, 2)
     best = LogisticRegression(C=model.C_[0], l1_ratio=model.l1_ratio_[0], solver="newton").fit(X, y)
     np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-6)
@@ -84,7 +88,7 @@ def test_weights_and_groups(rows):
     )
     np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-4)
     with config_context(enable_metadata_routing=True):
-        assert LogisticRegressionCV(cv=GroupKFold(3), **HOW).fit(X, y, groups=groups).C_.shape == (3,)
+        assert LogisticRegressionCV(cv=GroupKFold(3), **HOW, **OLD).fit(X, y, groups=groups).C_.shape == (3,)
 
 
 def test_files_and_storage(tmp_path, rows):
@@ -95,8 +99,8 @@ def test_files_and_storage(tmp_path, rows):
     scan = suffice.rows(
         suffice.scan_parquet(tmp_path), features=[f"x{d}" for d in range(4)], target="y", weight="w"
     )
-    ours = LogisticRegressionCV(cv=3, **HOW).fit(scan)
-    inside = LogisticRegressionCV(cv=KFold(3), **HOW).fit(X, y, weight)
+    ours = LogisticRegressionCV(cv=3, **HOW, **OLD).fit(scan)
+    inside = LogisticRegressionCV(cv=KFold(3), **HOW, **OLD).fit(X, y, weight)
     np.testing.assert_allclose(ours.coef_, inside.coef_, atol=1e-6)
     assert ours.n_passes_ < inside.n_passes_ / 2  # the fits share passes
     ours.save(tmp_path / "model")
@@ -113,4 +117,36 @@ def test_refused(rows):
         ({"solver": "liblinear"}, "does not support multiclass"),
     ):
         with pytest.raises(ValueError, match=message):
-            LogisticRegressionCV(**options).fit(X, y)
+            LogisticRegressionCV(**{"l1_ratios": (0.0,)} | options, **OLD).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"l1_ratios": "warn"}, "The default value for l1_ratios will change"),
+        ({"l1_ratios": None}, "'l1_ratios=None' was deprecated"),
+        ({"penalty": "l2"}, "'penalty' was deprecated"),
+        ({"scoring": "warn"}, "The default value of the parameter 'scoring' will change"),
+        ({"use_legacy_attributes": "warn"}, "The default value of use_legacy_attributes will change"),
+    ],
+)
+def test_defaults_that_will_change(rows, options, message):
+    X, y, _ = rows
+    with pytest.warns(FutureWarning, match=message) as seen:
+        LogisticRegressionCV(**{"Cs": [1.0], "cv": 3, "l1_ratios": (0.0,)} | OLD | options).fit(X, y)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss", "accuracy"])
+def test_folds_that_lack_a_class(rows, scoring):
+    """The coefficients and scores of a fold are of all classes."""
+    X, y, _ = rows
+    X, y = np.concatenate([X, X[:2]]), np.append(y, ["d", "d"])  # in the last fold alone
+    options = {**HOW, "cv": KFold(3), "scoring": scoring, "use_legacy_attributes": False, "max_iter": 50}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # an intercept falls without end
+        ours, theirs = (cls(**options).fit(X, y) for cls in (LogisticRegressionCV, peer.LogisticRegressionCV))
+    assert ours.coefs_paths_.shape == theirs.coefs_paths_.shape
+    np.testing.assert_allclose(ours.scores_[:2], theirs.scores_[:2], rtol=1e-3)
+    if scoring != "neg_log_loss":  # of a probability next to zero
+        np.testing.assert_allclose(ours.scores_, theirs.scores_, rtol=1e-2)

@@ -20,6 +20,7 @@ from suffice.linear_model import (
     MarginPerceptron,
     Perceptron,
     PocketPerceptron,
+    SGDClassifier,
     VotedPerceptron,
 )
 from suffice.loops.perceptron import Labels, Rule, State, dual, primal
@@ -307,10 +308,11 @@ def test_partial_fit_goes_on():
     theirs = Theirs(shuffle=False)
     for _ in range(2):
         theirs.partial_fit(X, y, classes=[-1, 1])
-    np.testing.assert_allclose(
-        Perceptron(shuffle=False).partial_fit(X, y).partial_fit(X, y).coef_, theirs.coef_
-    )
-    with pytest.raises(ValueError, match="classes of the first call"):
+    twice = Perceptron(shuffle=False).partial_fit(X, y, classes=[-1, 1]).partial_fit(X, y)
+    np.testing.assert_allclose(twice.coef_, theirs.coef_)
+    with pytest.raises(ValueError, match=r"classes must be passed on the first call to partial_fit\."):
+        Perceptron().partial_fit(X, y)
+    with pytest.raises(ValueError, match="not the same as on last call to partial_fit"):
         parts.partial_fit(X, y, classes=[0, 1])
 
 
@@ -384,8 +386,6 @@ def test_rows_that_are_elsewhere_are_brought_here(tmp_path):
 def test_what_is_refused():
     X, y = rows(20)
     for how, words in (
-        ({"penalty": "l2"}, "SGDClassifier"),
-        ({"early_stopping": True}, "PocketPerceptron"),
         ({"eta0": 0.0}, "'eta0' parameter"),
         ({"max_iter": 0}, "'max_iter' parameter"),
     ):
@@ -407,3 +407,36 @@ def test_what_is_refused():
     assert not any(hasattr(cls(), "partial_fit") for cls in (VotedPerceptron, PocketPerceptron))
     with pytest.raises(ValueError, match="NaN"):
         Perceptron().fit(np.where(X > 1, np.nan, X), y)
+
+
+@pytest.mark.parametrize(
+    "options", [{"penalty": "l1", "alpha": 0.01}, {"penalty": "elasticnet"}, {"early_stopping": True}]
+)
+def test_penalties_and_early_stopping_are_those_of_gradient_descent(tmp_path, options):
+    rng = np.random.default_rng(0)
+    X, names = rng.normal(size=(200, 3)), np.array(["a", "b", "c"])
+    y = names[(X @ rng.normal(size=(3, 3))).argmax(axis=1)]
+    model = Perceptron(**options).fit(X, y)
+    descent = SGDClassifier("perceptron", learning_rate="constant", eta0=1.0, random_state=0)
+    descent.set_params(**{"penalty": None} | options).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, descent.coef_)
+    np.testing.assert_array_equal(model.predict(X), descent.predict(X))
+    assert model.n_iter_ == descent.n_iter_ and not hasattr(model, "mistakes_")
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        suffice.load(tmp_path / "model").decision_function(X), model.decision_function(X)
+    )
+    if "penalty" in options:
+        theirs = Theirs(shuffle=False, tol=None, max_iter=3, **options).fit(X, y)
+        ours = Perceptron(shuffle=False, tol=None, max_iter=3, **options).fit(X, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+        parts = Perceptron(shuffle=False, **options).partial_fit(X, y, classes=names).partial_fit(X, y)
+        again = SGDClassifier("perceptron", learning_rate="constant", eta0=1.0, shuffle=False, **options)
+        again.partial_fit(X, y, classes=names).partial_fit(X, y)
+        np.testing.assert_array_equal(parts.coef_, again.coef_)
+    else:
+        with pytest.raises(ValueError, match="early_stopping should be False with partial_fit"):
+            Perceptron(**options).partial_fit(X, y, classes=names)
+    plain = model.set_params(penalty=None, early_stopping=False).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, Perceptron().fit(X, y).coef_)
+    assert len(plain.mistakes_) == 3

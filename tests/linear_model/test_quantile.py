@@ -161,3 +161,5 @@ def test_refused():
             QuantileRegressor(quantile=quantile).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         QuantileRegressor(max_iter=2).fit(X, Y)
+    with pytest.raises(ValueError, match="Solver interior-point is not anymore available in SciPy"):
+        QuantileRegressor(solver="interior-point").fit(X, Y)

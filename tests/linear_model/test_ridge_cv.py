@@ -48,6 +48,20 @@ def test_errors_are_those_of_refits(rows):
         assert model.cv_results_[n, 0] == pytest.approx(left_out[0] ** 2)
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_more_features_than_rows(fit_intercept):
+    """Residuals, and one minus leverages, are small. Their ratios keep their digits."""
+    rng = np.random.default_rng(0)
+    X, y, alphas = rng.normal(size=(10, 50)), rng.normal(size=10), [1e-5, 1.0]
+    options = {"fit_intercept": fit_intercept, "store_cv_results": True}
+    ours = RidgeCV(alphas, **options).fit(X, y)
+    for n in range(10):
+        left_out = Ridge(1e-5, fit_intercept=fit_intercept).fit(np.delete(X, n, 0), np.delete(y, n))
+        assert ours.cv_results_[n, 0] == pytest.approx((left_out.predict(X[[n]])[0] - y[n]) ** 2, rel=1e-9)
+    again = RidgeCV(alphas, **options).fit(np.vstack([X, X]), np.append(y, y), np.repeat([1.0, 0.0], 10))
+    np.testing.assert_allclose(again.cv_results_[:10], ours.cv_results_, rtol=1e-9)
+
+
 def test_a_penalty_for_each_target(rows):
     X, y, _ = rows
     ours, theirs = (cls(ALPHAS, alpha_per_target=True).fit(X, y) for cls in (RidgeCV, peer.RidgeCV))

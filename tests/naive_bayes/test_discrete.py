@@ -129,7 +129,10 @@ def test_wide_sparse_rows_in_few_blocks():
     ("model", "words"),
     [
         (ours.MultinomialNB(alpha=-1.0), "'alpha' parameter"),
-        (ours.MultinomialNB(alpha=[1.0, 2.0]), r"alpha has shape \(2,\), and X has 6 features"),
+        (
+            ours.MultinomialNB(alpha=[1.0, 2.0]),
+            r"should contains `n_features`\. Got shape \(2,\), and X has 6",
+        ),
         (ours.MultinomialNB(alpha=-np.ones(6)), "All values in alpha must be greater than 0"),
         (ours.CategoricalNB(alpha=np.ones(6)), "'alpha' parameter"),
         (ours.CategoricalNB(min_categories=1.5), "'min_categories' parameter"),

@@ -294,6 +294,8 @@ def test_what_is_no_text():
     table = pa.table({"n": [1, 2], "t": ["a", "b"]})
     with pytest.raises(ValueError, match="string object received"):
         CountVectorizer().fit("a text")
+    with pytest.raises(ValueError, match="string object received"):
+        CountVectorizer().fit(["a text"]).transform("a text")
     with pytest.raises(ValueError, match=r"suffice.documents\(table"):
         CountVectorizer().fit(table)
     with pytest.raises(ValueError, match=r"suffice.documents\(table"):

@@ -155,6 +155,8 @@ default='k-means++'
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Centers
         The fitted model.
     statistics_ : ClusterSums

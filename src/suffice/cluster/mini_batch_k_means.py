@@ -127,6 +127,8 @@ default='k-means++'
         Whether the fit stopped before `max_iter`.
     stopped_because_ : str
         Reason why the fit stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Centers
         The fitted model.
     statistics_ : ClusterSums

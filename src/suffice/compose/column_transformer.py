@@ -71,9 +71,9 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns.
+        Names of the columns. Only if X has names.
     n_passes_ : int
-        Number of passes over the data, if the transformers were fitted to a table.
+        Number of passes over the data. Only if the transformers were fitted to a table.
 
     See Also
     --------

@@ -52,6 +52,8 @@ class IncrementalPCA(PCA):
         `batch_size`, or five times the number of features.
     noise_variance_ : float
         Mean variance of the discarded components: the noise of probabilistic PCA.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : PrincipalAxes
         The fitted model, with all axes.
     statistics_ : Moments or Factor

@@ -339,6 +339,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Whether the fit converged. Always False for 'gibbs'.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Topics
         The fitted model.
     statistics_ : TopicCounts

@@ -472,6 +472,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : SquaredFactors, DivergenceFactors or BetaFactors
         The fitted model: W and H.
     statistics_ : FactorSums, DivergenceSums or BetaSums

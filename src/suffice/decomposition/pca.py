@@ -146,6 +146,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         Correlation of each component with each feature.
     variable_contributions_ : ndarray of shape (n_features,)
         Fraction of each feature's variance that the components explain.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : PrincipalAxes
         The fitted model, with all axes.
     statistics_ : Moments or Factor

@@ -182,6 +182,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Variance of the transformed rows along each component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Fraction of the total variance explained by each component.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : SingularAxes
         The fitted model.
     statistics_ : Product

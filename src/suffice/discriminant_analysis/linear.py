@@ -93,7 +93,7 @@ class Discriminant(GenerativeClassifier):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
-        All classes. Required in the first call if its rows do not contain all of them.
+        `classes` are all classes. The first call needs them.
         """
         if self.shrinkage == "auto" or self.covariance_estimator is not None:
             raise ValueError(
@@ -231,7 +231,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Fraction of the variance between classes explained by each component ('svd' and 'eigen').
     covariance_ : ndarray of shape (n_features, n_features)
-        Covariance within classes.
+        Covariance within classes. Only if ``store_covariance=True`` or the solver is not 'svd'.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

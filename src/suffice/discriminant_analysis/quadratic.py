@@ -52,7 +52,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     scalings_ : list of ndarray of shape (n_features,)
         Variances along the principal axes of each class.
     covariance_ : list of ndarray of shape (n_features, n_features)
-        Covariances, if stored.
+        Covariances. Only if ``store_covariance=True``.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

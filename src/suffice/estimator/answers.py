@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.extras import required
@@ -56,6 +57,8 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
+        if isinstance(X, str) and not get_tags(self).input_tags.two_d_array:
+            return method(self, X, *args, **more)  # which expects texts, and refuses one
         source = source_of(X)
         if method.__name__ == "transform" and to is None and (table := source.transformed(self)) is not None:
             return table

@@ -75,10 +75,11 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
     return ColumnSizes.of(total, mean, scatter, stored)
 
 
-def classes_and_sizes(data: Any) -> tuple[np.ndarray, ColumnSizes]:
-    """The classes of labelled rows, and the scales of their columns, in one pass."""
-    classes, sizes = data.fold(_classes_and_sizes).parts
-    return at_least_two(classes.values[0]), sizes
+def classes_and_sizes(data: Any, classes: Any = None) -> tuple[np.ndarray, ColumnSizes]:
+    """The classes of labelled rows, and the scales of their columns, in one pass. The rows may lack some of
+    the `classes` that are given."""
+    of_rows, sizes = data.fold(_classes_and_sizes).parts
+    return at_least_two(of_rows.values[0]) if classes is None else classes, sizes
 
 
 def _classes_and_sizes(block: Any) -> Parts:

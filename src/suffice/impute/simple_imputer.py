@@ -120,6 +120,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     Attributes
     ----------
+    n_features_in_ : int
+        Number of features seen during `fit`.
     statistics_ : ndarray of shape (n_features,)
         The value for each feature; NaN if there is none.
     indicator_ : MissingIndicator or None

@@ -159,6 +159,8 @@ class BayesianRidge(LeastSquares):
         Mean of the rows, which is subtracted from them; zero without an intercept.
     X_scale_ : ndarray of shape (n_features,)
         Ones: features are not scaled.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : EvidenceRidge
         The fitted model.
     statistics_ : Moments

@@ -51,6 +51,7 @@ class ElasticNetModel(LinearModel):
     max_iter: int = 1000
     gap: Annotated[Any, "(T,) or None"] = None  # duality gap
     n_iter: Annotated[Any, "int (T,) or None"] = None
+    joint: bool = False  # whether |coef|_1 is of the norms over targets, so that all use the same features
 
     def estimate(self, s: Moments) -> Self:
         """Coordinate descent from the current coefficients, if there is an l1 penalty."""
@@ -67,12 +68,17 @@ class ElasticNetModel(LinearModel):
 
     def _descended(self, square: np.ndarray, l1: float, l2: float) -> tuple[np.ndarray, ...]:
         """Coefficients, duality gaps and sweeps of coordinate descent, by target."""
-        from ..loops.coordinates import descend
+        from ..loops.coordinates import descend, descend_jointly
 
         D = self.coef.shape[1]
         T = len(square) - D
         coef = np.array(np.broadcast_to(self.coef, (T, D)))
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
+        if self.joint:
+            B, yy, W = square[:D, D:].copy(), float(np.trace(square[D:, D:])), coef.T.copy()
+            until = self.tol * yy, self.max_iter
+            gap[:], n_iter[:] = descend_jointly(A, B, yy, l1, l2, *until, W, np.empty_like(W))
+            return W.T, gap, n_iter
         for t in range(T):
             b, yy = np.ascontiguousarray(square[:D, D + t]), square[D + t, D + t]
             options = l1, l2, self.positive, self.tol * yy, self.max_iter
@@ -88,6 +94,8 @@ class ElasticNetModel(LinearModel):
         if self.positive:
             slope = np.where(coef > 0, slope, np.maximum(slope, 0.0))
         gap = 0.5 * np.maximum((slope * solve_positive(A, slope)).sum(axis=0), 0.0)
+        if self.joint:
+            gap[:] = gap.sum()
         return coef.T, gap, np.ones(B.shape[1], np.int64)
 
     def error(self, s: Moments) -> float:
@@ -97,7 +105,7 @@ class ElasticNetModel(LinearModel):
         return float(direction @ s.scatter @ direction / s.weight + bias**2)
 
     def largest_alpha(self, s: Moments) -> float:
-        """The smallest alpha at which all coefficients are zero, for the first target."""
+        """The smallest alpha at which all coefficients are zero, for the first target or for all jointly."""
         if self.l1_ratio == 0:
             raise ValueError(
                 "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid by "
@@ -105,6 +113,8 @@ class ElasticNetModel(LinearModel):
             )
         D = self.coef.shape[1]
         slope = self.square(s)[:D, D]
+        if self.joint:
+            slope = np.sqrt((self.square(s)[:D, D:] ** 2).sum(axis=1))
         most = (slope if self.positive else np.abs(slope)).max(initial=0.0)
         return float(most / (s.weight * self.l1_ratio))
 
@@ -245,8 +255,9 @@ def enet_path(
     ----------
     X : array, CSR matrix, table, Parquet scan or distributed data set
         The rows.
-    y : array of shape (n_samples,), optional
-        Targets. Leave out if a column of the table holds them.
+    y : array of shape (n_samples,) or (n_samples, n_targets), optional
+        Targets. Leave out if a column of the table holds them. Several targets use the same features: the
+        penalty is on the norm of the coefficients of a feature over the targets.
     sample_weight : array, optional
         Weights of the rows.
     l1_ratio : float, default=0.5
@@ -264,7 +275,7 @@ def enet_path(
         Ignored: it is computed.
     copy_X : bool, default=True
         Ignored: `X` is never modified.
-    coef_init : array of shape (n_features,), default=None
+    coef_init : array of shape (n_features,) or (n_targets, n_features), default=None
         Initial coefficients.
     verbose : bool, default=False
         Ignored.
@@ -285,7 +296,7 @@ def enet_path(
     -------
     alphas : ndarray of shape (n_alphas,)
         The alphas along the path, in decreasing order.
-    coefs : ndarray of shape (n_features, n_alphas)
+    coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
         Coefficients.
     dual_gaps : ndarray of shape (n_alphas,)
         Duality gaps: upper bounds on the distance of the objective from its minimum.
@@ -323,13 +334,18 @@ def enet_path(
     net = ElasticNet(l1_ratio=l1_ratio, fit_intercept=False, positive=positive, tol=tol, max_iter=max_iter)
     data = open_rows(net, X, y, sample_weight)
     start = net._start(data)
-    if coef_init is not None:
-        start = start.replace(coef=np.array(coef_init, dtype=np.float64).reshape(start.coef.shape))
     s = data.fold(LinearModel.summarize, start)
-    must_have_one_target(start, s)
+    D = start.coef.shape[1]
+    joint = len(s.mean) > D + 1
+    if joint and positive:
+        raise ValueError("positive=True is not allowed for multi-output (y.ndim != 1)")
+    if coef_init is not None:
+        coef_init = np.array(coef_init, dtype=np.float64).reshape(len(s.mean) - D, D)
+        start = start.replace(coef=coef_init)
+    start = start.replace(joint=joint)
     grid_alphas = grid(start, s, alphas, eps)
     path = start.path(s, grid_alphas)
-    coefs = np.stack([model.coef[0] for model in path], axis=1)
+    coefs = np.stack([model.coef if joint else model.coef[0] for model in path], axis=-1)
     result = (
         grid_alphas,
         as_float32(coefs) if is_float32(X) else coefs,
@@ -345,7 +361,7 @@ def lasso_path(X: Any, y: Any = None, sample_weight: Any = None, **options: Any)
     ----------
     X : array, CSR matrix, table, Parquet scan or distributed data set
         The rows.
-    y : array of shape (n_samples,), optional
+    y : array of shape (n_samples,) or (n_samples, n_targets), optional
         Targets. Leave out if a column of the table holds them.
     sample_weight : array, optional
         Weights of the rows.
@@ -356,7 +372,7 @@ def lasso_path(X: Any, y: Any = None, sample_weight: Any = None, **options: Any)
     -------
     alphas : ndarray of shape (n_alphas,)
         The alphas along the path, in decreasing order.
-    coefs : ndarray of shape (n_features, n_alphas)
+    coefs : ndarray of shape (n_features, n_alphas) or (n_targets, n_features, n_alphas)
         Coefficients.
     dual_gaps : ndarray of shape (n_alphas,)
         Duality gaps: upper bounds on the distance of the objective from its minimum.
@@ -452,6 +468,10 @@ class ElasticNet(_Penalised):
         Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
@@ -616,6 +636,10 @@ class Lasso(ElasticNet):
         Number of sweeps over the coefficients, by target.
     dual_gap_ : float or ndarray of shape (n_targets,)
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ElasticNetModel
         The fitted model.
     statistics_ : Moments
@@ -749,6 +773,10 @@ class ElasticNetCV(_Penalised):
         Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments
@@ -961,6 +989,10 @@ class LassoCV(ElasticNetCV):
         Number of sweeps over the coefficients.
     dual_gap_ : float
         Duality gap: an upper bound on the distance of the objective from its minimum.
+    sparse_coef_ : csr_array of shape (n_targets, n_features)
+        The coefficients as a sparse array.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Paths
         The fitted model, with the errors of all paths.
     statistics_ : FoldMoments

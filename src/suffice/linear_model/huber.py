@@ -137,6 +137,8 @@ class HuberRegressor(Regressor, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : HuberLine
         The fitted model.
     statistics_ : HuberSums

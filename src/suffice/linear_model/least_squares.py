@@ -241,6 +241,8 @@ class LinearRegression(Refined, LeastSquares):
         Rank of the centred rows.
     singular_ : ndarray of shape (n_features,)
         Singular values of the centred rows.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
@@ -346,6 +348,8 @@ class Ridge(Refined, LeastSquares):
         Always None: the fit does not iterate.
     solver_ : str
         The solver by its name in scikit-learn. The solution is exact under each of them.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments

@@ -367,6 +367,8 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LogLinear
         The fitted model. Its `summarize` returns the loss and the gradient of a block.
     statistics_ : Objective
@@ -466,9 +468,12 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
 
+    _classes: Any = None  # of a fit to rows that may lack some of them
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
 
     @with_callbacks
@@ -626,7 +631,7 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
 
     def _start(self, data: Partitions) -> tuple[LogLinear, ColumnSizes, float]:
         """The initial model, the scales of the columns, and the total weight by class."""
-        classes, sizes = classes_and_sizes(data)
+        classes, sizes = classes_and_sizes(data, self._classes)
         K, D = len(classes), self.n_features_in_
         if self.solver == "liblinear" and K > 2:
             raise ValueError(

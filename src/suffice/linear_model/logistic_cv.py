@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
@@ -14,11 +16,11 @@ from sklearn.utils import check_scalar
 from ..core.loop import one_task
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, Hidden, StrOptions
-from ..estimator.scores import Classifier
+from ..estimator.scores import Classifier, softmax
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing
 from ..inputs import Check, open_rows, source_of
-from ..statistics import class_weights, classes_of
+from ..statistics import class_codes, class_weights, classes_of
 from .coordinate_descent import router, splitter_params
 from .logistic import LogisticRegression, LogLinear
 from .precision import round_to_rows
@@ -29,6 +31,15 @@ def _divided(folds: Folds, block: Any) -> Divided:
     numbered = folds.number(block.replace(y=np.arange(len(block))))
     place, fold = numbered.y.T
     return Divided(block if block.unweighted else block[place], fold.astype(np.int16))
+
+
+def _squares(model: LogLinear, block: Any) -> np.ndarray:
+    """The sums of the weights and of the Brier scores of rows: squared distances of the probabilities from
+    zero and one, of the second class alone if there are two."""
+    codes, scores = class_codes(model.classes, block.y), model.scores(block.X)
+    P = expit(scores) if scores.shape[1] == 1 else softmax(scores)
+    one = codes[:, None] == (np.ones(1) if scores.shape[1] == 1 else np.arange(scores.shape[1]))
+    return np.array([block.weight.dot(((P - one) ** 2).sum(axis=1)), block.weight.sum()])
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -44,7 +55,8 @@ class LogisticRegressionCV(LogisticRegression):
         Number of inverse penalties between 1e-4 and 1e4, or the inverse penalties themselves, as `C` of
         :class:`LogisticRegression`.
     l1_ratios : array of shape (n_l1_ratios,), default='warn'
-        Shares of the l1 penalty. 'warn' and None mean the l2 penalty alone.
+        Shares of the l1 penalty. 'warn' and None mean the l2 penalty alone. They are deprecated, as in
+        scikit-learn: use ``(0.0,)``.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     cv : int, splitter or iterable, default=None
@@ -56,8 +68,9 @@ class LogisticRegressionCV(LogisticRegression):
     penalty : {'l2', 'l1', 'elasticnet'}, default='deprecated'
         Deprecated, as in scikit-learn: use `l1_ratios`.
     scoring : str or callable, default='warn'
-        The score of a fold that was left out. None and 'warn' mean accuracy. Accuracy and 'neg_log_loss' are
-        sums over the rows; for other scores, the rows of a fold are gathered in memory.
+        The score of a fold that was left out. None and 'warn' mean accuracy; 'warn' warns that the default
+        will be 'neg_log_loss', as in scikit-learn. Accuracy, 'neg_log_loss' and 'neg_brier_score' are sums
+        over the rows; for other scores, the rows of a fold are gathered in memory.
     solver : {'lbfgs', 'bfgs', 'dfp', 'newton', 'newton-cholesky', 'newton-cg', 'gradient', 'svrg', 'sag', \
             'saga', 'liblinear'}, default='lbfgs'
         As in :class:`LogisticRegression`.
@@ -79,7 +92,8 @@ class LogisticRegressionCV(LogisticRegression):
     random_state : int, default=None
         Seed for the order in which 'svrg' visits the rows.
     use_legacy_attributes : bool, default='warn'
-        Whether attributes have the shapes of scikit-learn before 1.10: 'warn' means True.
+        Whether attributes have the shapes of scikit-learn before 1.10: 'warn' means True, and warns that the
+        default will be False.
 
     Attributes
     ----------
@@ -111,6 +125,8 @@ class LogisticRegressionCV(LogisticRegression):
         Whether the fit to all rows converged.
     stopped_because_ : str
         Reason why it stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LogLinear
         The fitted model.
     statistics_ : Objective
@@ -141,7 +157,8 @@ class LogisticRegressionCV(LogisticRegression):
     >>> import numpy as np
     >>> from suffice.linear_model import LogisticRegressionCV
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> model = LogisticRegressionCV(Cs=[0.01, 1.0], use_legacy_attributes=False).fit(X, X[:, 0] > 0)
+    >>> options = {"l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": False}
+    >>> model = LogisticRegressionCV(Cs=[0.01, 1.0], **options).fit(X, X[:, 0] > 0)
     >>> model.C_, model.scores_.shape
     (1.0, (5, 1, 2))
     """
@@ -224,6 +241,7 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         self
         """
+        self._warn()
         Cs, ratios = self._grid()
         metadata = splitter_params(self, sample_weight, params)
         source = source_of(X)
@@ -244,10 +262,11 @@ class LogisticRegressionCV(LogisticRegression):
                 check=Check.of(self),
                 division=(_divided, (folds,)),
             )
-            base = self._base(sharing)
+            classes = classes_of(sharing.view())
+            base = self._base(sharing, classes)
             splits = zip(folds.trained, folds.tested, strict=True)
             paths = [
-                _Path(base, sharing, *s, Cs, ratio, self._scoring, weighted)
+                _Path(base, classes, sharing, *s, Cs, ratio, self._scoring, weighted)
                 for s in splits
                 for ratio in ratios
             ]
@@ -256,6 +275,34 @@ class LogisticRegressionCV(LogisticRegression):
             self._choose(base, sharing, Cs, ratios, found)
         round_to_rows(self, X)
         return self
+
+    def _warn(self) -> None:
+        """Warn of the defaults that scikit-learn will change, and of what it deprecates."""
+        messages = []
+        if isinstance(self.l1_ratios, str):
+            messages.append(
+                "The default value for l1_ratios will change from None to (0.0,) in scikit-learn 1.10: set "
+                "it, e.g. l1_ratios=(0.0,)."
+            )
+        if self.penalty != "deprecated":
+            messages.append(
+                "'penalty' was deprecated in scikit-learn 1.8: leave it out. Use l1_ratios=(0.0,) for 'l2', "
+                "(1.0,) for 'l1', and numbers between for 'elasticnet'."
+            )
+        elif self.l1_ratios is None:
+            messages.append("'l1_ratios=None' was deprecated in scikit-learn 1.8: use l1_ratios=(0.0,).")
+        if isinstance(self.scoring, str) and self.scoring == "warn":
+            messages.append(
+                "The default value of the parameter 'scoring' will change from None, i.e. accuracy, to "
+                "'neg_log_loss' in scikit-learn 1.11: set scoring='neg_log_loss' or scoring='accuracy'."
+            )
+        if self.use_legacy_attributes == "warn":
+            messages.append(
+                "The default value of use_legacy_attributes will change from True to False in scikit-learn "
+                "1.10: set it to False for simpler attributes, or to True to keep them."
+            )
+        for message in messages:
+            warnings.warn(message, FutureWarning, stacklevel=6)
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         """The inverse penalties and the shares of the l1 penalty."""
@@ -287,7 +334,7 @@ class LogisticRegressionCV(LogisticRegression):
             else (self.scoring)
         )
 
-    def _base(self, sharing: Sharing) -> LogisticRegression:
+    def _base(self, sharing: Sharing, classes: np.ndarray) -> LogisticRegression:
         """The regression of all paths, with the weights of classes over all rows."""
         names = LogisticRegression._parameter_constraints
         same = {
@@ -296,9 +343,7 @@ class LogisticRegressionCV(LogisticRegression):
             if k in names and k not in ("penalty", "n_jobs")
         }
         if isinstance(self.class_weight, str):
-            view = sharing.view()
-            classes = classes_of(view)
-            weights = class_weights(self.class_weight, view, classes)
+            weights = class_weights(self.class_weight, sharing.view(), classes)
             same["class_weight"] = dict(zip(classes.tolist(), weights.tolist(), strict=True))
         return LogisticRegression(**same)
 
@@ -379,11 +424,13 @@ class LogisticRegressionCV(LogisticRegression):
 
 
 class _Path:
-    """The fits to a split, from the strongest penalty to the weakest, and their scores."""
+    """The fits to a split, from the strongest penalty to the weakest, and their scores. The rows to fit, and
+    those left out, may lack some of the classes."""
 
     def __init__(
         self,
         base: LogisticRegression,
+        classes: np.ndarray,
         sharing: Sharing,
         trained: np.ndarray,
         tested: np.ndarray,
@@ -393,11 +440,12 @@ class _Path:
         weighted: bool,
     ) -> None:
         self.base, self.Cs, self.ratio, self.scoring = base, Cs, float(ratio), scoring
-        self.weighted = weighted
+        self.classes, self.weighted = classes, weighted
         self.train, self.test = (sharing.view(*np.flatnonzero(m).tolist()) for m in (trained, tested))
 
     def __call__(self) -> tuple[list[Any], list[int], list[float]]:
         model = LogisticRegression(**self.base.get_params()).set_params(warm_start=True, l1_ratio=self.ratio)
+        model._classes = self.classes
         fitted: dict[int, tuple[Any, int, float]] = {}
         for c in np.argsort(self.Cs, kind="stable").tolist():
             model.set_params(C=float(self.Cs[c])).fit(self.train)
@@ -412,6 +460,9 @@ class _Path:
             at = model.model_.replace(class_weight=np.ones(len(model.classes_)))
             s = self.test.fold(LogLinear.summarize, at)
             return float(-s.loss / s.weight)
-        block = self.test.gather("use scoring='accuracy' or 'neg_log_loss'.")
+        if self.scoring == "neg_brier_score":
+            squares, weight = self.test.fold(_squares, model.model_)
+            return float(-squares / weight)
+        block = self.test.gather("use scoring='accuracy', 'neg_log_loss' or 'neg_brier_score'.")
         weighted = {"sample_weight": block.weight} if self.weighted else {}
         return float(get_scorer(self.scoring)(model, block.X, block.y, **weighted))

@@ -7,13 +7,17 @@ using the perceptron algorithm", 1999.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import N_JOBS, NON_NEGATIVE, SHARE, Interval, StrOptions
 from .perceptron_base import Hyperplanes, OnlinePerceptron
 from .perceptron_epochs import Epochs, Form
+from .sgd import GradientEpochs, SGDClassifier
+
+STATE = ("coef_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "_epochs")
 
 
 class Perceptron(OnlinePerceptron):
@@ -23,13 +27,13 @@ class Perceptron(OnlinePerceptron):
 
     Parameters
     ----------
-    penalty : None, default=None
-        Only None is supported. 'l2', 'l1' and 'elasticnet' raise an error that names
-        ``SGDClassifier(loss="perceptron")``, which has penalties.
+    penalty : {'l2', 'l1', 'elasticnet'} or None, default=None
+        The penalty. With one, or with `early_stopping`, the fit is that of ``SGDClassifier(loss="perceptron",
+        learning_rate="constant")``, and does not count mistakes.
     alpha : float, default=0.0001
-        Ignored: there is no penalty.
+        Strength of the penalty.
     l1_ratio : float, default=0.15
-        Ignored: there is no penalty.
+        Share of the l1 penalty if `penalty` is 'elasticnet'.
     fit_intercept : bool, default=True
         Whether to learn an intercept. If False, the hyperplanes pass through the origin.
     max_iter : int, default=1000
@@ -49,9 +53,10 @@ class Perceptron(OnlinePerceptron):
     random_state : int, RandomState instance or None, default=0
         Seed of the shuffling.
     early_stopping : bool, default=False
-        Only False is supported. Use :class:`PocketPerceptron` to keep the best weights.
+        Whether to hold out a fraction of the rows and stop when the accuracy on them does not improve by
+        `tol`. :class:`PocketPerceptron` keeps the best weights.
     validation_fraction : float, default=0.1
-        Ignored.
+        Fraction of the rows that is held out.
     n_iter_no_change : int, default=5
         Number of consecutive epochs without a better loss after which the fit stops.
     class_weight : dict or 'balanced', default=None
@@ -73,7 +78,8 @@ class Perceptron(OnlinePerceptron):
     intercept_ : ndarray of shape (n_classes,)
         Intercepts; one for two classes.
     mistakes_ : ndarray of shape (n_classes,)
-        Number of updates; one entry for two classes.
+        Number of updates; one entry for two classes. Only without `penalty` and `early_stopping`, as
+        `mistake_bound_` and `separated_`.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
         separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
@@ -90,6 +96,8 @@ class Perceptron(OnlinePerceptron):
         Whether the last weights separate each class from the rest; one entry for two classes.
     stopped_because_ : str
         Why the fit stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Hyperplanes
         The fitted model.
     statistics_ : Objective
@@ -198,14 +206,89 @@ class Perceptron(OnlinePerceptron):
         self.average = average
         self.checkpoint = checkpoint
 
-    def _check(self) -> None:
-        super()._check()
-        if self.penalty is not None or self.early_stopping:
-            raise ValueError(
-                f"penalty={self.penalty!r}, early_stopping={self.early_stopping} is not supported: use "
-                "SGDClassifier(loss='perceptron', learning_rate='constant') for them, average=True or "
-                "PocketPerceptron for weights that do not depend on the last mistakes."
-            )
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("approximate") if self._descends else super()._guarantee()
+
+    @property
+    def _descends(self) -> bool:
+        """Whether the fit is that of `SGDClassifier`: the perceptron itself has no penalty."""
+        return self.penalty is not None or self.early_stopping
+
+    def _descent(self) -> SGDClassifier:
+        """The same steps as stochastic gradient descent, from the weights of the previous fit."""
+        descent = SGDClassifier("perceptron", learning_rate="constant", **self.get_params(deep=False))
+        fitted = {name: value for name, value in vars(self).items() if name in STATE}
+        if not isinstance(fitted.get("_epochs"), GradientEpochs):  # of a fit without a penalty
+            fitted.pop("_epochs", None)
+        descent.__dict__.update(fitted)
+        return descent
+
+    def _take(self, descent: SGDClassifier) -> Self:
+        for name in ("mistakes_", "mistake_bound_", "separated_"):
+            self.__dict__.pop(name, None)  # of a fit without a penalty
+        fitted = {name: value for name, value in vars(descent).items() if name.endswith("_")}
+        at = descent.model_
+        model = Hyperplanes(at.theta, at.classes, at.class_weight, at.fit_intercept, at.step)
+        self.__dict__.update(fitted, _epochs=descent._epochs, model_=model)
+        return self
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        coef_init : array of shape (n_classes, n_features), optional
+            The initial coefficients. The default is zero.
+        intercept_init : array of shape (n_classes,), optional
+            The initial intercepts. The default is zero.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if not self._descends:
+            return super().fit(X, y, coef_init, intercept_init, sample_weight)
+        return self._take(self._descent().fit(X, y, coef_init, intercept_init, sample_weight))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Perform one epoch over these rows, from the weights of the last one.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or table
+            The rows.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        classes : array of shape (n_classes,), optional
+            Classes across all calls to partial_fit. The first call needs them, and later ones may leave them
+            out.
+        sample_weight : array, optional
+            Per-sample weights.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if not self._descends:
+            if isinstance(getattr(self, "_epochs", None), GradientEpochs):  # of a fit with a penalty
+                del self._epochs
+            return super().partial_fit(X, y, classes, sample_weight)
+        return self._take(self._descent().partial_fit(X, y, classes, sample_weight))
 
     def _initial(self, start: Hyperplanes, coef: Any, intercept: Any) -> np.ndarray | None:
         before = getattr(self, "model_", None)

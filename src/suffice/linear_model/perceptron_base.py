@@ -427,7 +427,8 @@ class OnlinePerceptron(WarmStartPerceptron):
         y : array of shape (n_samples,), optional
             Labels. Leave out if a column of the table holds them.
         classes : array of shape (n_classes,), optional
-            Classes across all calls to partial_fit. Later calls may leave it out.
+            Classes across all calls to partial_fit. The first call needs them, and later ones may leave them
+            out.
         sample_weight : array, optional
             Per-sample weights.
 
@@ -439,12 +440,16 @@ class OnlinePerceptron(WarmStartPerceptron):
         check_parameters(self)
         self._check()
         before: Any = getattr(self, "_epochs", None)
+        if before is None and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
         data = open_rows(self, X, y, sample_weight, reset=before is None)
         known = None if before is None else before.model.classes
-        if classes is not None and known is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(f"classes={classes!r} are not the classes of the first call: {known.tolist()}.")
         if known is None:
-            known = classes_of(data) if classes is None else np.unique(np.asarray(classes))
+            known = np.unique(np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(
+                f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
+            )
         start = self._model(data, known)
         form = self._form(data, start)
         if before is None:

@@ -292,7 +292,8 @@ class QuantileRegressor(Regressor, Iterative):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str, default='highs'
-        Ignored: HiGHS solves the linear programs, which use few of the rows.
+        Ignored: HiGHS solves the linear programs, which use few of the rows. 'interior-point' and 'revised
+        simplex' raise an error, as with SciPy 1.11 and later.
     solver_options : dict, default=None
         Ignored.
     tol : float, default=1e-7
@@ -319,6 +320,8 @@ class QuantileRegressor(Regressor, Iterative):
         Whether the fit converged.
     stopped_because_ : str
         Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : QuantileLine
         The fitted model.
     statistics_ : QuantileSums
@@ -407,6 +410,10 @@ class QuantileRegressor(Regressor, Iterative):
         -------
         self
         """
+        if not self.solver.startswith("highs"):
+            raise ValueError(
+                f"Solver {self.solver} is not anymore available in SciPy >= 1.11.0: use solver='highs'."
+            )
         data = open_rows(self, X, y, sample_weight)
         start, rounding = self._start(data)
         p = len(start.theta)

@@ -84,6 +84,8 @@ class RidgeClassifier(Classifier, Refined):
         Always None: the fit does not iterate.
     solver_ : str
         The solver by its name in scikit-learn. The solution is exact under each of them.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearClasses
         The fitted model.
     statistics_ : Moments

@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.statistics import Statistics, tree_sum
+from ..core.statistics import Parts, Statistics, tree_sum
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions
@@ -37,6 +37,8 @@ from .least_squares import LeastSquares, LinearModel, Ridge, targets_of
 from .normal_equations import EPS
 from .precision import round_to_rows
 from .refinement import refined
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,25 +59,33 @@ class LeaveOneOut(Model):
     inverse: Annotated[np.ndarray, "(A, R)"]  # one over eigenvalue plus penalty
     coef: Annotated[np.ndarray, "(A, T, R)"]
     constant: float  # of the leverage: one over the total weight, or zero without an intercept
+    # Whether least squares go through all rows: then `inverse` is that of least squares minus that with the
+    # penalty. Residuals, and one minus leverages, are its products, without cancellation.
+    saturated: bool = False
 
     @classmethod
-    def of(cls, start: LinearModel, s: Moments, alphas: np.ndarray) -> LeaveOneOut:
+    def of(cls, start: LinearModel, s: Moments, alphas: np.ndarray, rows: int) -> LeaveOneOut:
         D = start.coef.shape[1]
         square, center = start.square(s), start.fit_intercept * s.mean
         values, axes = eigh(square[:D, :D])
         keep = values > 100.0 * D * EPS * values.max(initial=0.0)
         values, axes = values[keep], axes[:, keep]
-        inverse = 1.0 / (values + alphas[:, None])
+        inverse, saturated = 1.0 / (values + alphas[:, None]), rows == len(values) + start.fit_intercept
+        if saturated:
+            inverse *= alphas[:, None] / values
         coef = inverse[:, None, :] * (axes.T @ square[:D, D:]).T
         constant = float(start.fit_intercept) / float(s.weight)
-        return cls(center[:D], center[D:], axes, inverse, coef, constant)
+        return cls(center[:D], center[D:], axes, inverse, coef, constant, saturated)
 
     def errors(self, block: Any) -> np.ndarray:
         """Errors of the predictions of each row by a fit to all other rows, (N, A, T)."""
         Z = np.asarray(block.X @ self.axes) - self.mean @ self.axes
-        residual = (targets_of(block) - self.level)[:, None] - np.tensordot(Z, self.coef, (1, 2))
-        leverage = block.weight[:, None] * (self.constant + Z**2 @ self.inverse.T)
-        return residual / np.maximum(1.0 - leverage, EPS)[:, :, None]
+        residual, left = np.tensordot(Z, self.coef, (1, 2)), Z**2 @ self.inverse.T
+        if self.saturated:
+            return residual / np.maximum(block.weight[:, None] * left, TINY)[:, :, None]
+        residual = (targets_of(block) - self.level)[:, None] - residual
+        left = 1.0 - block.weight[:, None] * (self.constant + left)
+        return residual / np.maximum(left, EPS)[:, :, None]
 
     def summarize(self, block: Any) -> LeftOut:
         return LeftOut(float(len(block)), np.einsum("n,nat->at", block.weight, self.errors(block) ** 2))
@@ -83,6 +93,11 @@ class LeaveOneOut(Model):
     def estimate(self, s: LeftOut) -> Self:
         """The model itself: its errors choose the penalty."""
         return self
+
+
+def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
+    """The moments, and the number of rows."""
+    return Parts((start.summarize(block), int(np.count_nonzero(block.weight))))
 
 
 def _reads_twice(estimator: Any) -> bool:
@@ -135,6 +150,8 @@ class RidgeCV(LeastSquares):
         The best penalty.
     best_score_ : float or ndarray of shape (n_targets,)
         Its score.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
@@ -275,9 +292,9 @@ class RidgeCV(LeastSquares):
 
     def _left_out(self, data: Partitions, start: LinearModel, alphas: np.ndarray) -> tuple[Moments, Any]:
         """The moments, and the best penalty by errors of rows that are left out, one at a time."""
-        s = data.fold(LinearModel.summarize, start)
+        s, rows = data.fold(_moments_and_rows, start).parts
         must_have_rows(s.weight)
-        each = LeaveOneOut.of(start, s, alphas)
+        each = LeaveOneOut.of(start, s, alphas, rows)
         results: dict[str, Any] = {}
         if self.scoring is None:
             sums = data.fold(LeaveOneOut.summarize, each)

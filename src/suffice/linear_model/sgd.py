@@ -480,6 +480,8 @@ class SGDClassifier(Classifier, StochasticGradient):
         Whether the fit stopped because of `tol`.
     stopped_because_ : str
         Reason why the fit stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearLoss
         The fitted model.
     statistics_ : Objective
@@ -778,6 +780,8 @@ default='squared_error'
         Whether the fit stopped because of `tol`.
     stopped_because_ : str
         Reason why the fit stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : LinearLoss
         The fitted model.
     statistics_ : Objective

@@ -99,3 +99,63 @@ def _(A, b, yy, l1, l2, positive, tol, max_iter, w, q):
             if gap <= tol or change == 0.0:
                 break
     return gap, n
+
+
+@jit
+def joint_gap(B, yy, l1, l2, W, Q):
+    """The duality gap of several targets with a penalty on the norms of rows of W, with Q = A W."""
+    residual, fitted, norms, squares, slope = yy, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(B)):
+        size, steep = 0.0, 0.0
+        for t in range(B.shape[1]):
+            residual += W[j, t] * (Q[j, t] - 2.0 * B[j, t])
+            fitted += W[j, t] * B[j, t]
+            size += W[j, t] * W[j, t]
+            g = B[j, t] - Q[j, t] - l2 * W[j, t]
+            steep += g * g
+        norms += np.sqrt(size)
+        squares += size
+        slope = max(slope, np.sqrt(steep))
+    share = min(1.0, l1 / slope) if slope > 0.0 else 1.0
+    squares = 0.5 * (1.0 + share * share) * (max(residual, 0.0) + l2 * squares)
+    return max(0.0, squares + l1 * norms - share * (yy - fitted))
+
+
+@jit
+def descend_jointly(A, B, yy, l1, l2, tol, max_iter, W, Q):
+    """Minimize |Y - X W|^2 / 2 + l1 sum_j |W_j| + l2 |W|^2 / 2 in place, with the norms of the rows of W,
+    given A = X'X, B = X'Y and yy = |Y|^2. All targets use the same features. Otherwise as `descend`."""
+    D, T = B.shape
+    for i in range(D):
+        for t in range(T):
+            Q[i, t] = 0.0
+            for j in range(D):
+                Q[i, t] += A[i, j] * W[j, t]
+    gap, n = joint_gap(B, yy, l1, l2, W, Q), 0
+    if gap <= tol:
+        return gap, n
+    rest = np.empty(T)
+    for n in range(1, max_iter + 1):
+        largest, change = 0.0, 0.0
+        for j in range(D):
+            if A[j, j] == 0.0:
+                continue
+            size = 0.0
+            for t in range(T):
+                rest[t] = B[j, t] - Q[j, t] + A[j, j] * W[j, t]
+                size += rest[t] * rest[t]
+            size = np.sqrt(size)
+            share = (1.0 - l1 / size) / (A[j, j] + l2) if size > l1 else 0.0
+            for t in range(T):
+                new = share * rest[t]
+                step = new - W[j, t]
+                if step != 0.0:
+                    W[j, t] = new
+                    for i in range(D):
+                        Q[i, t] += step * A[j, i]
+                largest, change = max(largest, abs(new)), max(change, abs(step))
+        if n == max_iter or change <= 1e-4 * largest:
+            gap = joint_gap(B, yy, l1, l2, W, Q)
+            if gap <= tol or change == 0.0:
+                break
+    return gap, n

@@ -86,6 +86,8 @@ class GaussianMixture(BaseMixture):
         Reason why the iterations stopped.
     trace_ : ndarray of shape (n_iter_,)
         Objective by iteration.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Mixture
         The fitted model.
     statistics_ : GroupStatistics

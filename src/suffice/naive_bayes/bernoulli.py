@@ -44,6 +44,8 @@ class BernoulliNB(DiscreteNB):
         Weighted number of ones of each feature by class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         log p(one given class) of each feature.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

@@ -48,6 +48,8 @@ class CategoricalNB(DiscreteNB):
         For each feature, log p(category given class).
     n_categories_ : ndarray of shape (n_features,)
         Number of categories of each feature.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

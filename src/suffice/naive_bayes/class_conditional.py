@@ -374,7 +374,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more labelled rows. The result equals one `fit` to all rows.
 
-        All classes. Required in the first call if its rows do not contain all of them.
+        `classes` are all classes. The first call needs them.
         """
         check_parameters(self)
         if hasattr(self, "trace_"):

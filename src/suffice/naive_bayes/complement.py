@@ -47,6 +47,8 @@ class ComplementNB(CountsNB):
         Total count of each feature.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         Weight of each feature for each class: minus the log-probability of the feature in the other classes.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

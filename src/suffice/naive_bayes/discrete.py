@@ -50,8 +50,8 @@ class DiscreteNB(GenerativeClassifier):
         alpha = float(self.alpha) if isinstance(self.alpha, Real) else np.array(self.alpha, np.float64)
         if np.ndim(alpha) and np.shape(alpha) != (self.n_features_in_,):
             raise ValueError(
-                f"alpha has shape {np.shape(alpha)}, and X has {self.n_features_in_} features: pass a number "
-                "or an array with one for each feature."
+                f"When alpha is an array, it should contains `n_features`. Got shape {np.shape(alpha)}, and "
+                f"X has {self.n_features_in_} features."
             )
         if np.min(alpha) < 0:
             raise ValueError(f"All values in alpha must be greater than 0. Got {self.alpha!r}.")

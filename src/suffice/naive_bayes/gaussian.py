@@ -34,6 +34,8 @@ class GaussianNB(GenerativeClassifier):
         Variance of each feature by class.
     epsilon_ : float
         Value added to the variances.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

@@ -74,9 +74,14 @@ class GenerativeClassifier(Classifier, OnePass):
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
-        All classes. Required in the first call if its rows do not contain all of them.
+        `classes` are all classes. The first call needs them.
         """
         return self._add(X, y, sample_weight, classes)
+
+    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        if classes is None and not hasattr(self, "statistics_"):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return super()._add(X, y, sample_weight, classes)
 
     def _scores(self, X: Any) -> np.ndarray:
         """log p(x, c) of checked rows, up to a term of the row."""

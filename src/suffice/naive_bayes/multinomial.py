@@ -56,6 +56,8 @@ class MultinomialNB(CountsNB):
         Total count of each feature by class.
     feature_log_prob_ : ndarray of shape (n_classes, n_features)
         log p(feature given class).
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Labelled
         The fitted model.
     statistics_ : GroupStatistics

@@ -91,6 +91,8 @@ class KBinsDiscretizer(ColumnTransform, preprocessing.KBinsDiscretizer):
         The edges of the bins of each feature.
     n_bins_ : ndarray of shape (n_features,)
         The number of bins of each feature.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Bins
         The edges.
     statistics_ : QuantileSketch

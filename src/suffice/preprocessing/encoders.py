@@ -251,8 +251,10 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
         Index in `categories_` of the dropped category of each feature.
     infrequent_categories_ : list of ndarray
         Infrequent categories of each feature. Only with `min_frequency` or `max_categories`.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     statistics_ : Occurrences
-        The categories and their weights, if the encoder was fitted to a table or with weights.
+        The categories and their weights. Only if the encoder was fitted to a table or with weights.
 
     See Also
     --------
@@ -376,8 +378,10 @@ class OrdinalEncoder(Encoder, preprocessing.OrdinalEncoder):
         The sorted categories of each feature. Missing values are the last, NaN.
     infrequent_categories_ : list of ndarray
         Infrequent categories of each feature. Only with `min_frequency` or `max_categories`.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     statistics_ : Occurrences
-        The categories and their weights, if the encoder was fitted to a table or with weights.
+        The categories and their weights. Only if the encoder was fitted to a table or with weights.
 
     See Also
     --------

@@ -55,6 +55,8 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
         The power of each feature in each product.
     n_output_features_ : int
         Number of output features.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Products
         The degrees.
     statistics_ : Extremes
@@ -157,6 +159,8 @@ class SplineTransformer(ColumnTransform, preprocessing.SplineTransformer):
         The splines of each feature.
     n_features_out_ : int
         Number of output features.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnRanges or ColumnQuantiles
         What the knots follow from.
     statistics_ : Ranges or QuantileSketch

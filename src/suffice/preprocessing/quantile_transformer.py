@@ -47,6 +47,8 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
         Their probabilities.
     quantile_error_ : ndarray of shape (n_features,)
         No quantile is off by more. 0 for features with up to 16384 distinct values.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnQuantiles
         The quantiles.
     statistics_ : QuantileSketch

@@ -54,6 +54,8 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
         Standard deviation of each feature; 1 for constant features. None if `with_std` is False.
     n_samples_seen_ : int, float or ndarray of shape (n_features,)
         Number of rows, or their total weight; by feature if values are missing.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnMoments
         Mean and variance of each feature.
     statistics_ : Observations
@@ -167,6 +169,8 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
         What is added to each feature after the multiplication.
     n_samples_seen_ : int or float
         Number of rows, or their total weight.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnRanges
         Minimum and maximum of each feature.
     statistics_ : Ranges
@@ -273,6 +277,8 @@ class MaxAbsScaler(RangeTransform, preprocessing.MaxAbsScaler):
         The same, with 1 in the place of 0.
     n_samples_seen_ : int or float
         Number of rows, or their total weight.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnRanges
         Minimum and maximum of each feature.
     statistics_ : Ranges
@@ -368,6 +374,8 @@ class RobustScaler(QuantileTransform, preprocessing.RobustScaler):
         Range between the quantiles of each feature. None if `with_scaling` is False.
     quantile_error_ : ndarray of shape (n_features,)
         No quantile is off by more. 0 for features with up to 16384 distinct values.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : ColumnQuantiles
         The quantiles.
     statistics_ : QuantileSketch

@@ -176,8 +176,10 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         Overall mean of the target, which encodes unknown categories.
     classes_ : ndarray or None
         The classes, if there are any.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     statistics_ : TargetMoments
-        The moments of the target by category, if the encoder was fitted to a table or with weights.
+        The moments of the target by category. Only if the encoder was fitted to a table or with weights.
 
     See Also
     --------

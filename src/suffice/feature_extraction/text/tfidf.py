@@ -63,6 +63,8 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
     ----------
     idf_ : ndarray of shape (n_features,)
         Inverse document frequency of each word. It can be set.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Weights
         The fitted model.
     statistics_ : DocumentFrequencies
