@@ -139,11 +139,22 @@ def _forward(E, start, moves, offset):
 def _carried(M, V, first):
     """Vectors x[n] = x[n - 1] M[n], each divided by its sum; where a sequence has its first step, V[n].
 
-    Runs of steps are multiplied side by side, from every state that they could begin in: about as many runs
-    as each has steps. Rows of the products are divided by their sums, whose logarithms are added up.
+    Many short sequences are computed from step to step, side by side. Of long ones, runs of steps are
+    multiplied side by side, from every state that they could begin in: about as many runs as each has steps.
+    Rows of the products are divided by their sums, whose logarithms are added up.
     """
     N, K = V.shape
     length = max(1, int(np.sqrt(N)))
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, N))
+    if lengths.max(initial=0) <= 2 * length:
+        out, x = np.empty((N, K)), V
+        for n, at in enumerate(_side_by_side(starts, lengths)):
+            x = V[at] if n == 0 else (x[: len(at), None] @ M[at])[:, 0]
+            total = x.sum(axis=1, keepdims=True)
+            x = x / np.where(total > 0.0, total, 1.0)
+            out[at] = x
+        return out
     runs = -(-N // length)
     pad = runs * length - N
     M = np.concatenate([M, np.zeros((pad, K, K))]).reshape(runs, length, K, K)
@@ -166,6 +177,14 @@ def _carried(M, V, first):
         x = _mixed(np.where(began[r, -1], 0.0, np.log(x)) + log_sums[r, -1], products[r, -1])
     log_start = np.where(began[:, :, None], 0.0, np.log(starts)[:, None])
     return _mixed(log_start + log_sums, products).reshape(-1, K)[:N]
+
+
+def _side_by_side(starts, lengths):
+    """The rows of the first steps of all sequences, the longest first; of their second steps; and so on."""
+    order = np.argsort(-lengths, kind="stable")
+    starts, steps = starts[order], np.arange(lengths.max(initial=0))
+    active = np.searchsorted(-lengths[order], -steps, side="left").tolist()
+    return (starts[:count] + n for n, count in enumerate(active))
 
 
 def _mixed(log_share, rows):
@@ -235,14 +254,10 @@ def smooth(E, start, moves, turned, offset, weight):
             for i in range(K):
                 left[count, i] = share * alpha[here, i]
                 gamma[n - 1, i] = left[count, i] * follow[i]
-            if each:
-                _outer(left, right, 1, pairs, n)
-            else:
-                count += 1
-                if count == FEW:
-                    _outer(left, right, count, pairs, 0)
-                    count = 0
-        _outer(left, right, count, pairs, 0)
+            count += 1
+            if each or count == FEW or n == first + 1:
+                _outer(left, right, count, pairs, n if each else 0)
+                count = 0
     for n in range(len(moves)):
         for i in range(K):
             for j in range(K):

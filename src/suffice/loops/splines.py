@@ -76,7 +76,8 @@ def smooth(h, weight, y, strength):
     third, single = np.sqrt(strength) * h**-1.5, np.sqrt(strength) * h**-0.5
     three = np.sqrt(3.0) * third
     A[:-1, 3, :3] = np.stack([-three, -three * h, three], axis=1)
-    A[:-1, 4, :4] = np.stack([3.0 * third, 3.0 * third * h - 2.0 * single, -3.0 * third, 2.0 * single], axis=1)
+    A[:-1, 4, :2] = np.stack([3.0 * third, 3.0 * third * h - 2.0 * single], axis=1)
+    A[:-1, 4, 2:4] = np.stack([-3.0 * third, 2.0 * single], axis=1)
     value, slope, variance = np.empty((3, len(y)))
     _triangles(A)
     _substitute(A, value, slope, variance)
