@@ -47,7 +47,7 @@ from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import in_blocks, open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
-from .precision import SparseCoefficients, line, round_to_rows
+from .precision import SparseCoefficients, line
 
 
 @dataclass(frozen=True, eq=False)
@@ -521,9 +521,12 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
         self._publish(without_maximum(progress, data, strength))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
-        if not liblinear:  # which scikit-learn computes in float64
-            round_to_rows(self, X)
         return self
+
+    @property
+    def preserves_dtype(self) -> tuple[str, ...]:  # type: ignore[override]
+        """scikit-learn computes 'liblinear' in float64."""
+        return () if self.solver == "liblinear" else ("coef_", "intercept_")
 
     def _algorithm(self, ratio: float, size: int) -> str:
         """The name here of the solver, for that many parameters. scikit-learn's 'liblinear', and its 'saga'

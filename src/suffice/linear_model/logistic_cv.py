@@ -24,7 +24,6 @@ from ..inputs import Check, open_rows, source_of
 from ..statistics import class_weights, classes_of
 from .coordinate_descent import router, splitter_params
 from .logistic import LogisticRegression, LogLinear
-from .precision import round_to_rows
 
 
 def _divided(folds: Folds, block: Any) -> Divided:
@@ -35,7 +34,7 @@ def _divided(folds: Folds, block: Any) -> Divided:
 
 
 @dataclass(frozen=True, eq=False)
-class Paths(Value):
+class PathFits(Value):
     """The fits of all folds and shares of the l1 penalty, P of them, for each penalty so far."""
 
     theta: tuple[np.ndarray, ...] = ()  # of each penalty (P, K, D + 1)
@@ -272,23 +271,22 @@ class LogisticRegressionCV(LogisticRegression):
             # A pass over rows in memory is cheaper than to wait for other fits.
             found = [fit() for fit in fits] if source.in_memory else sharing.together(fits, forgive=False)
             theta, n_iter, score = map(np.array, zip(*found, strict=True))
-            done = Paths((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
+            done = PathFits((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
             return Progress(done, (*progress.trace, float(np.nan_to_num(score.mean()))))
 
-        def average(done: Paths) -> LogLinear:
+        def average(done: PathFits) -> LogLinear:
             """The mean over the folds, for callbacks."""
             theta, classes = done.theta[-1].mean(axis=0), classes_of(sharing.view())
             return LogLinear(theta, classes, np.ones(len(classes)), self.fit_intercept)
 
         watch = Watch(self, self.checkpoint, data, as_model=average, in_order=True, limited_by="")
-        progress = watch.limited(len(Cs)).loop(step, Progress(Paths()))
+        progress = watch.limited(len(Cs)).loop(step, Progress(PathFits()))
         some = order[: progress.n_iter]  # fewer than all if a callback stopped the fit
         by_C = np.argsort(some)
         found = (np.stack(part, 1)[:, by_C] for part in progress.model.fields().values())
         self._choose(base, sharing, Cs[np.sort(some)], ratios, *found)
         if progress.stopped_because == "callback":
             self.stopped_because_, self.converged_ = "callback", False
-        round_to_rows(self, X)
         return self
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
