@@ -17,6 +17,9 @@ from ..core.small import is_small
 
 PLAIN = os.environ.get("SUFFICE_PLAIN_MATH", "") not in ("", "0")  # see `fast_math`
 
+# Examples that Python visits one by one in a few milliseconds, in NumPy forms that do.
+MOST_VISITS = 1 << 11
+
 log = logging.getLogger("suffice")
 _lock = threading.RLock()
 
