@@ -15,7 +15,6 @@ _HOMES = {
     "edges": "suffice.inputs.tables",
     "load": "suffice.estimator.storing",
     "partition": "suffice.engines.local",
-    "patience": "suffice.engines.patience",
     "progress": "suffice.core.progress",
     "rows": "suffice.inputs.tables",
     "save": "suffice.estimator.storing",
@@ -26,6 +25,7 @@ _HOMES = {
     "sequences": "suffice.inputs.tables",
     "show_versions": "suffice.core.versions",
     "sparse": "suffice.inputs.tables",
+    "task_timeout": "suffice.engines.timeout",
     "threads": "suffice.engines.threads",
     "warm_up": "suffice.estimator.warming",
 }

@@ -227,7 +227,7 @@ def test_honest_strings_come_back(path):
         ({}, "invalid value"),
         ({"tuple": {"a": 1}}, "invalid value"),
         ({"class": "suffice.cluster.Centers", "fields": {"center": 1.0}}, "center"),
-        ({"class": "suffice.fitting.Together", "fields": {"model": None, "runs": {"tuple": [3]}}}, "runs"),
+        ({"class": "suffice.fitting.MultiStart", "fields": {"model": None, "runs": {"tuple": [3]}}}, "runs"),
     ],
     ids=lambda value: str(value)[:60],
 )

@@ -28,7 +28,7 @@ from ..laws.registry import (
     parametrized,
 )
 
-# The fits of LogisticRegressionCV share their iterations, so none of them is a task of its own.
+# An iteration of LogisticRegressionCV is a penalty: see tests/linear_model.
 ITERATIVE = [v for v in VARIANTS if is_iterative(v) and not isinstance(v.estimator, LogisticRegressionCV)]
 ONE_PASS = [v for v in VARIANTS if not has_trace(v)]
 each_iterative = parametrized(ITERATIVE)

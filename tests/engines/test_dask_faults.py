@@ -165,7 +165,7 @@ def test_a_stopped_worker_is_left_and_its_blocks_are_made_again(client, marker, 
     wait_for_two(client)
     data = opened()
     data.fold(lambda rows: rows.X.sum(0))
-    with suffice.patience(3):
+    with suffice.task_timeout(3):
         assert bits(data.fold(marker(stop), mixture())) == expected
     end = time.monotonic() + 60  # its nanny ends it, whatever the fold does meanwhile
     while psutil.pid_exists(marker.pid()):
@@ -206,7 +206,7 @@ def test_a_stuck_task_is_sent_to_another_worker(client, marker, expected):
     """Its worker lives, and is heard of."""
     wait_for_two(client)
     data = opened()
-    with suffice.patience(2):
+    with suffice.task_timeout(2):
         assert bits(data.fold(marker(wait), mixture())) == expected
 
 
@@ -221,8 +221,8 @@ def test_a_task_that_never_ends_is_given_up(client, monkeypatch):
     wait_for_two(client)
     data = opened()
     data.fold(lambda rows: rows.X.sum(0))  # a new worker imports for seconds
-    said = r"nor for 1 more.*blocks 6(, [0-9, ]+)? are waited for.*suffice.patience\(10\)"
-    with suffice.patience(1), pytest.raises(TimeoutError, match=said):
+    said = r"nor for 1 more.*blocks 6(, [0-9, ]+)? are waited for.*suffice.task_timeout\(10\)"
+    with suffice.task_timeout(1), pytest.raises(TimeoutError, match=said):
         data.fold(never)
 
 
@@ -238,11 +238,11 @@ def test_workers_taken_away(expected):
 
         client.cluster.scale(0)
         with (
-            suffice.patience(1),
+            suffice.task_timeout(1),
             pytest.raises(TimeoutError, match=r"Look at the dashboard.*there may be none"),
         ):
             data.fold(Mixture.summarize, mixture())
-        with suffice.patience(1), pytest.raises(TimeoutError, match="blocks 0, 1, 2"):
+        with suffice.task_timeout(1), pytest.raises(TimeoutError, match="blocks 0, 1, 2"):
             opened()
 
         client.cluster.scale(2)

@@ -244,7 +244,8 @@ def test_rows_rounded_to_single_precision_agree_to_its_rounding(variant):
     double, single = (
         fit(variant.make(max_iter=5, tol=1e-3, **start), rows, y) for rows in (X, X.astype(np.float32))
     )
-    assert_close(single, double, 1e-4, skip=("labels_", ".offset", ".gradient"))
+    # The cubics of a spline are divided by powers of the distance of knots, which may be that of rounding.
+    assert_close(single, double, 1e-4, skip=("labels_", ".offset", ".gradient", ".pieces"))
 
 
 # --- scale ---------------------------------------------------------------------------------------------

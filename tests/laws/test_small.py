@@ -18,6 +18,7 @@ from suffice.core import small
 from suffice.core.blocks import Rows
 from suffice.core.partitions import fold_blocks
 from suffice.estimator.warming import examples, public_estimators
+from suffice.loops.chains import best_paths
 from suffice.loops.compiled import Loop, compiled
 
 from .registry import (
@@ -88,7 +89,7 @@ def test_both_forms_of_each_loop_agree(variant, kind, monkeypatch):
             if out[0][0] is not NotImplemented:
                 count += 1
                 try:
-                    assert_close(*out, rtol=1e-9)
+                    assert_close(*out, rtol=0.0 if self.exact else 1e-9)
                 except AssertionError as error:
                     raise AssertionError(f"{self.__module__}.{self.__name__}: {error}") from None
         return plain(self, *arguments)
@@ -142,6 +143,26 @@ def test_threads_within_a_block_know_its_size(total):
     block = Rows(np.zeros((100_000, 4)))
     with suffice.threads(4), small.sized_as(block):
         assert set(in_order(lambda x: total(np.zeros(1)), tuple(range(8)))) == {1.0}
+
+
+def test_an_exact_loop_is_compiled_once_and_has_the_same_bits():
+    """Viterbi, on ties too."""
+    rng = np.random.default_rng(0)
+    offset = np.array([0, 0, 5, 6, 30])
+    U, start = rng.integers(-3, 3, (30, 4)) / 3.0, rng.integers(-3, 3, 4) / 3.0
+    for moves in rng.integers(-3, 3, (1, 4, 4)) / 3.0, rng.integers(-3, 3, (30, 4, 4)) / 3.0:
+        for own in offset, np.array([0, 30]):
+            arguments = U, start, moves, own
+            small_form, compiled_form = best_paths.numpy(*arguments), best_paths.dispatcher(*arguments)
+            assert all((a == b).all() for a, b in zip(small_form, compiled_form, strict=True))
+    assert best_paths.exact
+
+
+def test_many_calls_take_the_compiled_form(total):
+    for calls, form in ((small.MOST_CALLS, 0.0), (small.MOST_CALLS + 1, 1.0)):
+        with small.repeated(calls):
+            assert total(np.zeros(1)) == form
+    assert total(np.zeros(1)) == 0.0
 
 
 def test_what_is_compiled_does_not_change_the_bits():

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 import suffice
+from suffice.core.storage import StorageError
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV
 
 HOW = {"Cs": [0.01, 1.0, 10.0], "l1_ratios": [0.0], "tol": 1e-8, "max_iter": 1000}
@@ -107,6 +108,67 @@ def test_files_and_storage(tmp_path, rows):
     again = suffice.load(tmp_path / "model")
     np.testing.assert_array_equal(again.coef_, ours.coef_)
     np.testing.assert_array_equal(again.scores_["a"], ours.scores_["a"])
+
+
+class StopAt:
+    """A callback that stops the fit, or fails, after some penalties."""
+
+    def __init__(self, penalty, error=None):
+        self.penalty, self.error, self.models = penalty, error, []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None, **kwargs):
+        if context.task_name == "iteration":
+            self.models.append(fitted_estimator)
+            if self.error is not None and len(self.models) == self.penalty:
+                raise self.error
+        return len(self.models) == self.penalty
+
+
+FIVE = {
+    **OLD,
+    "l1_ratios": (0.0,),
+    "Cs": [1.0, 0.01, 10.0, 0.1, 100.0],
+    "cv": KFold(3),
+    "use_legacy_attributes": False,
+}
+
+
+def test_an_interrupted_fit_goes_on_with_the_next_penalty(rows, tmp_path):
+    X, y, _ = rows
+    path = tmp_path / "progress"
+    watched = LogisticRegressionCV(**FIVE, checkpoint=path)
+    with pytest.raises(KeyError):
+        watched.set_callbacks(StopAt(3, KeyError())).fit(X, y)
+    for other in {"cv": KFold(4)}, {"max_iter": 50}:
+        with pytest.raises(StorageError, match="of another fit"):
+            LogisticRegressionCV(**{**FIVE, **other}, checkpoint=path).fit(X, y)
+    count = StopAt(9)
+    again = LogisticRegressionCV(**FIVE, checkpoint=path).set_callbacks(count).fit(X, y)
+    whole = LogisticRegressionCV(**FIVE).fit(X, y)
+    assert len(count.models) == 3  # the third was not saved yet
+    assert not path.exists()
+    for name in ("coef_", "scores_", "coefs_paths_", "n_iter_", "C_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
+
+
+def test_a_callback_stops_after_some_penalties(rows):
+    X, y, _ = rows
+    stop = StopAt(2)
+    ours = LogisticRegressionCV(**FIVE).set_callbacks(stop).fit(X, y)
+    assert ours.stopped_because_ == "callback" and not ours.converged_
+    np.testing.assert_array_equal(ours.Cs_, [0.01, 0.1])
+    whole = LogisticRegressionCV(**FIVE).fit(X, y)
+    np.testing.assert_array_equal(ours.scores_, whole.scores_[:, :, [1, 3]])
+    assert stop.models[0].predict(X).shape == y.shape
 
 
 def test_refused(rows):

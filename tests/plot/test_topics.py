@@ -71,7 +71,7 @@ def test_map():
     # three points are shown in the plane as they are
     apart = np.linalg.norm(display.positions[:, None] - display.positions, axis=2)
     np.testing.assert_allclose(apart, np.sqrt(_divergences(P)), atol=1e-9)
-    assert display.shown == pytest.approx(1.0)
+    assert display.explained_ratio == pytest.approx(1.0)
     heaviest = "abcdef"[P[0].argmax()]
     assert display.labels[0].startswith(f"0: {heaviest}, ")
     np.testing.assert_allclose(display.weights, 1.0 / 3.0)

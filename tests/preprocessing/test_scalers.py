@@ -252,3 +252,12 @@ def test_a_scaler_of_one_value_or_none():
             np.testing.assert_allclose(
                 clone(ours).fit_transform(rows), theirs(ours).fit_transform(rows), atol=1e-12
             )
+
+
+def test_rows_that_are_read_later_are_no_data_frame():
+    scan = suffice.scan(lambda: [pa.record_batch({"a": [0.0, 1.0, 3.0], "b": [1.0, 3.0, 2.0]})])
+    pipeline = make_pipeline(StandardScaler(), MinMaxScaler()).set_output(transform="pandas")
+    with pytest.raises(ValueError, match=r"set_output\(transform='default'\)"):
+        pipeline.fit(scan)
+    rows = pipeline.set_output(transform="default").fit(scan).transform(scan)
+    assert np.asarray(rows).shape == (3, 2)

@@ -135,6 +135,18 @@ def _expected(model, data):
 
 @EDGES
 @KINDS
+def test_expected_counts_of_a_total_are_those_of_its_sequences(edge, sparse):
+    X, y, ids = sequences(sparse=sparse)
+    X = X * 0.0 + 1.0 if not sparse else X.astype(bool).astype(float)  # several sequences have the same total
+    data, model = block(X, y, ids), chain(edge)
+    of_sequence = model.totals(data)
+    totals = np.unique(of_sequence)
+    for total, found in zip(totals, model.expected_by_total(totals, data), strict=True):
+        np.testing.assert_allclose(found, model.expected(data[of_sequence == total]), atol=1e-12)
+
+
+@EDGES
+@KINDS
 def test_summaries_add_up(edge, sparse):
     X, y, ids = sequences(sparse=sparse)
     data, model = block(X, y, ids), chain(edge)

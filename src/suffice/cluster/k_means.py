@@ -96,7 +96,7 @@ def lloyd(
 ) -> Progress:
     """Lloyd's algorithm from several initial centres. The best result is returned."""
 
-    def settled(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
+    def converged(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
         rounding = (8.0 * np.finfo(np.float64).eps * np.abs(new.center).max(initial=0.0)) ** 2
         return ((new.center - old.center) ** 2).sum() <= max(tol, rounding * new.center.size)
 
@@ -105,8 +105,8 @@ def lloyd(
         data,
         tol=tol,
         max_iter=max_iter,
-        settled=settled,
-        mended=lambda model, s: _mended(data, model, s),
+        converged=converged,
+        adjust=lambda model, s: _relocated(data, model, s),
         watch=watch,
     )
 
@@ -383,7 +383,7 @@ def warn_of_fewer(distinct: int, K: int, name: str) -> None:
         )
 
 
-def _mended(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:
+def _relocated(data: Partitions, model: Centers, s: ClusterSums) -> ClusterSums:
     """Sums in which empty clusters are relocated to the rows farthest from their centres."""
     empty = np.flatnonzero(s.weight == 0)
     if not len(empty):

@@ -211,8 +211,8 @@ NO_ROWS = sp.csr_array((1, 1))
 
 
 def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
-    """CSR rows of these arrays, without the checks and copies of SciPy's constructor, which take longer than
-    a prediction."""
+    """CSR rows of these arrays, without the checks of SciPy's constructor: in 3 microseconds and not 23,
+    which are many in a prediction. SciPy has no public way to set the shape alone."""
     out = copy(NO_ROWS)
     out.data, out.indices, out.indptr, out._shape = data, indices, indptr, shape
     return out

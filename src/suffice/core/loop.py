@@ -56,6 +56,9 @@ class Watch:
     as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
     report: Callable[[Any], None] | None = None  # called with the progress of each iteration, for `verbose`
     in_order: bool = False  # whether the order of the rows is part of the fit: of its state, or of its steps
+    limited_by: str = (
+        "max_iter"  # the parameter that may be raised before a fit is continued, if there is one
+    )
 
     def limited(self, max_iter: int) -> Watch:
         return replace(self, max_iter=max_iter)
@@ -112,7 +115,7 @@ class Watch:
         if self.checkpoint is None or self.estimator is None:
             return ""
         params = self.estimator.get_params(deep=False)
-        digests = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", "max_iter")}
+        digests = {k: digest_of(v) for k, v in params.items() if k not in ("checkpoint", self.limited_by)}
         return f"{type(self.estimator).__name__} {digest_of((digests, self._rows()))}"
 
     def _rows(self) -> Any:

@@ -176,15 +176,23 @@ def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """A digest of the stored form. Values that cannot be stored are represented by their names."""
+    """A digest of the stored form. Values that cannot be stored are represented by their names, and objects
+    such as splitters by their class and their attributes."""
     arrays: dict[str, np.ndarray] = {}
     if isinstance(value, np.random.RandomState):
         value = value.get_state()
     try:
         text = json.dumps(_encode(value, arrays, "value"), sort_keys=True)
     except TypeError:
-        text = getattr(value, "__qualname__", type(value).__qualname__)
+        parts = getattr(value, "__dict__", {}) if not hasattr(value, "__qualname__") else {}
+        own = [f"{name} {_digest_or_name(part)}" for name, part in sorted(parts.items())]
+        text = " ".join([getattr(value, "__qualname__", type(value).__qualname__), *own])
     return _digest(text, arrays)
+
+
+def _digest_or_name(value: Any) -> str:
+    """Of a part of an object, whose own parts are not looked at."""
+    return type(value).__qualname__ if hasattr(value, "__dict__") else digest_of(value)
 
 
 def _padded(tree: Any) -> int:

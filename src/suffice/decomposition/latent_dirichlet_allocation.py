@@ -178,11 +178,13 @@ def bounds_of(model: Topics, block: Any) -> np.ndarray:
 
 
 # Whether a fit has converged, from the bound per word of each pass.
-Settled = Callable[[tuple[float, ...]], bool]
+StoppingRule = Callable[[tuple[float, ...]], bool]
 
 
-def variational(start: Topics, data: Partitions, settled: Settled, max_iter: int, watch: Watch) -> Progress:
-    """Variational EM until the bound per word has settled."""
+def variational(
+    start: Topics, data: Partitions, converged: StoppingRule, max_iter: int, watch: Watch
+) -> Progress:
+    """Variational EM until the bound per word has converged."""
 
     def step(progress: Progress) -> Progress:
         model: Topics = progress.model
@@ -191,7 +193,7 @@ def variational(start: Topics, data: Partitions, settled: Settled, max_iter: int
         must_have_rows(s.weight)
         trace = (*progress.trace, model.objective(s))
         because = ""
-        if settled(trace):
+        if converged(trace):
             because = "tolerance"
         elif len(trace) > 1 and trace[-2] - trace[-1] > SLACK * abs(trace[-1]):
             because = "objective worsened"
@@ -219,7 +221,13 @@ class Rate:
 
 
 def online(
-    start: Topics, data: Partitions, batch: int, rate: Rate, settled: Settled, max_iter: int, watch: Watch
+    start: Topics,
+    data: Partitions,
+    batch: int,
+    rate: Rate,
+    converged: StoppingRule,
+    max_iter: int,
+    watch: Watch,
 ) -> Passed:
     """Online variational Bayes: update the topics after each mini-batch, in the order of the documents."""
     total = data.fold(_sizes)
@@ -234,7 +242,7 @@ def online(
             model, s = improved(model, rows, rate, n, total[0])
             bound += s.bound
         trace = (*progress.trace, (bound + model.expected[2]) / (total[1] or 1.0))
-        return Passed(model, trace, s, "tolerance" if settled(trace) else "", n)
+        return Passed(model, trace, s, "tolerance" if converged(trace) else "", n)
 
     return watch.limited(max_iter).loop(step, Passed(start))
 
@@ -518,10 +526,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
         progress: Progress
         if solver == "variational":
-            progress = variational(start, data, self._settled, self.max_iter, watch)
+            progress = variational(start, data, self._has_converged, self.max_iter, watch)
         else:
             rate = Rate(self.learning_decay, self.learning_offset)
-            progress = online(start, data, self.batch_size, rate, self._settled, self.max_iter, watch)
+            progress = online(start, data, self.batch_size, rate, self._has_converged, self.max_iter, watch)
             self.n_batch_iter_ = progress.steps
         with warnings.catch_warnings():
             if self.tol is None:  # all passes were to be made
@@ -531,8 +539,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.bound_ = _perplexity(bound / (length or 1.0))
         return self
 
-    def _settled(self, trace: tuple[float, ...]) -> bool:
-        """Whether the bound per word, or the perplexity if it is evaluated, has settled in this pass."""
+    def _has_converged(self, trace: tuple[float, ...]) -> bool:
+        """Whether the bound per word, or the perplexity if it is evaluated, has converged in this pass."""
         n, every = len(trace), self.evaluate_every
         evaluated = every > 0 and n % every == 0
         if self.verbose:

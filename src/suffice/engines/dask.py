@@ -34,8 +34,8 @@ from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import Value
 from .local import LocalPartitions, on_driver
-from .patience import blocks_of, in_order, seconds
 from .shards import Shards
+from .timeout import blocks_of, in_order, seconds
 
 # A task costs a millisecond, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.

@@ -188,7 +188,7 @@ def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
     if block.X.shape[0] <= ONE_PIECE:
         with one_blas_thread, one_pass(f, block) as count:
             count(len(block))
-            return f(block.piece(0, len(block), 0))
+            return f(block if len(block.index) > 1 else block.piece(0, len(block), 0))  # if not a piece yet
 
     def of_part(part: Block) -> np.ndarray:
         return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])

@@ -20,8 +20,8 @@ from ..core.partitions import Partitions, fold_blocks
 from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import nbytes
-from .patience import blocks_of, in_order
 from .shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
+from .timeout import blocks_of, in_order
 
 # A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -61,6 +62,7 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, X, *args, **more)  # which expects texts, and refuses one
         source = source_of(X)
         if method.__name__ == "transform" and to is None and (table := source.transformed(self)) is not None:
+            _must_stay_lazy(self)
             return table
         if source.in_memory:
             if to is not None:
@@ -83,6 +85,18 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     answer.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     answer.is_row_wise = True  # type: ignore[attr-defined]
     return answer
+
+
+def _must_stay_lazy(estimator: Any) -> None:
+    """Raise if scikit-learn would convert the transformed rows to a DataFrame, which have not been read."""
+    container = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    container = container or get_config()["transform_output"]
+    if container != "default" and "transform" in getattr(estimator, "_sklearn_auto_wrap_output_keys", ()):
+        raise ValueError(
+            f"The output of {type(estimator).__name__}.transform is set to {container!r}, and X is a table "
+            "whose rows are transformed when they are read: call set_output(transform='default') on it, or "
+            "on the pipeline. numpy.asarray reads the transformed rows into memory."
+        )
 
 
 def is_float32(X: Any) -> bool:

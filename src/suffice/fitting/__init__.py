@@ -2,10 +2,10 @@
 
 from .conjugate import conjugate_gradient
 from .descent import newton
-from .em import Together, em
+from .em import MultiStart, em
 from .gradient import (
     Decreasing,
-    EpochEnds,
+    EpochIterates,
     coordinate_descent,
     gradient_descent,
     stochastic_descent,
@@ -20,13 +20,13 @@ from .solvers import SOLVERS, Solver, find_solver
 __all__ = [
     "SOLVERS",
     "Decreasing",
-    "EpochEnds",
+    "EpochIterates",
     "LossModel",
+    "MultiStart",
     "Problem",
     "Ridge",
     "Scaled",
     "Solver",
-    "Together",
     "conjugate_gradient",
     "coordinate_descent",
     "cutting_planes",

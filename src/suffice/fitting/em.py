@@ -18,11 +18,11 @@ from ..core.statistics import Parts
 # EM does not fall, but for rounding and for what is added to covariances that they stay regular.
 SLACK = 1e-5
 
-Settled = Callable[[Any, Any, tuple[float, ...]], bool]
+StoppingRule = Callable[[Any, Any, tuple[float, ...]], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Together(Progress):
+class MultiStart(Progress):
     """Several runs over the same data. Those that are not finished share the next pass."""
 
     runs: tuple[Progress, ...] = ()
@@ -34,8 +34,8 @@ def em(
     *,
     tol: float,
     max_iter: int,
-    settled: Settled | None = None,
-    mended: Callable[[Any, Any], Any] = lambda model, s: s,
+    converged: StoppingRule | None = None,
+    adjust: Callable[[Any, Any], Any] = lambda model, s: s,
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> Progress:
@@ -51,10 +51,10 @@ def em(
         Tolerance of the stopping criterion: the change of the objective.
     max_iter : int
         Maximum number of iterations.
-    settled : callable, optional
-        ``settled(old, new, trace)`` decides instead of `tol`.
-    mended : callable, optional
-        ``mended(model, s)`` returns the statistics to estimate from instead of `s`, e.g. to relocate empty
+    converged : callable, optional
+        ``converged(old, new, trace)`` decides instead of `tol`.
+    adjust : callable, optional
+        ``adjust(model, s)`` returns the statistics to estimate from instead of `s`, e.g. to relocate empty
         clusters.
     watch : Watch, optional
         Callbacks and checkpoint.
@@ -72,44 +72,44 @@ def em(
         last = (*before, *trace)[-2:]
         return len(last) == 2 and abs(last[1] - last[0]) < tol
 
-    settled = settled or unchanged
+    converged = converged or unchanged
 
-    def step(together: Together) -> Together:
-        active = [run for run in together.runs if not run.stopped_because]
+    def step(state: MultiStart) -> MultiStart:
+        active = [run for run in state.runs if not run.stopped_because]
         totals = iter(data.fold(summarize_each, tuple(run.model for run in active)).parts)
-        return _together(
+        return _combined(
             [
-                run if run.stopped_because else _advance(run, next(totals), settled, mended)
-                for run in together.runs
+                run if run.stopped_because else _advance(run, next(totals), converged, adjust)
+                for run in state.runs
             ]
         )
 
     watch = (watch or Watch()).limited(max_iter)
-    together = watch.loop(step, Together(starts[0], runs=tuple(map(Progress, starts))))
-    best = _best(together.runs)
-    return best if best.stopped_because else best.replace(stopped_because=together.stopped_because)
+    state = watch.loop(step, MultiStart(starts[0], runs=tuple(map(Progress, starts))))
+    best = _best(state.runs)
+    return best if best.stopped_because else best.replace(stopped_because=state.stopped_because)
 
 
 def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:
     return Parts(tuple(model.summarize(block) for model in models))
 
 
-def _advance(run: Progress, s: Any, settled: Settled, mended: Callable[[Any, Any], Any]) -> Progress:
+def _advance(run: Progress, s: Any, converged: StoppingRule, adjust: Callable[[Any, Any], Any]) -> Progress:
     trace = (*run.trace, run.model.objective(s))
     if not np.isfinite(trace[-1]):
         return run.replace(trace=trace, statistics=s, stopped_because="objective not finite")
     if len(trace) > 1 and trace[-2] - trace[-1] > SLACK * max(1.0, abs(trace[-1])):
         return run.replace(trace=trace, statistics=s, stopped_because="objective worsened")
-    model = run.model.estimate(mended(run.model, s))
-    return Progress(model, trace, s, "tolerance" if settled(run.model, model, trace) else "")
+    model = run.model.estimate(adjust(run.model, s))
+    return Progress(model, trace, s, "tolerance" if converged(run.model, model, trace) else "")
 
 
-def _together(runs: list[Progress]) -> Together:
+def _combined(runs: list[Progress]) -> MultiStart:
     best = _best(runs)
     longest = max(runs, key=lambda run: run.n_iter)
     trace = (*longest.trace[:-1], best.trace[-1])
     done = all(run.stopped_because for run in runs)
-    return Together(best.model, trace, best.statistics, best.stopped_because if done else "", tuple(runs))
+    return MultiStart(best.model, trace, best.statistics, best.stopped_because if done else "", tuple(runs))
 
 
 def _best(runs: Sequence[Progress]) -> Progress:

@@ -283,16 +283,16 @@ def stochastic_descent(
 
 
 @dataclass(frozen=True, eq=False)
-class EpochEnds(Statistics):
-    """End points of the epochs over the blocks, weighted."""
+class EpochIterates(Statistics):
+    """Weighted sum of the last iterates of the epochs over the blocks."""
 
     weight: float
-    point: Annotated[np.ndarray, "(...)"]  # the sum, each times its weight
+    point: Annotated[np.ndarray, "(...)"]
 
 
 def svrg(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    epoch: Callable[[np.ndarray, np.ndarray, int], EpochEnds],
+    epoch: Callable[[np.ndarray, np.ndarray, int], EpochIterates],
     start: np.ndarray,
     *,
     tol: float = 1e-4,

@@ -104,6 +104,12 @@ class ArraySource(Source):
         return block.piece(0, len(block), 0).X
 
     def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
+        if check.sparse and groups is None and (depth := depth_of_steps(self.container)):  # as in serving
+            X, offset, names = named_rows(estimator, self.container, depth, reset=False)
+            check.must_pass(X, names)
+            offset = offsets([X.shape[0]]) if offset is None else offset
+            block = Sequences(X, offset, None, np.ones(len(offset) - 1), (0, 0))
+            return block, Shape(offset, depth == 2)
         opening = Opening(estimator, replace(check, target=None), reset=False)
         block = sequences_of_arrays(opening, self.container, None, groups, None)
         listed = are_sequences(self.container, check.sparse, check.strings)

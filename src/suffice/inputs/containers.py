@@ -35,7 +35,8 @@ EXTRAS = {"ray": "ray", "dask": "dask", "spark": "spark"}  # that install what t
 
 def source_of(X: Any) -> Source:
     """The source of the input of `fit`, `score` or `predict`."""
-    if isinstance(X, np.ndarray):  # first, since one row should be answered fast
+    # First, since one row should be answered fast, and one sentence.
+    if isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list | dict)):
         return ArraySource(X, None)
     if isinstance(X, Source):
         return X

@@ -6,7 +6,6 @@ and the names in nested dicts and lists begin with their key. ``["a", "b"]`` is 
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import accumulate, chain
@@ -74,9 +73,7 @@ def named_rows(estimator: Any, X: Any, depth: int, reset: bool) -> tuple[Any, np
         raise ValueError("No step of X has a feature: pass a dict or a list of strings for each step.")
     place = np.empty(len(names), np.int64)
     place[[seen[name] for name in names]] = np.arange(len(names))
-    rows = _csr(len(names), place[indices], *more)
-    rows.sort_indices()
-    return rows, offset, names
+    return _csr(len(names), place[indices], *more), offset, names
 
 
 def _names_of(estimator: Any) -> np.ndarray:
@@ -98,46 +95,54 @@ def _columns_of(estimator: Any, names: np.ndarray) -> dict[str, int]:
     return cached[1]
 
 
-def _entries(steps: Iterable[Any], find: Callable[[str], int | None]) -> tuple[np.ndarray, ...]:
+def _entries(steps: Iterable[Any], find: Callable[[str], int | None]) -> tuple[list[Any], ...]:
     """Columns, values and offsets of the features of steps. `find` has the column of a name, or None if the
-    feature is to be ignored. The columns of a step are sorted, and each is there once."""
-    indices, values, indptr = array("q"), array("d"), array("q", [0])
+    feature is to be ignored."""
+    indices: list[int] = []
+    values: list[float] = []
+    indptr = [0]
     for step in steps:
-        row: dict[int, float] = {}
-        _add(step, "", find, row)
-        columns = sorted(row)
-        indices.extend(columns)
-        values.extend(map(row.__getitem__, columns))
+        _add(step, "", find, indices, values)
         indptr.append(len(indices))
-    return np.array(indices), np.array(values), np.array(indptr)
+    return indices, values, indptr
 
 
-def _csr(D: int, indices: np.ndarray, values: np.ndarray, indptr: np.ndarray) -> sp.csr_array:
+def _csr(D: int, indices: Any, values: list[float], indptr: list[int]) -> sp.csr_array:
+    """Canonical CSR rows: the values of a feature that a step has more than once are added."""
     kind = np.int32 if max(D, len(indices)) < 2**31 else np.int64  # as SciPy chooses
-    return csr_of(values, indices.astype(kind), indptr.astype(kind), (len(indptr) - 1, D))
+    shape = (len(indptr) - 1, D)
+    rows = csr_of(np.array(values, np.float64), np.array(indices, kind), np.array(indptr, kind), shape)
+    rows.sum_duplicates()
+    return rows
 
 
-def _add(step: Any, prefix: str, find: Callable[[str], int | None], row: dict[int, float]) -> None:
-    """Add the features of a step to the values of a row, by column."""
+def _add(
+    step: Any, prefix: str, find: Callable[[str], int | None], indices: list[int], values: list[float]
+) -> None:
+    """Append the columns and values of the features of a step."""
     if not isinstance(step, dict):
         if not isinstance(step, STEPS) or not all(isinstance(name, str) for name in step):
             raise TypeError(f"A step is a dict or a list of strings; got {step!r:.60}.")
         for name in step:
             if (column := find(prefix + name)) is not None:
-                row[column] = row.get(column, 0.0) + 1.0
+                indices.append(column)
+                values.append(1.0)
         return
     for key, value in step.items():
-        name = f"{prefix}{key}" if prefix else key
         kind = type(value)
         if kind is str:
-            name, value = f"{name}{SEPARATOR}{value}", 1.0
-        elif kind not in NUMBERS:
-            if isinstance(value, STEPS):
-                _add(value, f"{name}{SEPARATOR}", find, row)
-                continue
-            name, value = _feature(name, value)
-        if (column := find(name)) is not None:
-            row[column] = row.get(column, 0.0) + value
+            column, value = find(f"{prefix}{key}{SEPARATOR}{value}"), 1.0
+        else:
+            name = f"{prefix}{key}" if prefix else key
+            if kind not in NUMBERS:
+                if isinstance(value, STEPS):
+                    _add(value, f"{name}{SEPARATOR}", find, indices, values)
+                    continue
+                name, value = _feature(name, value)
+            column = find(name)
+        if column is not None:
+            indices.append(column)
+            values.append(value)
 
 
 def _feature(name: str, value: Any) -> tuple[str, float]:

@@ -21,7 +21,7 @@ from ..inputs import read_rows
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 from .normal_equations import EPS
-from .precision import line, round_to_rows
+from .precision import line
 
 
 class Posterior(NamedTuple):
@@ -206,6 +206,7 @@ class BayesianRidge(LeastSquares):
     model_: Annotated[EvidenceRidge, "D"]
     positive = False
 
+    preserves_dtype = (*LeastSquares.preserves_dtype, "sigma_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_iter": [AT_LEAST_1],
         "tol": [POSITIVE],
@@ -301,9 +302,7 @@ class BayesianRidge(LeastSquares):
         -------
         self
         """
-        super().fit(X, y, sample_weight)
-        round_to_rows(self, X, "sigma_")
-        return self
+        return super().fit(X, y, sample_weight)
 
     @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -38,7 +38,6 @@ from ..fitting.non_negative import solve_non_negative
 from ..inputs import open_rows, source_of
 from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
-from .precision import round_to_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -901,7 +900,6 @@ class ElasticNetCV(_Penalised):
             folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples, **for_splitter)
             start = start.replace(trained=folds.trained, tested=folds.tested)
             self._publish(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
-        round_to_rows(self, X)
         return self
 
     def get_metadata_routing(self) -> Any:

@@ -25,7 +25,7 @@ from ..estimator.scores import Regressor
 from ..inputs import read_rows, source_of
 from ..statistics import Factor, Moments, NormalResidual, factor, moments, normal_residual
 from .normal_equations import Solution, solve_each, solve_rows, solve_square
-from .precision import line, round_to_rows
+from .precision import line
 from .refinement import Refined
 
 
@@ -128,6 +128,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     model_: Annotated[Any, "D"]
     fit_intercept: bool
     positive: bool
+    preserves_dtype: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,9 +174,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         source = source_of(X)
         self._flat_target = source.flat_target(y)
         self._check_solver(X)
-        super().fit(source, y, sample_weight)
-        round_to_rows(self, X)
-        return self
+        return super().fit(source, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
@@ -186,9 +185,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         source = source_of(X)
         self._flat_target = source.flat_target(y)
         self._check_solver(X)
-        self._add(source, y, sample_weight)
-        round_to_rows(self, X)
-        return self
+        return self._add(source, y, sample_weight)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

@@ -40,14 +40,14 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier, log_softmax, softmax
-from ..fitting import EpochEnds, LossModel, Problem, Solver, find_solver
+from ..fitting import EpochIterates, LossModel, Problem, Solver, find_solver
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import in_blocks, open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
-from .precision import SparseCoefficients, line, round_to_rows
+from .precision import SparseCoefficients, line
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class LogLinear(LossModel):
         seed: int,
         n_iter: int,
         block: Any,
-    ) -> EpochEnds:
+    ) -> EpochIterates:
         """One SVRG epoch over the rows of a block. Parameters and gradient are those of standardized columns.
         CSR rows stay sparse: their columns are not standardized."""
         ridge = np.full(len(standard.scale), strength)
@@ -166,7 +166,7 @@ class LogLinear(LossModel):
 
     def _svrg_epoch(
         self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any
-    ) -> EpochEnds:
+    ) -> EpochIterates:
         """One step per row, in two sweeps: see `svrg`. `ridge` is the weight of the l2 penalty of each
         column.
 
@@ -179,7 +179,7 @@ class LogLinear(LossModel):
         weight = block.weight * self.class_weight[class_codes(self.classes, block.y)]
         total = float(weight.sum())
         if not total:
-            return EpochEnds(0.0, np.zeros(self.theta.size))
+            return EpochIterates(0.0, np.zeros(self.theta.size))
         X, share = sp.csr_array(block.X), weight * (N / total)  # the mean of the steps is that of the loss
         scores = self.scores(X)
         before = expit(scores) if len(self.theta) == 1 else softmax(scores)
@@ -194,7 +194,7 @@ class LogLinear(LossModel):
             *(X.data, X.indices, X.indptr, order, share, before, start, drift),
             *(np.append(ridge, 0.0), length, every, self.fit_intercept),
         )
-        return EpochEnds(total, total * end.T.ravel())
+        return EpochIterates(total, total * end.T.ravel())
 
     def margins(self, block: Any) -> np.ndarray:
         """Margin of each row: the score of its class minus the next largest score, (N,)."""
@@ -526,9 +526,12 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
         self._publish(without_maximum(progress, data, strength))
         self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
-        if not liblinear:  # which scikit-learn computes in float64
-            round_to_rows(self, X)
         return self
+
+    @property
+    def preserves_dtype(self) -> tuple[str, ...]:  # type: ignore[override]
+        """scikit-learn computes 'liblinear' in float64."""
+        return () if self.solver == "liblinear" else ("coef_", "intercept_")
 
     def _algorithm(self, ratio: float, size: int) -> str:
         """The name here of the solver, for that many parameters. scikit-learn's 'liblinear', and its 'saga'
@@ -544,11 +547,11 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
     def _guarantee(self) -> Guarantee:
         return Guarantee() if self.l1_ratio and self.solver == "saga" else super()._guarantee()
 
-    def _epoch(self, problem: Problem, strength: float) -> Callable[..., EpochEnds]:
+    def _epoch(self, problem: Problem, strength: float) -> Callable[..., EpochIterates]:
         """The additional fold that SVRG needs."""
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-        def epoch(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> EpochEnds:
+        def epoch(theta: np.ndarray, gradient: np.ndarray, n_iter: int) -> EpochIterates:
             shared = problem.standard, gradient, strength, seed, n_iter
             return problem.data.fold(LogLinear.svrg_epoch, problem.model.at(theta), *shared)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,9 +15,10 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
 
-from ..core.loop import one_task
+from ..core.loop import Progress, Watch
+from ..core.values import Value
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, Hidden, StrOptions
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier, softmax
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing
@@ -23,7 +26,6 @@ from ..inputs import Check, open_rows, source_of
 from ..statistics import class_codes, class_weights, classes_of
 from .coordinate_descent import router, splitter_params
 from .logistic import LogisticRegression, LogLinear
-from .precision import round_to_rows
 
 
 def _divided(folds: Folds, block: Any) -> Divided:
@@ -42,12 +44,21 @@ def _squares(model: LogLinear, block: Any) -> np.ndarray:
     return np.array([block.weight.dot(((P - one) ** 2).sum(axis=1)), block.weight.sum()])
 
 
+@dataclass(frozen=True, eq=False)
+class PathFits(Value):
+    """The fits of all folds and shares of the l1 penalty, P of them, for each penalty so far."""
+
+    theta: tuple[np.ndarray, ...] = ()  # of each penalty (P, K, D + 1)
+    n_iter: tuple[np.ndarray, ...] = ()  # (P,)
+    score: tuple[np.ndarray, ...] = ()  # (P,)
+
+
 class LogisticRegressionCV(LogisticRegression):
     """Logistic regression with penalties chosen by cross-validation.
 
     For each fold and each share of the l1 penalty, the penalties are fitted from the strongest to the
-    weakest, each from the solution of the one before. If rows are not in memory, all of these paths share
-    each pass over the data.
+    weakest, each from the solution of the one before. If rows are not in memory, the fits of all folds share
+    each pass over the data. A penalty is an iteration for callbacks and for `checkpoint`.
 
     Parameters
     ----------
@@ -94,6 +105,8 @@ class LogisticRegressionCV(LogisticRegression):
     use_legacy_attributes : bool, default='warn'
         Whether attributes have the shapes of scikit-learn before 1.10: 'warn' means True, and warns that the
         default will be False.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -167,7 +180,7 @@ class LogisticRegressionCV(LogisticRegression):
         **{
             name: constraints
             for name, constraints in LogisticRegression._parameter_constraints.items()
-            if name not in ("C", "l1_ratio", "warm_start", "checkpoint", "penalty")
+            if name not in ("C", "l1_ratio", "warm_start", "penalty")
         },
         "Cs": [AT_LEAST_1, "array-like"],
         "l1_ratios": ["array-like", None, Hidden(StrOptions({"warn"}))],
@@ -176,6 +189,7 @@ class LogisticRegressionCV(LogisticRegression):
         "scoring": [str, callable, None],
         "refit": ["boolean"],
         "use_legacy_attributes": ["boolean", Hidden(StrOptions({"warn"}))],
+        "checkpoint": CHECKPOINT,
     }
     counts_rows: ClassVar[bool] = True
 
@@ -199,6 +213,7 @@ class LogisticRegressionCV(LogisticRegression):
         intercept_scaling: float = 1.0,
         random_state: Any = None,
         use_legacy_attributes: Any = "warn",
+        checkpoint: Any = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -217,6 +232,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.intercept_scaling = intercept_scaling
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
+        self.checkpoint = checkpoint
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate" if self.solver in ("svrg", "sag", "saga") else "order")
@@ -245,35 +261,54 @@ class LogisticRegressionCV(LogisticRegression):
         Cs, ratios = self._grid()
         metadata = splitter_params(self, sample_weight, params)
         source = source_of(X)
-        with one_task(self):
-            data = open_rows(self, source, y, sample_weight)
-            arrays = source.in_memory and source.table is None
-            cv: Any = 5 if self.cv is None else self.cv
-            if arrays:
-                folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **metadata)
-            else:
-                folds = Folds.of(data, cv, **metadata)
-            weighted = sample_weight is not None or source.weighted
-            sharing = Sharing(
-                data,
-                folds.n_folds,
-                0,
-                features=tuple(getattr(self, "feature_names_in_", ())) or self.n_features_in_,
-                check=Check.of(self),
-                division=(_divided, (folds,)),
-            )
-            classes = classes_of(sharing.view())
-            base = self._base(sharing, classes)
-            splits = zip(folds.trained, folds.tested, strict=True)
-            paths = [
-                _Path(base, classes, sharing, *s, Cs, ratio, self._scoring, weighted)
-                for s in splits
-                for ratio in ratios
-            ]
+        data = open_rows(self, source, y, sample_weight)
+        arrays = source.in_memory and source.table is None
+        cv: Any = 5 if self.cv is None else self.cv
+        if arrays:
+            folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **metadata)
+        else:
+            folds = Folds.of(data, cv, **metadata)
+        weighted = sample_weight is not None or source.weighted
+        sharing = Sharing(
+            data,
+            folds.n_folds,
+            0,
+            features=tuple(getattr(self, "feature_names_in_", ())) or self.n_features_in_,
+            check=Check.of(self),
+            division=(_divided, (folds,)),
+        )
+        classes = classes_of(sharing.view())
+        base = self._base(sharing, classes)
+        splits = zip(folds.trained, folds.tested, strict=True)
+        paths = [
+            _Path(base, classes, sharing, *s, ratio, self._scoring, weighted)
+            for s in splits
+            for ratio in ratios
+        ]
+        order = np.argsort(Cs, kind="stable")  # from the strongest penalty
+
+        def step(progress: Progress) -> Progress:
+            done, C = progress.model, float(Cs[order[progress.n_iter]])
+            before = done.theta[-1] if done.theta else [None] * len(paths)
+            fits = [partial(path, C, theta) for path, theta in zip(paths, before, strict=True)]
             # A pass over rows in memory is cheaper than to wait for other fits.
-            found = [path() for path in paths] if source.in_memory else sharing.together(paths, forgive=False)
-            self._choose(base, sharing, Cs, ratios, found)
-        round_to_rows(self, X)
+            found = [fit() for fit in fits] if source.in_memory else sharing.together(fits, forgive=False)
+            theta, n_iter, score = map(np.array, zip(*found, strict=True))
+            done = PathFits((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
+            return Progress(done, (*progress.trace, float(np.nan_to_num(score.mean()))))
+
+        def average(done: PathFits) -> LogLinear:
+            """The mean over the folds, for callbacks."""
+            return LogLinear(done.theta[-1].mean(axis=0), classes, np.ones(len(classes)), self.fit_intercept)
+
+        watch = Watch(self, self.checkpoint, data, as_model=average, in_order=True, limited_by="")
+        progress = watch.limited(len(Cs)).loop(step, Progress(PathFits()))
+        some = order[: progress.n_iter]  # fewer than all if a callback stopped the fit
+        by_C = np.argsort(some)
+        found = (np.stack(part, 1)[:, by_C] for part in progress.model.fields().values())
+        self._choose(base, sharing, Cs[np.sort(some)], ratios, *found)
+        if progress.stopped_because == "callback":
+            self.stopped_because_, self.converged_ = "callback", False
         return self
 
     def _warn(self) -> None:
@@ -340,7 +375,7 @@ class LogisticRegressionCV(LogisticRegression):
         same = {
             k: v
             for k, v in self.get_params(deep=False).items()
-            if k in names and k not in ("penalty", "n_jobs")
+            if k in names and k not in ("penalty", "n_jobs", "checkpoint")
         }
         if isinstance(self.class_weight, str):
             weights = class_weights(self.class_weight, sharing.view(), classes)
@@ -348,11 +383,17 @@ class LogisticRegressionCV(LogisticRegression):
         return LogisticRegression(**same)
 
     def _choose(
-        self, base: LogisticRegression, sharing: Sharing, Cs: np.ndarray, ratios: np.ndarray, found: list[Any]
+        self,
+        base: LogisticRegression,
+        sharing: Sharing,
+        Cs: np.ndarray,
+        ratios: np.ndarray,
+        coefs: np.ndarray,
+        n_iter: np.ndarray,
+        scores: np.ndarray,
     ) -> None:
-        """Set the fitted attributes from the paths: coefficients, numbers of iterations and scores."""
-        shape = len(found) // len(ratios), len(ratios), len(Cs)
-        coefs, n_iter, scores = (np.array(part) for part in zip(*found, strict=True))
+        """Set the fitted attributes from the coefficients, numbers of iterations and scores, (P, C, ...)."""
+        shape = len(coefs) // len(ratios), len(ratios), len(Cs)
         coefs, n_iter, scores = (a.reshape(shape + a.shape[2:]) for a in (coefs, n_iter, scores))
         total = scores.sum(axis=0)  # (R, C); of equal ones, the first by C, then by share
         c, r = np.unravel_index(np.argmax(total.T), total.T.shape)
@@ -424,8 +465,8 @@ class LogisticRegressionCV(LogisticRegression):
 
 
 class _Path:
-    """The fits to a split, from the strongest penalty to the weakest, and their scores. The rows to fit, and
-    those left out, may lack some of the classes."""
+    """The fits to a split with a share of the l1 penalty, and their scores. The rows to fit, and those left
+    out, may lack some of the classes."""
 
     def __init__(
         self,
@@ -434,24 +475,23 @@ class _Path:
         sharing: Sharing,
         trained: np.ndarray,
         tested: np.ndarray,
-        Cs: np.ndarray,
         ratio: float,
         scoring: Any,
         weighted: bool,
     ) -> None:
-        self.base, self.Cs, self.ratio, self.scoring = base, Cs, float(ratio), scoring
+        self.base, self.ratio, self.scoring = base, float(ratio), scoring
         self.classes, self.weighted = classes, weighted
         self.train, self.test = (sharing.view(*np.flatnonzero(m).tolist()) for m in (trained, tested))
 
-    def __call__(self) -> tuple[list[Any], list[int], list[float]]:
-        model = LogisticRegression(**self.base.get_params()).set_params(warm_start=True, l1_ratio=self.ratio)
+    def __call__(self, C: float, theta: np.ndarray | None) -> tuple[np.ndarray, int, float]:
+        """Coefficients, number of iterations and score of the fit that starts from `theta`."""
+        model = LogisticRegression(**self.base.get_params())
+        model.set_params(warm_start=True, l1_ratio=self.ratio, C=C)
         model._classes = self.classes
-        fitted: dict[int, tuple[Any, int, float]] = {}
-        for c in np.argsort(self.Cs, kind="stable").tolist():
-            model.set_params(C=float(self.Cs[c])).fit(self.train)
-            fitted[c] = model.model_.theta, int(model.n_iter_[0]), self.score(model)
-        coefs, n_iter, scores = zip(*(fitted[c] for c in range(len(self.Cs))), strict=True)
-        return list(coefs), list(n_iter), list(scores)
+        if theta is not None:
+            model.model_ = LogLinear(theta, np.empty(0), np.empty(0), self.base.fit_intercept)
+        model.fit(self.train)
+        return model.model_.theta, int(model.n_iter_[0]), self.score(model)
 
     def score(self, model: LogisticRegression) -> float:
         if self.scoring == "accuracy":

@@ -1,6 +1,6 @@
-"""Coefficients as the caller reads them: float32 for float32 rows, and sparse on request.
+"""Predictions of linear models, float32 for float32 rows and coefficients; and sparse coefficients.
 
-Sums and solutions are float64 in any case; only fitted attributes and predictions are rounded.
+The fitted attributes that are float32 for float32 rows are listed in `Estimator.preserves_dtype`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,6 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.answers import is_float32
-
-
-def round_to_rows(estimator: Any, X: Any, *names: str) -> None:
-    """Round the coefficients of a fitted estimator, or the attributes named, to the precision of its rows."""
-    if is_float32(X):
-        for name in names or ("coef_", "intercept_"):
-            setattr(estimator, name, np.float32(getattr(estimator, name)))
 
 
 def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..estimator.scores import Classifier
 from ..inputs import read_rows, source_of
 from ..statistics import Moments, class_codes, class_weights, distinct_targets
 from .least_squares import LinearModel, Ridge, ridge_solver
-from .precision import line, round_to_rows
+from .precision import line
 from .refinement import Refined
 
 
@@ -122,6 +122,7 @@ class RidgeClassifier(Classifier, Refined):
     """
 
     model_: Annotated[LinearClasses, "K, D"]
+    preserves_dtype = ("coef_", "intercept_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Ridge._parameter_constraints,
         "class_weight": CLASS_WEIGHT,
@@ -182,9 +183,7 @@ class RidgeClassifier(Classifier, Refined):
         if self._n_labels and self.class_weight is not None:
             raise ValueError("class_weight is not supported with several labels a row: pass sample_weight.")
         self.solver_ = ridge_solver(self, X)
-        super().fit(source, y, sample_weight)
-        round_to_rows(self, X)
-        return self
+        return super().fit(source, y, sample_weight)
 
     def _start(self, data: Partitions, classes: Any = None) -> LinearClasses:
         D = self.n_features_in_

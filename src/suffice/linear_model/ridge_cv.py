@@ -35,7 +35,6 @@ from ..statistics import Moments
 from .coordinate_descent import fold_moments, router, splitter_params
 from .least_squares import LeastSquares, LinearModel, Ridge, targets_of
 from .normal_equations import EPS
-from .precision import round_to_rows
 from .refinement import refined
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -193,6 +192,7 @@ class RidgeCV(LeastSquares):
 
     model_: Annotated[LinearModel, "T, D"]
     positive: bool = False
+    preserves_dtype = (*LeastSquares.preserves_dtype, "cv_results_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alphas": ["array-like", POSITIVE],
         "fit_intercept": ["boolean"],
@@ -276,7 +276,6 @@ class RidgeCV(LeastSquares):
                 s, results = data.fold(LinearModel.summarize, start), self._searched(X, y, sample_weight)
             model, sums = refined(start.replace(alpha=results["alpha_"]), s, data)
             self._set(model, s, {**self._fitted(model, sums), **results})
-        round_to_rows(self, X, "coef_", "intercept_", *(["cv_results_"] if self.store_cv_results else []))
         return self
 
     def _alphas(self) -> np.ndarray:

@@ -139,11 +139,22 @@ def _forward(E, start, moves, offset):
 def _carried(M, V, first):
     """Vectors x[n] = x[n - 1] M[n], each divided by its sum; where a sequence has its first step, V[n].
 
-    Runs of steps are multiplied side by side, from every state that they could begin in: about as many runs
-    as each has steps. Rows of the products are divided by their sums, whose logarithms are added up.
+    Many short sequences are computed from step to step, side by side. Of long ones, runs of steps are
+    multiplied side by side, from every state that they could begin in: about as many runs as each has steps.
+    Rows of the products are divided by their sums, whose logarithms are added up.
     """
     N, K = V.shape
     length = max(1, int(np.sqrt(N)))
+    first_rows = np.flatnonzero(first)
+    lengths = np.diff(np.append(first_rows, N))
+    if lengths.max(initial=0) <= 2 * length:
+        out, x = np.empty((N, K)), V
+        for n, at in enumerate(_side_by_side(first_rows, lengths)):
+            x = V[at] if n == 0 else (x[: len(at), None] @ M[at])[:, 0]
+            total = x.sum(axis=1, keepdims=True)
+            x = x / np.where(total > 0.0, total, 1.0)
+            out[at] = x
+        return out
     runs = -(-N // length)
     pad = runs * length - N
     M = np.concatenate([M, np.zeros((pad, K, K))]).reshape(runs, length, K, K)
@@ -166,6 +177,14 @@ def _carried(M, V, first):
         x = _mixed(np.where(began[r, -1], 0.0, np.log(x)) + log_sums[r, -1], products[r, -1])
     log_start = np.where(began[:, :, None], 0.0, np.log(starts)[:, None])
     return _mixed(log_start + log_sums, products).reshape(-1, K)[:N]
+
+
+def _side_by_side(starts, lengths):
+    """The rows of the first steps of all sequences, the longest first; of their second steps; and so on."""
+    order = np.argsort(-lengths, kind="stable")
+    starts, steps = starts[order], np.arange(lengths.max(initial=0))
+    active = np.searchsorted(-lengths[order], -steps, side="left").tolist()
+    return (starts[:count] + n for n, count in enumerate(active))
 
 
 def _mixed(log_share, rows):
@@ -235,14 +254,10 @@ def smooth(E, start, moves, turned, offset, weight):
             for i in range(K):
                 left[count, i] = share * alpha[here, i]
                 gamma[n - 1, i] = left[count, i] * follow[i]
-            if each:
-                _outer(left, right, 1, pairs, n)
-            else:
-                count += 1
-                if count == FEW:
-                    _outer(left, right, count, pairs, 0)
-                    count = 0
-        _outer(left, right, count, pairs, 0)
+            count += 1
+            if each or count == FEW or n == first + 1:
+                _outer(left, right, count, pairs, n if each else 0)
+                count = 0
     for n in range(len(moves)):
         for i in range(K):
             for j in range(K):
@@ -281,7 +296,7 @@ def _(E, start, moves, turned, offset, weight):
     return gamma, pairs, scale, lost, faded
 
 
-@jit
+@compiled()
 def best_path(U, start, moves, came, path):
     """Of one sequence: the best path into `path`, and its score. All are logarithms; `came` is to work in."""
     N, K = U.shape
@@ -314,7 +329,7 @@ def best_path(U, start, moves, came, path):
     return score
 
 
-@jit
+@compiled()
 def best_paths(U, start, moves, offset):
     """The states of the best path of each sequence, (N,), and its score, (S,). All are logarithms."""
     N, K = U.shape
@@ -329,31 +344,43 @@ def best_paths(U, start, moves, offset):
     return path, score
 
 
-@best_paths.small
+@best_paths.small_exact
 def _(U, start, moves, offset):
     lengths, K = np.diff(offset), U.shape[1]
+    if len(lengths) == 1 and len(U):
+        path, score = _best_path(U, start, moves)
+        return path, np.array([score])
     path, score = np.zeros(len(U), np.int64), np.zeros(len(lengths))
-    order = np.argsort(-lengths, kind="stable")  # the longest first: those with a step n are a run
-    active = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left").tolist()
-    if len(active) > 4096:
+    if lengths.max(initial=0) > 4096:
         return NotImplemented
-    came, here, first = [], np.empty((0, K)), offset[:-1][order]
-    for n, count in enumerate(active):
-        at = first[:count] + n
+    came, here, steps = [], np.empty((0, K)), list(_side_by_side(offset[:-1], lengths))
+    order = np.argsort(-lengths, kind="stable")
+    for n, at in enumerate(steps):
         if n == 0:
             here = start + U[at]
         else:
-            reached = here[:count, :, None] + (moves[at] if len(moves) > 1 else moves)
+            reached = here[: len(at), :, None] + (moves[at] if len(moves) > 1 else moves)
             came.append(reached.argmax(axis=1))
             here = reached.max(axis=1) + U[at]
-        if n + 1 == len(active) or active[n + 1] < count:
-            stop = active[n + 1] if n + 1 < len(active) else 0
-            score[order[stop:count]] = here[stop:].max(axis=1)
-            path[at[stop:]] = here[stop:].argmax(axis=1)
-    for n in range(len(active) - 1, 0, -1):
-        at = first[: active[n]] + n
-        path[at - 1] = came[n - 1][np.arange(len(at)), path[at]]
+        stop = len(steps[n + 1]) if n + 1 < len(steps) else 0
+        score[order[stop : len(at)]] = here[stop:].max(axis=1)
+        path[at[stop:]] = here[stop:].argmax(axis=1)
+    for n in range(len(steps) - 1, 0, -1):
+        path[steps[n] - 1] = came[n - 1][np.arange(len(steps[n])), path[steps[n]]]
     return path, score
+
+
+def _best_path(U, start, moves):
+    """`best_path` of one sequence."""
+    into, here, came, states = moves.transpose(0, 2, 1).copy(), start + U[0], [], np.arange(U.shape[1])
+    for n in range(1, len(U)):
+        reached = into[n if len(into) > 1 else 0] + here
+        came.append(reached.argmax(axis=1))
+        here = reached[states, came[-1]] + U[n]
+    best = [int(here.argmax())]
+    for before in reversed(came):
+        best.append(int(before[best[-1]]))
+    return np.array(best[::-1]), here.max()
 
 
 @jit

@@ -17,6 +17,9 @@ from ..core.small import is_small
 
 PLAIN = os.environ.get("SUFFICE_PLAIN_MATH", "") not in ("", "0")  # see `fast_math`
 
+# Examples that Python visits one by one in a few milliseconds, in NumPy forms that do.
+MOST_VISITS = 1 << 11
+
 log = logging.getLogger("suffice")
 _lock = threading.RLock()
 
@@ -34,13 +37,15 @@ class Loop:
             return x.sum()
 
     The form that runs depends on the data alone: see `core.small`. A NumPy form that would take long returns
-    NotImplemented, also by the data alone, and the compiled form runs.
+    NotImplemented, also by the data alone, and the compiled form runs. If both forms have the same bits, the
+    loop is `exact`: once it is compiled, that form runs for any data.
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self.py_func, self.options = function, options
         self.numpy: Any = None  # the NumPy form, if there is one
         self.limit: int | None = None
+        self.exact = False
         self._dispatcher: Any = None
         update_wrapper(self, function)
 
@@ -49,7 +54,14 @@ class Loop:
         self.numpy, self.limit = form, limit
         return form
 
+    def small_exact(self, form: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate the NumPy form that has the same bits as the compiled one."""
+        self.exact = True
+        return self.small(form)
+
     def __call__(self, *arguments: Any) -> Any:
+        if self.exact and self._dispatcher is not None and self._dispatcher.overloads:
+            return self._dispatcher(*arguments)
         if self.numpy is not None and is_small(arguments, self.limit):
             with np.errstate(all="ignore"):  # as compiled code
                 out = self.numpy(*arguments)

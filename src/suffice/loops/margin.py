@@ -13,13 +13,12 @@ import numpy as np
 
 from ..core.blocks import csr_of
 from .chains import best_path, longest
-from .compiled import compiled
+from .compiled import MOST_VISITS, compiled
 from .sparse import times_rows
 
 jit = compiled(fastmath={"contract", "reassoc"})
 
 LEAST = 1e-12  # a share from which something can be taken
-MOST_PYTHON = 1 << 11  # steps that Python visits in a few milliseconds
 
 
 @jit
@@ -63,7 +62,7 @@ def perceptron(data, indices, indptr, offset, codes, weight, order, W, T, late_W
 @perceptron.small
 def _(data, indices, indptr, offset, codes, weight, order, W, T, late_W, late_T, visits):
     N, (D, K) = len(codes), W.shape
-    if N > MOST_PYTHON or N * D > 64 * MOST_PYTHON or K > 16:
+    if N > MOST_VISITS or N * D > 64 * MOST_VISITS or K > 16:
         return NotImplemented
     X = csr_of(data, indices, indptr, (N, D)).toarray()
     spans, codes, moves, wrong = list(pairwise(offset.tolist())), codes.tolist(), T.T.tolist(), 0

@@ -21,13 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.blocks import csr_of
-from .compiled import compiled
+from .compiled import MOST_VISITS, compiled
 from .rows import add_row, dot_row
 from .vectors import add_scaled
 
 jit = compiled(fastmath={"contract", "reassoc"})
-
-MOST_PYTHON = 1 << 11  # rows that Python visits in a few milliseconds
 
 
 class Labels(NamedTuple):
@@ -126,7 +124,7 @@ def primal(rows, labels, order, rule, state):
 
 @primal.small
 def _(rows, labels, order, rule, state):
-    if len(order) > MOST_PYTHON:
+    if len(order) > MOST_VISITS:
         return NotImplemented
     return primal.python(rows, labels, order, rule, state)
 
@@ -173,12 +171,12 @@ def dual(gram, labels, order, rule, state):
 
 
 def _dual(gram, labels, order, rule, state):
-    if len(order) > MOST_PYTHON:
+    if len(order) > MOST_VISITS:
         return NotImplemented
     return dual.python(gram, labels, order, rule, state)
 
 
-dual.small(_dual, limit=32 * MOST_PYTHON**2)  # the Gram matrix is one argument of several
+dual.small(_dual, limit=32 * MOST_VISITS**2)  # the Gram matrix is one argument of several
 
 
 @jit

@@ -97,8 +97,8 @@ class TopicsDisplay(Display):
         """
         components = _components(estimator)
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
-        shown = cls(components, names, _weights(estimator, components))
-        return shown.plot(ax, n_words=n_words, topics=topics)
+        display = cls(components, names, _weights(estimator, components))
+        return display.plot(ax, n_words=n_words, topics=topics)
 
     def plot(self, ax: Any = None, *, n_words: int = 8, topics: Any = None) -> Self:
         """Draw.
@@ -163,7 +163,7 @@ class TopicMapDisplay(Display):
         Fractions of all words from each topic: the areas of the circles.
     labels : list of str, default=None
         Labels of the topics. If None, indices.
-    shown : float, default=None
+    explained_ratio : float, default=None
         Fraction of the squared distances that the map shows.
 
     Attributes
@@ -193,8 +193,9 @@ class TopicMapDisplay(Display):
     (2, 2)
     """
 
-    def __init__(self, positions: Any, weights: Any, labels: Any = None, shown: Any = None) -> None:
-        self.positions, self.weights, self.labels, self.shown = positions, weights, labels, shown
+    def __init__(self, positions: Any, weights: Any, labels: Any = None, explained_ratio: Any = None) -> None:
+        self.positions, self.weights, self.labels = positions, weights, labels
+        self.explained_ratio = explained_ratio
 
     @classmethod
     def from_estimator(
@@ -224,13 +225,13 @@ class TopicMapDisplay(Display):
                 "distributions of words."
             )
         total = components.sum(axis=1, keepdims=True)
-        positions, shown = _scaled(_divergences(components / np.where(total > 0, total, 1.0)))
+        positions, ratio = _scaled(_divergences(components / np.where(total > 0, total, 1.0)))
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         labels = [str(z) for z in range(len(components))]
         if n_words:
             words = top_words(components, names, min(n_words, components.shape[1]))
             labels = [f"{z}: {', '.join(map(str, topic))}" for z, topic in enumerate(words)]
-        return cls(positions, _weights(estimator, components), labels, shown).plot(ax)
+        return cls(positions, _weights(estimator, components), labels, ratio).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -265,8 +266,8 @@ class TopicMapDisplay(Display):
         ax.set(xlim=middle[0] + np.array([-reach, reach]), ylim=middle[1] + np.array([-reach, reach]))
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
-        if self.shown is not None:
-            ax.set_xlabel(f"{self.shown:.0%} of the squared distances are seen", fontsize=8)
+        if self.explained_ratio is not None:
+            ax.set_xlabel(f"{self.explained_ratio:.0%} of the squared distances are seen", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
         return self
 

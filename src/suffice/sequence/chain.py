@@ -141,10 +141,10 @@ class Chains(Value):
         into = pairs[a:b] if self.move.ndim == 3 else pairs
         add_log_pairs(before, one.state, after, one._moves, total, w, into)
 
-    def moves_of_steps(self) -> np.ndarray:
-        """Marginals of the transitions into each step, (N, K, K); zero at the first step of a sequence."""
+    def by_step(self) -> Chains:
+        """The same chains, with transitions for each step: so are their marginals then."""
         N, K = self.state.shape
-        return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K)))).smoothed()[1]
+        return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K))))
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
         """The best path of each sequence (Viterbi), concatenated, (N,), and its log score, (S,)."""

@@ -19,6 +19,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
+from ..core.small import repeated
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.parameters import (
@@ -90,10 +91,11 @@ class LinearChain(LossModel):
         columns = X[:, self.edge]
         return columns.toarray() if sp.issparse(columns) else columns
 
-    def runs(self, block: Any) -> Iterable[Any]:
-        """The block in runs of sequences whose scores stay in the cache."""
+    def runs(self, block: Any, by_step: bool = False) -> Iterable[Any]:
+        """The block in runs of sequences whose scores stay in the cache: those of transitions too, if each
+        step has its own."""
         K = len(self.classes)
-        rows = power_of_two(RUN_BYTES / (8 * K * (K if len(self.edge) else 1)), 64)
+        rows = power_of_two(RUN_BYTES / (8 * K * (K if by_step or len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
@@ -106,7 +108,7 @@ class LinearChain(LossModel):
         loss, total = 0.0, 0.0
         for run, states, moves, more in each(self._apart, tuple(self.runs(block))):
             loss, total = loss + more, total + float(self.weights(run).dot(run.lengths))
-            self._add_counts(run, states, moves, out)
+            self._add_counts(run.X, states, moves, out)
         return Objective(total, loss, out)
 
     def _apart(self, run: Any) -> tuple[Any, np.ndarray, np.ndarray, float]:
@@ -131,24 +133,25 @@ class LinearChain(LossModel):
             N = run.X.shape[0]
             states, moves = np.zeros((N, K)), np.zeros((N, K, K) if len(self.edge) else (K, K))
             self._observe(run, self.weights(run), states, moves, self.chains(run))
-            self._add_counts(run, states, moves, out)
+            self._add_counts(run.X, states, moves, out)
         return out
 
     def expected(self, block: Any) -> np.ndarray:
         """Expected counts of features and transitions given x, (P,)."""
         out = np.zeros(len(self.theta))
         for run in self.runs(block):
-            self._add_counts(run, *self.chains(run).smoothed(run.weight), out)
+            self._add_counts(run.X, *self.chains(run).smoothed(run.weight), out)
         return out
 
     def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
         """Expected counts, with class weights, by the total of the features of a sequence, (M, P)."""
         out = np.zeros((len(totals), len(self.theta)))
-        for run in self.runs(block):
-            place, weight = np.searchsorted(totals, self.totals(run)), self.weights(run)
+        for run in self.runs(block, by_step=True):
+            states, moves = self.chains(run).by_step().smoothed(self.weights(run))
+            place = np.repeat(np.searchsorted(totals, self.totals(run)), run.lengths)
             for m in np.unique(place).tolist():
-                states, moves = self.chains(run).smoothed(np.where(place == m, weight, 0.0))
-                self._add_counts(run, states, moves, out[m])
+                steps = np.flatnonzero(place == m)
+                self._add_counts(run.X[steps], states[steps], moves[steps], out[m])
         return out
 
     def totals(self, block: Any) -> np.ndarray:
@@ -176,12 +179,12 @@ class LinearChain(LossModel):
         """The numbers of the labels, (N,)."""
         return class_codes(self.classes, block.y)
 
-    def _add_counts(self, run: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
+    def _add_counts(self, X: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
         of_nodes, of_moves = self._parts(out)
-        add_transposed_times(run.X, states, of_nodes)
+        add_transposed_times(X, states, of_nodes)
         if moves.ndim == 3:
             of_moves[0] += moves.sum(axis=0)
-            by_column = self._edge_values(run.X).T.dot(moves.reshape(len(moves), -1))
+            by_column = self._edge_values(X).T.dot(moves.reshape(len(moves), -1))
             of_moves[1:] += by_column.reshape(of_moves[1:].shape)
         else:
             of_moves[0] += moves
@@ -475,10 +478,12 @@ distributed data set
         examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
         n, strength = len(examples), 1.0 / (self.C * steps)
+        calls = 4 * n * self.max_iter  # two visits in each pass, and two gradients in each
 
         def of_example(theta: np.ndarray, i: int) -> np.ndarray:
             theta = theta if scale is None else theta / scale
-            gradient = start.replace(theta=theta).summarize(examples[i]).gradient
+            with repeated(calls):
+                gradient = start.replace(theta=theta).summarize(examples[i]).gradient
             gradient = (n / steps) * gradient + strength * theta
             return gradient if scale is None else gradient / scale
 
@@ -560,7 +565,7 @@ distributed data set
 
         def in_runs(block: Any) -> np.ndarray:
             K, model = len(self.classes_), self.model_
-            found = (model.chains(run).moves_of_steps() for run in model.runs(block))
+            found = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
             return np.concatenate([np.zeros((0, K, K)), *found])
 
         return self._of_steps(in_runs, X, groups)

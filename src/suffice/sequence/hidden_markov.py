@@ -728,7 +728,7 @@ default='gaussian'
     def pair_posteriors(self, X: Any, groups: Any = None) -> Any:
         """Probabilities of the transitions into each step given the sequence, (n_steps, K, K); zero at the
         first step."""
-        return self._of_steps(lambda block: self._chains(block).moves_of_steps(), X, groups)
+        return self._of_steps(lambda block: self._chains(block).by_step().smoothed()[1], X, groups)
 
     def expected_counts(self, X: Any, groups: Any = None) -> ExpectedCounts:
         """Expected counts given the sequences: of initial states (`start`), of transitions (`moves`), and the

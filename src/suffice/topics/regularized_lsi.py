@@ -217,11 +217,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         start = axes.axes * np.sqrt(np.maximum(axes.value, np.finfo(np.float64).tiny))[:, None]
         model = SparseTopics(start, float(self.topic_penalty), float(self.document_penalty))
 
-        def settled(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
+        def converged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
             return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
 
         watch = Watch(self, self.checkpoint, data)
-        self._publish(em(model, data, tol=self.tol, max_iter=self.max_iter, settled=settled, watch=watch))
+        self._publish(em(model, data, tol=self.tol, max_iter=self.max_iter, converged=converged, watch=watch))
         self.trace_ = -self.trace_
         return self
 

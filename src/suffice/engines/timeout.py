@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_seconds: ContextVar[float] = ContextVar("patience", default=600.0)
+_seconds: ContextVar[float] = ContextVar("task_timeout", default=600.0)
 
 
 @contextmanager
-def patience(seconds: float) -> Iterator[None]:
+def task_timeout(seconds: float) -> Iterator[None]:
     """Context manager: timeout in seconds of folds on a cluster without progress. The default is 600 s.
 
     If no task of a fold ends within this time, the missing ones are submitted once more: they are stateless,
@@ -19,11 +19,11 @@ def patience(seconds: float) -> Iterator[None]:
     blocks.
 
     >>> import suffice
-    >>> with suffice.patience(3600):
+    >>> with suffice.task_timeout(3600):
     ...     pass
     """
     if not seconds > 0:
-        raise ValueError(f"patience takes a positive number of seconds; got {seconds}.")
+        raise ValueError(f"task_timeout takes a positive number of seconds; got {seconds}.")
     token = _seconds.set(float(seconds))
     try:
         yield
@@ -65,7 +65,7 @@ def in_order(
                 raise TimeoutError(
                     f"No task has ended for {span:g} seconds, nor for {span:g} more after those "
                     f"missing were sent again: {what(left)} are waited for. {look} "
-                    f"Inside `with suffice.patience({10 * span:g}):` a fit waits longer."
+                    f"Inside `with suffice.task_timeout({10 * span:g}):` a fit waits longer."
                 )
         known.discard(number)
         yield number

@@ -12,7 +12,7 @@ import pytest
 
 import suffice
 from suffice.engines.local import LocalPartitions
-from suffice.engines.patience import blocks_of, in_order, seconds
+from suffice.engines.timeout import blocks_of, in_order, seconds
 from suffice.inputs import Check, source_of
 from suffice.inputs.readers import DenseColumns
 from suffice.inputs.tables import Columns
@@ -50,7 +50,7 @@ def test_those_that_do_not_end_are_sent_again_once():
     assert tasks.again == [[0, 2]]
 
 
-def test_each_that_ends_renews_patience():
+def test_each_that_ends_starts_the_timeout_again():
     tasks = Tasks(set(), {2}, {2}, {2, 1}, {2, 1}, {0, 1, 2})
     assert list(tasks.run(3)) == [0, 1, 2]
     assert tasks.again == [[0, 1], [0]]
@@ -59,23 +59,23 @@ def test_each_that_ends_renews_patience():
 def test_given_up_in_words():
     tasks = Tasks({1}, {1}, {1})
     with (
-        suffice.patience(5),
+        suffice.task_timeout(5),
         pytest.raises(
-            TimeoutError, match=r"for 5 seconds, nor for 5 more.*blocks 0, 2 are.*Look.*patience\(50\)"
+            TimeoutError, match=r"for 5 seconds, nor for 5 more.*blocks 0, 2 are.*Look.*task_timeout\(50\)"
         ),
     ):
         list(tasks.run(3))
     assert tasks.again == [[0, 2]]
 
 
-def test_patience_is_given_back():
+def test_the_timeout_is_restored():
     before = seconds()
-    with suffice.patience(3), suffice.patience(2.5):
+    with suffice.task_timeout(3), suffice.task_timeout(2.5):
         assert seconds() == 2.5
     assert seconds() == before == 600
     with (
-        pytest.raises(ValueError, match=r"patience takes a positive number of seconds; got 0"),
-        suffice.patience(0),
+        pytest.raises(ValueError, match=r"task_timeout takes a positive number of seconds; got 0"),
+        suffice.task_timeout(0),
     ):
         pass
 
@@ -113,10 +113,10 @@ def test_a_stopped_worker_of_ray(home, cluster, monkeypatch, tmp_path):
     try:
         if cluster == 1:
             said = r"nor for 2 more.*blocks 4 to 7.* are waited for.*ray list tasks"
-            with suffice.patience(2), pytest.raises(TimeoutError, match=said):
+            with suffice.task_timeout(2), pytest.raises(TimeoutError, match=said):
                 data.fold(summed)
         else:
-            with suffice.patience(2):
+            with suffice.task_timeout(2):
                 got = data.fold(summed)
             blocks = tuple(columns.block(CHECK, n, table) for n, table in enumerate(tables()))
             assert bits(got) == bits(LocalPartitions(blocks).fold(lambda rows: moments(rows.X, rows.weight)))
