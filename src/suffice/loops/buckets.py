@@ -45,13 +45,12 @@ def _ordered(bits):
 
 
 @jit
-def compress(low, high, count, dropped, capacity):
+def compress(low, key, high, count, dropped, capacity):
     """Join sorted buckets whose values are equal without their last bits; at least `dropped` of them, and as
-    many as leave at most `capacity` buckets. Returns their number too."""
+    many as leave at most `capacity` buckets. `key` are the bits of `low`. Returns the number of bits too."""
     N = len(low)
     if N == 0:
         return dropped, low, high, count
-    key = low.view(np.int64)
     n_buckets = 1
     for i in range(1, N):
         n_buckets += _ordered(key[i]) >> dropped != _ordered(key[i - 1]) >> dropped
@@ -87,9 +86,8 @@ def compress(low, high, count, dropped, capacity):
 
 
 @compress.small
-def _(low, high, count, dropped, capacity):
-    bits = low.view(np.int64)
-    key = np.where(bits < 0, bits ^ FLIP, bits)  # in the order of the values
+def _(low, key, high, count, dropped, capacity):
+    key = np.where(key < 0, key ^ FLIP, key)  # in the order of the values
     differ = key[1:] ^ key[:-1]
 
     def is_enough(dropped):
@@ -103,11 +101,11 @@ def _(low, high, count, dropped, capacity):
 
 
 @jit
-def bucket_table(high):
+def bucket_table(key):
     """A table in which `find_buckets` starts, with a few entries for each bucket, and a shift: the bits of a
-    number, shifted, are its place in the table. So neighbors in it are at about the same ratio."""
-    B = len(high)
-    key = high.view(np.int64)
+    number, shifted, are its place in the table. So neighbors in it are at about the same ratio. `key` are the
+    bits of the largest values of the buckets."""
+    B = len(key)
     first, last, shift = _ordered(key[0]), _ordered(key[B - 1]), 2  # so that differences do not overflow
     while (last >> shift) - (first >> shift) >= 4 * B:
         shift += 1
@@ -121,27 +119,23 @@ def bucket_table(high):
 
 
 @bucket_table.small
-def _(high):
+def _(key):
     return np.zeros(1, np.int64), 0  # without a table, numbers are found by bisection
 
 
 @jit
-def find_buckets(x, high, start, shift, out):
+def find_buckets(x, bits, high, key, start, shift, out):
     """The first bucket whose largest value is not below x, for each x; the last one if there is none, and the
-    number of buckets for NaN."""
+    number of buckets for NaN. `bits` are those of x, and `key` those of `high`."""
     B = len(high)
-    ends = high.view(np.int64)
-    first, last = _ordered(ends[0]), _ordered(ends[B - 1])
-    one = np.empty(1)
-    bits = one.view(np.int64)
+    first, last = _ordered(key[0]), _ordered(key[B - 1])
     for i in range(len(x)):
         if x[i] != x[i]:
             out[i] = B
             continue
-        one[0] = x[i] + 0.0  # of the two zeros one
         j = np.int64(0)
         if len(start) > 1:
-            j = start[(min(max(_ordered(bits[0]), first), last) >> shift) - (first >> shift)]
+            j = start[(min(max(_ordered(bits[i]), first), last) >> shift) - (first >> shift)]
         elif B > 1:
             j = np.searchsorted(high, x[i])
         while j < B - 1 and high[j] < x[i]:
@@ -150,5 +144,5 @@ def find_buckets(x, high, start, shift, out):
 
 
 @find_buckets.small
-def _(x, high, start, shift, out):
+def _(x, bits, high, key, start, shift, out):
     out[:] = np.where(np.isnan(x), len(high), np.minimum(np.searchsorted(high, x), len(high) - 1))

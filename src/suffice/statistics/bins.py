@@ -110,9 +110,13 @@ class FeatureBins(Value):
                 code, known = category_codes(self.categories[d], _column(X, d))
                 out[d] = np.where(known, code, n)
             elif n:
+                x, key = (
+                    _column(X, d).astype(np.float64) + 0.0,
+                    self.high[d].view(np.int64),
+                )  # one zero of two
                 if d not in self._tables:
-                    self._tables[d] = bucket_table(self.high[d])
-                find_buckets(_column(X, d).astype(np.float64), self.high[d], *self._tables[d], out[d])
+                    self._tables[d] = bucket_table(key)
+                find_buckets(x, x.view(np.int64), self.high[d], key, *self._tables[d], out[d])
             else:  # nothing was observed
                 out[d] = 0
         return out
