@@ -1,13 +1,15 @@
-"""Decision trees: impurity and information gain, CART and its pruning."""
+"""Decision trees: impurity and information gain; CART, ID3 and C4.5, and their pruning."""
 
 import numpy as np
 
 from suffice.tree import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    MultiwayTreeClassifier,
     conditional_entropy,
     impurity,
     information_gain,
+    information_gain_ratio,
 )
 
 from ._canon import EXAMPLES, example
@@ -91,6 +93,105 @@ def _(given):
         "entropy_bits": impurity(both, "entropy"),
         "gini": impurity(both),
         "error": impurity(both, "misclassification"),
+    }
+
+
+# Li, ch. 5: ID3 and C4.5 ------------------------------------------------------------------------
+
+
+def multiway(table, **options):
+    model = MultiwayTreeClassifier(categorical_features=range(len(table.names)), **options)
+    return model.fit(table.X, table.y)
+
+
+def of_branches(model, table, node=0):
+    """The tree as the examples write it: a class, or a feature with a child for each category."""
+    tree = model.model_
+    if tree.is_leaf[node]:
+        return str(model.classes_[tree.value[node].argmax()])
+    d = tree.feature[node]
+    children = {tree.bins.categories[d][b]: of_branches(model, table, c) for b, c in tree.branches_of(node)}
+    return {"feature": table.names[d], "children": children}
+
+
+def class_counts_of_leaves(model, table):
+    """For each leaf, the class counts, by the last condition on the way to it."""
+    tree, out = model.model_, {}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        d = tree.feature[node]
+        for b, child in tree.branches_of(node):
+            if tree.is_leaf[child]:
+                name = f"{table.names[d]}_{str(tree.bins.categories[d][b]).lower()}"
+                out[name] = dict(zip(model.classes_.tolist(), tree.count[child], strict=True))
+    return out
+
+
+def without_first_feature(model, table):
+    """The rows of the branch that is split again, and the features that are left."""
+    tree = model.model_
+    d = tree.feature[0]
+    (value,) = [tree.bins.categories[d][b] for b, child in tree.branches_of(0) if not tree.is_leaf[child]]
+    return table.where(table.names[d], value), [name for name in table.names if name != table.names[d]]
+
+
+@example("li-supervised/li-5.3")
+def _(given):
+    table = Table(given)
+    model = multiway(table, epsilon=given["eps"])
+    second, names = without_first_feature(model, table)
+    return {
+        "H_D2": float(impurity(second.counts, "entropy")),
+        "gain_D2": {name: information_gain(second.column(name), second.y) for name in names},
+        "tree": of_branches(model, table),
+        "leaf_counts": class_counts_of_leaves(model, table),
+        "training_errors": int((model.predict(table.X) != table.y).sum()),
+    }
+
+
+@example("li-supervised/li-ex-5.1")
+def _(given):
+    table = Table(given)
+    model = multiway(table, criterion="gain_ratio", epsilon=given["eps"])
+    second, names = without_first_feature(model, table)
+
+    def of(table, names):
+        own = {name: np.unique(table.column(name), return_counts=True)[1] for name in names}
+        ratio = {name: information_gain_ratio(table.column(name), table.y) for name in names}
+        return {name: float(impurity(count, "entropy")) for name, count in own.items()}, ratio
+
+    H, ratio = of(table, table.names)
+    H_second, ratio_second = of(second, names)
+    return {
+        "H_A": H,
+        "gain_ratio": ratio,
+        "best": max(ratio, key=ratio.get),
+        "H_A_D2": H_second,
+        "gain_ratio_D2": ratio_second,
+        "best_D2": max(ratio_second, key=ratio_second.get),
+        "tree": of_branches(model, table),
+    }
+
+
+@example("li-supervised/li-5-prune")
+def _(given):
+    table = Table(given)
+    model = multiway(table)
+    assert of_branches(model, table) == given["tree"]
+    second, _ = without_first_feature(model, table)
+    # The subtrees: the whole tree, one split, and the root alone.
+    trees = {
+        "3 leaves": model,
+        "2 leaves": multiway(table, max_depth=1),
+        "1 leaf": multiway(table, epsilon=1),
+    }
+    alone = trees["1 leaf"]
+    return {
+        "C_T": model.cost(),
+        "N_H_root": alone.cost(),
+        "N_H_D2": multiway(second, epsilon=1).cost(),
+        "alpha_root_switch": (alone.cost() - model.cost()) / (model.get_n_leaves() - 1),
+        "loss": {alpha: {name: t.cost(alpha) for name, t in trees.items()} for alpha in given["alphas"]},
+        "best_leaves": {alpha: model.prune(alpha).get_n_leaves() for alpha in given["alphas"]},
     }
 
 
