@@ -138,15 +138,18 @@ def gains(counts: np.ndarray, missing: float | np.ndarray = 0.0) -> tuple[np.nda
 
     `missing` is the weight without a category: it scales the gain, and is one more category.
     """
-    weight = counts.sum(axis=-1)
-    known = weight.sum(axis=-1)
-    total = known + missing
-    within = (weight * impurity(counts, "entropy")).sum(axis=-1)
-    gain = known * impurity(counts.sum(axis=-2), "entropy") - within
-    gain = np.divide(gain, total, out=np.zeros_like(total), where=total > 0.0)
-    extra = np.broadcast_to(np.asarray(missing), known.shape)[..., None]
-    split = impurity(np.concatenate([weight, extra], axis=-1), "entropy")
-    return np.maximum(gain, 0.0), split
+    total = np.asarray(counts.sum(axis=(-2, -1)) + missing)
+    scale = 1.0 / np.where(total > 0.0, total, 1.0)
+    p = counts * scale[..., None, None]
+    branch, classes = p.sum(axis=-1), p.sum(axis=-2)
+    of_branches = _xlog2x(branch).sum(axis=-1)
+    within = of_branches - _xlog2x(p).sum(axis=(-2, -1))
+    gain = _xlog2x(branch.sum(axis=-1)) - _xlog2x(classes).sum(axis=-1) - within
+    return np.maximum(gain, 0.0), np.maximum(-of_branches - _xlog2x(missing * scale), 0.0)
+
+
+def _xlog2x(x: np.ndarray) -> np.ndarray:
+    return xlogy(x, x) / np.log(2.0)
 
 
 def _conditional(counts: np.ndarray) -> float:
