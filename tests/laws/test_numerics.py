@@ -129,10 +129,10 @@ PLACES = (
     "X_offset_",
     "cluster_centers_",
     "knots",
-    "threshold",
     "center",
     "intercept_",
     "intercept",
+    "threshold",
 )
 
 
@@ -170,7 +170,7 @@ def test_far_from_the_origin(variant):
             continue
         if name == "transform" and not hasattr(near, "mean_"):  # a projection that moves with the rows
             a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-        size = np.abs(b[np.isfinite(b)]).max(initial=0.0)  # the logarithm of no chance is the same anywhere
+        size = np.abs(b[np.isfinite(b)]).max(initial=0.0)  # the log of a share of zero is not
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * size, err_msg=name)
 
 

@@ -16,7 +16,9 @@ from suffice.loops.trees import (
     leaves_of_codes,
     leaves_of_rows,
     mixed,
+    occupied,
     preorder,
+    sort_by_codes,
     worth,
 )
 from suffice.statistics import Binned, Histograms
@@ -32,24 +34,30 @@ def a_histogram(seed, n_bins=130, n=90, classes=True):
     codes = rng.integers(0, n_bins + 1, n).astype(np.uint8)
     group = rng.integers(0, 2, n)
     entry = rng.integers(1, 5, (n, 1 if classes else 3))
-    return codes, group, entry, np.zeros((n_bins + 1, 2), np.int64), np.zeros(3, np.uint64)
+    return codes, group, entry, np.zeros((n_bins + 1, 2), np.int64)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=IDS)
 @pytest.mark.parametrize("classes", [True, False])
 def test_fill_adds_and_lists_the_bins(form, classes):
-    codes, group, entry, hist, bitmap = a_histogram(0, classes=classes)
-    bins = np.empty(131, np.int64)
-    with np.errstate(over="ignore"):
-        m = form(fill)(codes, np.arange(len(codes)), group, entry, classes, hist, bitmap, bins)
+    codes, group, entry, expected = a_histogram(0, classes=classes)
+    order, ascending = np.empty(len(codes), np.int32), np.empty_like(codes)
+    form(sort_by_codes)(codes, 130, order, ascending)
+    assert np.array_equal(order, np.argsort(codes, kind="stable"))
+    assert np.array_equal(ascending, np.sort(codes))
+    bins, hist = np.empty(131, np.int64), np.full((132, 2), -1)
+    m = form(fill)(order, ascending, group, entry, classes, hist, bins)
     assert np.array_equal(bins[:m], np.unique(codes))
-    assert not bitmap.any()
-    expected = np.zeros_like(hist)
     if classes:
         np.add.at(expected, (codes, group), entry[:, 0])
     else:
         np.add.at(expected, codes, entry[:, :2])
-    assert np.array_equal(hist, expected)
+    assert np.array_equal(hist[:m], expected[bins[:m]])
+    folded = np.empty_like(hist)
+    other = np.empty_like(bins)
+    assert form(occupied)(expected, GINI if classes else SQUARED_ERROR, folded, other) == m
+    assert np.array_equal(folded[:m], hist[:m])
+    assert np.array_equal(other[:m], bins[:m])
 
 
 @pytest.mark.parametrize("form", FORMS, ids=IDS)
@@ -57,7 +65,7 @@ def test_fill_adds_and_lists_the_bins(form, classes):
 def test_the_short_loop_is_the_general_one(form, criterion):
     """`best_of_two` against `gain` at every threshold."""
     for seed in range(5):
-        codes, group, entry, hist, _ = a_histogram(seed, classes=criterion == GINI)
+        codes, group, entry, hist = a_histogram(seed, classes=criterion == GINI)
         if criterion == GINI:
             np.add.at(hist, (codes, group), entry[:, 0])
         else:

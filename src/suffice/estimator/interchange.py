@@ -82,7 +82,10 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.
-NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
+NOT_COPIED = {
+    *("ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"),
+    *("DecisionTreeClassifier", "DecisionTreeRegressor"),  # a tree there is an object of Cython, of float32
+}
 
 
 def as_sklearn(model: Any) -> Any:

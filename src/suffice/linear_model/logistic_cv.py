@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
@@ -48,9 +48,9 @@ def _squares(model: LogLinear, block: Any) -> np.ndarray:
 class PathFits(Value):
     """The fits of all folds and shares of the l1 penalty, P of them, for each penalty so far."""
 
-    theta: tuple[np.ndarray, ...] = ()  # of each penalty (P, K, D + 1)
-    n_iter: tuple[np.ndarray, ...] = ()  # (P,)
-    score: tuple[np.ndarray, ...] = ()  # (P,)
+    theta: Annotated[tuple[np.ndarray, ...], "M of (P, K, E)"] = ()  # of each penalty
+    n_iter: Annotated[tuple[np.ndarray, ...], "M of int (P,)"] = ()
+    score: Annotated[tuple[np.ndarray, ...], "M of (P,)"] = ()
 
 
 class LogisticRegressionCV(LogisticRegression):

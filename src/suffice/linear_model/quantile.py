@@ -292,8 +292,8 @@ class QuantileRegressor(Regressor, Iterative):
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     solver : str, default='highs'
-        Ignored: HiGHS solves the linear programs, which use few of the rows. 'interior-point' and 'revised
-        simplex' raise an error, as with SciPy 1.11 and later.
+        Ignored: HiGHS solves the linear programs, which use few of the rows. 'interior-point' and
+        'revised simplex' raise an error, as with SciPy 1.11 and later.
     solver_options : dict, default=None
         Ignored.
     tol : float, default=1e-7

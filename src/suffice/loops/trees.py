@@ -2,8 +2,11 @@
 
 All sums are of int64, so they do not depend on the order of the rows. A histogram has a row for each bin of a
 feature, the last one for missing values, and a column for each output: the weights of the classes, or the
-weight and the weighted target. While it is filled, a bitmap marks the bins that occur, so that a small node
-takes time in proportion to its rows and not to the bins.
+weight and the weighted target. Only the bins that occur in a node are listed, so that a small node takes time
+in proportion to its rows and not to the bins.
+
+Rows in memory are sorted by each feature once, and each split keeps the order (Mehta, Agrawal and Rissanen,
+"SLIQ", 1996). The rows of a node are next to each other, so that small nodes stay in the cache.
 """
 
 from __future__ import annotations
@@ -17,13 +20,6 @@ jit = compiled()
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON = range(5)
 NO_SPLIT = -1
 MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = range(3)
-
-# The position of the only bit of a word, by a De Bruijn sequence: Leiserson, Prokop and Randall, 1998.
-DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_places = np.zeros(64, np.int64)
-for _i in range(64):
-    _places[((int(DE_BRUIJN) << _i) & (2**64 - 1)) >> 58] = _i
-BIT_PLACE = _places
 
 
 @jit
@@ -90,7 +86,7 @@ def is_allowed(left, right, criterion, sign, low, high):
 
 
 @jit
-def best_of_two(hist, bins, n, left_0, left_1, total_0, total_1, criterion, least):
+def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, least):
     """The best split after one of the first n bins, of sums with two outputs: `best_of_feature` without
     constraints, where most of the time is spent.
 
@@ -99,8 +95,8 @@ def best_of_two(hist, bins, n, left_0, left_1, total_0, total_1, criterion, leas
     """
     best, first, gini = 0.0, 0, criterion == GINI
     for j in range(n):
-        left_0 += hist[bins[j], 0]
-        left_1 += hist[bins[j], 1]
+        left_0 += hist[place[j], 0]
+        left_1 += hist[place[j], 1]
         left = left_0 + left_1 if gini else left_0
         right = total_0 + total_1 - left if gini else total_0 - left
         if left < least or right < least:
@@ -117,8 +113,8 @@ def best_of_two(hist, bins, n, left_0, left_1, total_0, total_1, criterion, leas
 
 
 @jit
-def best_of_feature(hist, bins, m, missing, total, parent, criterion, least, ordered, sign, low, high):
-    """The best split of one feature between the m occupied `bins`, in their order.
+def best_of_feature(hist, place, m, missing, total, parent, criterion, least, ordered, sign, low, high):
+    """The best split of one feature between m bins, in the order of their places in the histogram.
 
     Returns the gain, the number of bins on the left, and where missing values go. The first of equal splits
     wins. `ordered` is whether sets of bins from the first on are candidates; else each bin alone is.
@@ -135,12 +131,12 @@ def best_of_feature(hist, bins, m, missing, total, parent, criterion, least, ord
         # All bins on the left and missing values on the right is a split too.
         last = m if not ordered or (n_missing > 0 and direction == MISSING_RIGHT) else m - 1
         if two:
-            g, j = best_of_two(hist, bins, last, left[0], left[1], total[0], total[1], criterion, least)
+            g, j = best_of_two(hist, place, last, left[0], left[1], total[0], total[1], criterion, least)
             if g > best:
                 best, first, side = g, j, direction
             continue
         for j in range(last):
-            b = bins[j]
+            b = place[j]
             for k in range(n_outputs):
                 if not ordered:
                     left[k] = of_missing[k] if direction == MISSING_LEFT else 0
@@ -156,7 +152,7 @@ def best_of_feature(hist, bins, m, missing, total, parent, criterion, least, ord
 
 @jit
 def random_of_feature(
-    hist, bins, m, missing, values, total, parent, criterion, least, ordered, sign, low, high, key
+    hist, bins, place, m, missing, values, total, parent, criterion, least, ordered, sign, low, high, key
 ):
     """As `best_of_feature`, but for one threshold, drawn uniformly between the smallest and the largest
     value; or one category; and one side for missing values."""
@@ -178,7 +174,7 @@ def random_of_feature(
             side = MISSING_RIGHT
     for j in range(0 if ordered else first - 1, first):
         for k in range(n_outputs):
-            left[k] += hist[bins[j], k]
+            left[k] += hist[place[j], k]
     for k in range(n_outputs):
         if side == MISSING_LEFT:
             left[k] += hist[missing, k]
@@ -191,63 +187,55 @@ def random_of_feature(
 
 
 @jit
-def sort_categories(hist, bins, m, criterion, share):
+def sort_categories(hist, place, m, criterion, share):
     """Sort the categories by their mean target, or their share of the second class; ties by their code."""
     for j in range(m):
-        share[j] = value_of(hist[bins[j]], criterion)
-    order = np.argsort(share[:m], kind="mergesort")
-    copy = bins[:m].copy()
-    for j in range(m):
-        bins[j] = copy[order[j]]
+        share[j] = value_of(hist[j], criterion)
+    place[:m] = np.argsort(share[:m], kind="mergesort")
 
 
 @jit
-def fill(codes, rows, group, entry, classes, hist, bitmap, bins):
-    """Add rows to a histogram of one feature, and list the bins that occur, without the last, of missing
-    values. Returns their number. The bitmap is zero before and after."""
-    one = np.uint64(1)
-    if classes:
-        for i in range(len(rows)):
-            b = np.int64(codes[rows[i]])
-            bitmap[b >> 6] |= one << np.uint64(b & 63)
-            hist[b, group[i]] += entry[i, 0]
-    else:
-        for i in range(len(rows)):
-            b = np.int64(codes[rows[i]])
-            bitmap[b >> 6] |= one << np.uint64(b & 63)
-            hist[b, 0] += entry[i, 0]
-            hist[b, 1] += entry[i, 1]
-    m = 0
-    for w in range(len(bitmap)):
-        word = bitmap[w]
-        while word != 0:
-            bit = word & (~word + one)
-            bins[m] = 64 * w + BIT_PLACE[(bit * DE_BRUIJN) >> np.uint64(58)]
+def fill(order, codes, group, entry, classes, hist, bins):
+    """Histogram of one feature in the rows of a node, in the order of their codes: a row for each bin that
+    occurs. Returns their number."""
+    m, previous = -1, np.int64(-1)
+    for i in range(len(order)):
+        p, b = order[i], np.int64(codes[i])
+        if b != previous:
             m += 1
-            word ^= bit
-        bitmap[w] = 0
-    return m
+            bins[m] = b
+            previous = b
+            for k in range(hist.shape[1]):
+                hist[m, k] = 0
+        if classes:
+            hist[m, group[p]] += entry[p, 0]
+        else:
+            hist[m, 0] += entry[p, 0]
+            hist[m, 1] += entry[p, 1]
+    return m + 1
 
 
 @jit
-def occupied_bins(hist, criterion, bins):
-    """List the bins with weight. Returns their number."""
+def occupied(folded, criterion, hist, bins):
+    """The bins of a histogram that occur, as `fill` lists them."""
     m = 0
-    for b in range(len(hist)):
-        if weight_of(hist[b], criterion) > 0:
+    for b in range(len(folded)):
+        if weight_of(folded[b], criterion) > 0:
             bins[m] = b
+            for k in range(hist.shape[1]):
+                hist[m, k] = folded[b, k]
             m += 1
     return m
 
 
 @jit
 def find_split(
-    codes, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
-    max_features, key, low, high, hist, bitmap, bins, order,
+    order, codes, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
+    max_features, key, low, high, hist, bins, place, features,
 ):  # fmt: skip
-    """The best split of a node, from its rows; or if there are none here, from its `folded` histograms, in
-    which the bins of feature d are those from offset[d] on. If there are `values` of the bins, thresholds are
-    drawn at random.
+    """The best split of a node, from its rows (D, N), sorted by each feature; or if there are none here, from
+    its `folded` histograms, in which the bins of feature d are those from offset[d] on. If there are `values`
+    of the bins, thresholds are drawn at random.
 
     Returns the gain, the feature, the bins at both sides of the threshold, where missing values go, and the
     categories on the left. After equal gains, the first feature wins.
@@ -258,9 +246,9 @@ def find_split(
     parent = worth(total, criterion)
     best, feature, side = -1.0, NO_SPLIT, NONE_MISSING
     left_bins, edge = np.empty(0, np.int64), np.zeros(2, np.int64)
-    share = np.empty(len(bins))
+    share = np.empty(len(bins) if categorical.any() else 0)
     for d in range(D):
-        order[d] = d
+        features[d] = d
     tried, draw = 0, key
     for i in range(D):
         if max_features < D:
@@ -268,70 +256,76 @@ def find_split(
                 break
             key = mixed(key)
             other = i + np.int64(key % np.uint64(D - i))
-            order[i], order[other] = order[other], order[i]
-        d = order[i]
-        if len(rows) > 0:
-            h = hist
-            m = fill(codes[d], rows, group, entry, classes, h, bitmap[: (n_bins[d] >> 6) + 1], bins)
+            features[i], features[other] = features[other], features[i]
+        d = features[i]
+        if order.shape[1] > 0:
+            m = fill(order[d], codes[d], group, entry, classes, hist, bins)
         else:
-            h = folded[offset[d] : offset[d] + n_bins[d] + 1]
-            m = occupied_bins(h, criterion, bins)
-        n_occupied, has_missing = m, m > 0 and bins[m - 1] == n_bins[d]
+            m = occupied(folded[offset[d] : offset[d + 1]], criterion, hist, bins)
+        if m < 2:
+            continue  # constant in this node
+        tried += 1
+        has_missing = bins[m - 1] == n_bins[d]
         if has_missing:
             m -= 1
-        if n_occupied > 1:  # not constant in this node
-            tried += 1
-            if categorical[d] and not many:
-                sort_categories(h, bins, m, criterion, share)
-            ordered = not (categorical[d] and many)
-            if len(values) == 0:
-                g, f, s = best_of_feature(
-                    h, bins, m, n_bins[d], total, parent, criterion, least, ordered, cst[d], low, high
-                )
-            elif m > 0:
-                draw = mixed(draw ^ np.uint64(d + 3))
-                of_d = values[:0] if categorical[d] else values[offset[d] : offset[d + 1]]
-                g, f, s = random_of_feature(
-                    h, bins, m, n_bins[d], of_d, total, parent, criterion, least, ordered, cst[d], low, high,
-                    draw,
-                )  # fmt: skip
+        else:
+            for k in range(n_outputs):
+                hist[m, k] = 0
+        for j in range(m):
+            place[j] = j
+        if categorical[d] and not many:
+            sort_categories(hist, place, m, criterion, share)
+        ordered = not (categorical[d] and many)
+        if len(values) == 0:
+            g, f, s = best_of_feature(
+                hist, place, m, m, total, parent, criterion, least, ordered, cst[d], low, high
+            )
+        else:
+            draw = mixed(draw ^ np.uint64(d + 3))
+            of_d = values[:0] if categorical[d] else values[offset[d] : offset[d + 1]]
+            g, f, s = random_of_feature(
+                hist, bins, place, m, m, of_d, total, parent, criterion, least, ordered, cst[d], low, high,
+                draw,
+            )  # fmt: skip
+        if g > best or (g == best and g >= 0.0 and d < feature):
+            best, feature, side = g, d, s if has_missing else NONE_MISSING
+            if categorical[d]:
+                left_bins = bins[place[f - 1 : f]] if many else bins[place[:f]]
             else:
-                g, f, s = -1.0, 0, MISSING_RIGHT
-            if g > best or (g == best and g >= 0.0 and d < feature):
-                best, feature, side = g, d, s if has_missing else NONE_MISSING
-                if categorical[d]:
-                    left_bins = bins[f - 1 : f].copy() if many else bins[:f].copy()
-                else:
-                    edge[0] = bins[f - 1]
-                    edge[1] = bins[f] if f < m else n_bins[d]
-        if len(rows) > 0:
-            if has_missing:
-                bins[m] = n_bins[d]
-            for j in range(n_occupied):
-                for k in range(n_outputs):
-                    h[bins[j], k] = 0
+                edge[0] = bins[f - 1]
+                edge[1] = bins[f] if f < m else n_bins[d]
     return best, feature, edge, side, left_bins
 
 
 @jit
-def node_sums(rows, group, entry, classes, local_group, local_entry, total):
-    """Copy the numbers of the rows of a node, sum them up, and return whether its targets are all equal."""
+def node_sums(group, entry, classes, total):
+    """Sum up the numbers of the rows of a node, and return whether its targets are all equal."""
     for k in range(len(total)):
         total[k] = 0
-    low, high = group[rows[0]], group[rows[0]]
-    for i in range(len(rows)):
-        r = rows[i]
-        y = group[r]
-        local_group[i] = y
-        low, high = min(low, y), max(high, y)
-        for k in range(entry.shape[1]):
-            local_entry[i, k] = entry[r, k]
+    low, high = group[0], group[0]
+    for i in range(len(group)):
+        low, high = min(low, group[i]), max(high, group[i])
         if classes:
-            total[y] += entry[r, 0]
+            total[group[i]] += entry[i, 0]
         else:
             for k in range(entry.shape[1]):
-                total[k] += entry[r, k]
+                total[k] += entry[i, k]
     return low == high
+
+
+@jit
+def sort_by_codes(codes, n_bins, order, out):
+    """Sort rows by a feature: a stable counting sort."""
+    start = np.zeros(n_bins + 2, np.int64)
+    for i in range(len(codes)):
+        start[np.int64(codes[i]) + 1] += 1
+    for i in range(n_bins + 1):
+        start[i + 1] += start[i]
+    for i in range(len(codes)):
+        b = np.int64(codes[i])
+        order[start[b]] = i
+        out[start[b]] = codes[i]
+        start[b] += 1
 
 
 @jit
@@ -372,15 +366,21 @@ def grow(
     sets = np.empty(16, np.int64)
     n_sets = 0
 
-    rows, spare = np.arange(N), np.empty(N, np.int64)
-    local_group, local_entry = np.empty(N, np.int64), np.empty((N, entry.shape[1]), np.int64)
     most_bins = 0
     for d in range(D):
         most_bins = max(most_bins, n_bins[d] + 1)
-    hist = np.zeros((most_bins, n_outputs), np.int64)
-    bitmap = np.zeros((most_bins >> 6) + 1, np.uint64)
-    bins, order, goes = np.empty(most_bins, np.int64), np.empty(D, np.int64), np.zeros(most_bins, np.bool_)
-    folded = np.empty((0, n_outputs), np.int64)
+    hist, goes = np.empty((most_bins + 1, n_outputs), np.int64), np.zeros(most_bins, np.bool_)
+    bins, place = np.empty(most_bins + 1, np.int64), np.empty(most_bins + 1, np.int64)
+    folded, features = np.empty((0, n_outputs), np.int64), np.empty(D, np.int64)
+    # Of each feature, the places of the rows in `group` and `entry`, and their codes. The rows of a node are
+    # those from start to stop in each.
+    group, entry = group.copy(), entry.copy()
+    order, sorted_codes = np.empty((D, N), np.int32), np.empty_like(codes)
+    for d in range(D):
+        sort_by_codes(codes[d], n_bins[d], order[d], sorted_codes[d])
+    is_left, moved = np.empty(N, np.bool_), np.empty(N, np.int32)
+    spare_order, spare_codes = np.empty(N, np.int32), np.empty(N, codes.dtype)
+    spare_group, spare_entry = np.empty(N, np.int64), np.empty_like(entry)
     open_nodes = np.empty(size, np.int64)
 
     n_nodes, n_open, n_leaves = 1, 0, 1
@@ -390,17 +390,15 @@ def grow(
         for i in range(n_fresh):  # the best splits of new nodes
             t = fresh[i]
             a, b = start[t], stop[t]
-            n = b - a
-            pure[t] = node_sums(rows[a:b], group, entry, classes, local_group, local_entry, sums[t])
+            pure[t] = node_sums(group[a:b], entry[a:b], classes, sums[t])
             total = sums[t, :n_outputs]
-            W = weight_of(total, criterion)
-            if pure[t] or depths[t] >= max_depth or least_split > W or 2 * least > W:
+            weight = weight_of(total, criterion)
+            if pure[t] or depths[t] >= max_depth or weight < max(least_split, 2 * least):
                 continue
             g, d, edge, s, left_bins = find_split(
-                codes, rows[a:b], local_group[:n], local_entry[:n], folded, offset, values, n_bins,
-                categorical, cst, total, criterion, least, max_features, keys[t], bounds[t, 0],
-                bounds[t, 1], hist,
-                bitmap, bins, order,
+                order[:, a:b], sorted_codes[:, a:b], group, entry, folded, offset, values, n_bins,
+                categorical, cst, total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1],
+                hist, bins, place, features,
             )  # fmt: skip
             if d == NO_SPLIT or g < least_gain:
                 continue
@@ -429,31 +427,48 @@ def grow(
         open_nodes[j] = open_nodes[n_open]
 
         a, b, d = start[t], stop[t], feature[t]
-        column, missing, numeric = codes[d], n_bins[d], not categorical[d]
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = True
-        low_edge, missing_left = edges[t, 0], side[t] == MISSING_LEFT
-        n_left, n_right = a, 0
-        for i in range(a, b):  # a stable partition
-            r = rows[i]
-            c = np.int64(column[r])
-            left = missing_left if c == missing else (c <= low_edge if numeric else goes[c])
-            if left:
-                rows[n_left] = r
-                n_left += 1
+        n_left = 0
+        for i in range(a, b):
+            c = np.int64(sorted_codes[d, i])
+            if c == n_bins[d]:
+                left = side[t] == MISSING_LEFT
             else:
-                spare[n_right] = r
-                n_right += 1
-        for i in range(n_right):
-            rows[n_left + i] = spare[i]
+                left = goes[c] if categorical[d] else c <= edges[t, 0]
+            is_left[order[d, i]] = left
+            n_left += left
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = False
+        middle_row = a + n_left
+        to_left, to_right = a, middle_row
+        for p in range(a, b):
+            q = to_left if is_left[p] else to_right
+            to_left, to_right = (to_left + 1, to_right) if is_left[p] else (to_left, to_right + 1)
+            moved[p] = q
+            spare_group[q] = group[p]
+            for k in range(entry.shape[1]):
+                spare_entry[q, k] = entry[p, k]
+        group[a:b], entry[a:b] = spare_group[a:b], spare_entry[a:b]
+        if depths[t] + 1 < max_depth:  # the children may be split
+            for e in range(D):
+                to_left, to_right = a, 0
+                for i in range(a, b):  # a stable partition
+                    p = order[e, i]
+                    if is_left[p]:
+                        order[e, to_left], sorted_codes[e, to_left] = moved[p], sorted_codes[e, i]
+                        to_left += 1
+                    else:
+                        spare_order[to_right], spare_codes[to_right] = moved[p], sorted_codes[e, i]
+                        to_right += 1
+                order[e, to_left:b] = spare_order[:to_right]
+                sorted_codes[e, to_left:b] = spare_codes[:to_right]
 
         for s in range(2):
             u = n_nodes
             n_nodes += 1
             children[t, s] = u
-            start[u], stop[u] = (a, n_left) if s == 0 else (n_left, b)
+            start[u], stop[u] = (a, middle_row) if s == 0 else (middle_row, b)
             depths[u] = depths[t] + 1
             keys[u] = mixed(keys[t] ^ np.uint64(s + 1))
             bounds[u, 0], bounds[u, 1] = bounds[t, 0], bounds[t, 1]
@@ -463,7 +478,7 @@ def grow(
         if cst[d] != 0:
             for s in range(2):
                 u = children[t, s]
-                node_sums(rows[start[u] : stop[u]], group, entry, classes, local_group, local_entry, sums[u])
+                node_sums(group[start[u] : stop[u]], entry[start[u] : stop[u]], classes, sums[u])
             middle = 0.5 * (
                 value_of(sums[children[t, 0], :n_outputs], criterion)
                 + value_of(sums[children[t, 1], :n_outputs], criterion)

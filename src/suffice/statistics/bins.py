@@ -100,6 +100,8 @@ class FeatureBins(Value):
 
     def codes(self, X: Any) -> np.ndarray:
         """The codes of rows, (D, N)."""
+        from ..loops.buckets import bucket_table, find_buckets
+
         out = np.empty((X.shape[1], X.shape[0]), self.dtype)
         if sp.issparse(X):
             X = X.toarray()
@@ -107,10 +109,22 @@ class FeatureBins(Value):
             if self.categorical[d]:
                 code, known = category_codes(self.categories[d], _column(X, d))
                 out[d] = np.where(known, code, n)
-            else:
-                x = _column(X, d).astype(np.float64)
-                out[d] = np.where(np.isnan(x), n, np.minimum(np.searchsorted(self.high[d], x), max(n - 1, 0)))
+            elif n:
+                x, key = (
+                    _column(X, d).astype(np.float64) + 0.0,
+                    self.high[d].view(np.int64),
+                )  # one zero of two
+                if d not in self._tables:
+                    self._tables[d] = bucket_table(key)
+                find_buckets(x, x.view(np.int64), self.high[d], key, *self._tables[d], out[d])
+            else:  # nothing was observed
+                out[d] = 0
         return out
+
+    @cached_property
+    def _tables(self) -> dict[int, tuple[np.ndarray, int]]:
+        """By feature, where to look for a number among its bins; made when they are needed."""
+        return {}
 
     def with_codes(self, X: Any) -> np.ndarray:
         """Rows as float64 with codes in place of categories, and NaN for those that are unknown."""

@@ -166,5 +166,5 @@ def _compressed(
     """Buckets of sorted buckets, with as many leading bits as leave room for all."""
     from ..loops.buckets import compress
 
-    dropped, low, high, count = compress(low, high, count, dropped, capacity)
+    dropped, low, high, count = compress(low, low.view(np.int64), high, count, dropped, capacity)
     return float(dropped), low, high, count

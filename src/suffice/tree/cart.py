@@ -140,7 +140,7 @@ class DecisionTree(Estimator):
         bins = FeatureBins.of(categorical, start.features, self.max_bins)
         target, total, fitted = self._target(start)
         limits = self._limits(target, total)
-        fitted |= {"max_features_": limits.max_features, "statistics_": start.target}
+        fitted |= {"max_features_": limits.max_features, "n_outputs_": 1, "statistics_": start.target}
         rows = data.map(binned, bins, target).persisted()
 
         def grow(rows: Partitions) -> Tree:
@@ -295,6 +295,27 @@ class DecisionTree(Estimator):
         return int(self.model_.is_leaf.sum())
 
     @property
+    def tree_(self) -> Bunch:
+        """The tree as arrays, with the names that scikit-learn gives them."""
+        tree, leaf = self.model_, self.model_.is_leaf
+        return Bunch(
+            n_features=self.n_features_in_,
+            n_outputs=1,
+            node_count=len(leaf),
+            n_leaves=int(leaf.sum()),
+            max_depth=int(tree.depth.max()),
+            children_left=tree.children[:, 0],
+            children_right=tree.children[:, 1],
+            feature=np.where(leaf, -2, tree.feature),
+            threshold=np.where(leaf, -2.0, tree.threshold),
+            missing_go_to_left=tree.missing_left,
+            value=tree.value[:, None],
+            impurity=tree.impurity,
+            n_node_samples=np.rint(tree.weight).astype(np.int64),
+            weighted_n_node_samples=tree.weight,
+        )
+
+    @property
     def feature_importances_(self) -> np.ndarray:
         """The total decrease of impurity by the splits of each feature, normalized."""
         return importances(self.model_)
@@ -427,6 +448,10 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         Normalized decrease of impurity by each feature.
     max_features_ : int
         Number of features considered for each split.
+    n_outputs_ : int
+        Number of targets, which is 1.
+    tree_ : Bunch
+        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
     model_ : Tree
         The tree.
     statistics_ : CategoryCounts
@@ -438,6 +463,12 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
 
     Notes
     -----
+    The split of a node with weight W decreases the impurity Q most:
+
+    .. math::
+
+        W Q - W_L Q_L - W_R Q_R, \\qquad Q = 1 - ∑_k p_k^2 \\; \\text{or} \\; -∑_k p_k \\log_2 p_k.
+
     Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
     go with the larger child.
 
@@ -457,7 +488,7 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "misclassification"})],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
 
     def __init__(
@@ -497,6 +528,8 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
 
     def _target(self, start: TreeStart) -> tuple[ClassTarget, float, dict[str, Any]]:
         (classes,), (totals,) = start.target.values, start.target.count
+        if isinstance(self.class_weight, list):
+            raise ValueError("class_weight is a list, which is for several outputs: pass a dict for one.")
         weight = weights_of_classes(self.class_weight, classes, totals[0])
         if len(classes) > 2 and self.monotonic_cst is not None:
             raise ValueError("Monotonicity constraints are not supported with multiclass classification")
@@ -582,6 +615,10 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         Normalized decrease of impurity by each feature.
     max_features_ : int
         Number of features considered for each split.
+    n_outputs_ : int
+        Number of targets, which is 1.
+    tree_ : Bunch
+        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
     model_ : Tree
         The tree.
     statistics_ : Extremes
@@ -593,6 +630,12 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
 
     Notes
     -----
+    The split of a node decreases the sum of squares of its W rows most, by
+
+    .. math::
+
+        \\frac{W_L W_R}{W} (\\bar y_L - \\bar y_R)^2.
+
     Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
     go with the larger child.
 

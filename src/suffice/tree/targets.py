@@ -100,7 +100,7 @@ class NumberTarget(Value):
         center = low + 0.5 * (high - low) if criterion == "squared_error" else 0.0
         largest = max(high - center, center - low)
         self = cls(NUMBER_CRITERIA[criterion], center, grid(weight, WEIGHT_BITS), grid(weight * largest), 1.0)
-        most = np.abs(self._term(np.array([low - center, high - center, 1.0 / math.e]))).max()
+        most = np.abs(self._term(np.array([low - center, high - center, math.exp(-1.0)]))).max()
         return self.replace(term_unit=grid(weight * float(most)))
 
     n_outputs = 2
