@@ -229,6 +229,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         (name, "categorical_features"): (("from_dtype",), "takes DataFrames: tests/tree/test_cart.py")
         for name in ("DecisionTreeClassifier", "DecisionTreeRegressor")
     },
+    ("MultiwayTreeClassifier", "categorical_features"): (
+        ("from_dtype",),
+        "takes DataFrames: tests/tree/test_multiway.py",
+    ),
     ("QuantileRegressor", "solver"): (
         ("interior-point", "revised simplex"),
         "are refused, since SciPy has them no more: tests/linear_model/test_quantile.py",
@@ -444,6 +448,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),
         ({"kinds": "categorical"}, "category"),
         ({"kinds": "poisson"}, "count"),
+    ],
+    "MultiwayTreeClassifier": [
+        ({"categorical_features": [0, 1, 2]}, "category"),
+        ({"categorical_features": [1], "criterion": "gain_ratio", "alpha": 2.0}, "category"),
     ],
     "NMF": [
         ({"init": "random", "solver": "mu"}, None),

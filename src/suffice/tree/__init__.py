@@ -1,7 +1,21 @@
-"""Decision trees: CART with pruning, and trees as rules."""
+"""Decision trees: CART, ID3 and C4.5, with pruning; trees as rules; measures of impurity."""
 
 from .cart import DecisionTreeClassifier, DecisionTreeRegressor
+from .impurity import conditional_entropy, impurity, information_gain, information_gain_ratio
 from .model import Tree
+from .multiway import MultiwayTree, MultiwayTreeClassifier
 from .rules import export_rules, export_text
 
-__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor", "Tree", "export_rules", "export_text"]
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "MultiwayTree",
+    "MultiwayTreeClassifier",
+    "Tree",
+    "conditional_entropy",
+    "export_rules",
+    "export_text",
+    "impurity",
+    "information_gain",
+    "information_gain_ratio",
+]

@@ -132,9 +132,9 @@ class DecisionTree(Estimator):
 
     def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """The binned rows, how trees are grown to them, the tree of all, and the fitted attributes."""
-        categorical_dtypes = _categorical_columns(X) if self.categorical_features is not None else None
+        categorical_dtypes = categorical_columns(X) if self.categorical_features is not None else None
         data = open_rows(self, X, y, sample_weight)
-        categorical = self._categorical(categorical_dtypes)
+        categorical = categorical_mask(self, categorical_dtypes)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
         must_have_rows(start.weight)
         bins = FeatureBins.of(categorical, start.features, self.max_bins)
@@ -193,39 +193,6 @@ class DecisionTree(Estimator):
             unknown = sorted(set(cst.tolist()) - {-1, 0, 1})
             raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {unknown}.")
         return cst.astype(np.int8)
-
-    def _categorical(self, by_dtype: np.ndarray | None) -> np.ndarray:
-        D, chosen = self.n_features_in_, self.categorical_features
-        out = np.zeros(D, bool)
-        if chosen is None:
-            return out
-        if isinstance(chosen, str):
-            if by_dtype is None:
-                raise ValueError(
-                    "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
-                    "the categorical features."
-                )
-            return by_dtype
-        chosen = np.asarray(chosen)
-        if chosen.dtype == bool:
-            if chosen.shape != (D,):
-                raise ValueError(
-                    f"categorical_features set as a boolean mask should have shape ({D},), got: "
-                    f"{chosen.shape}."
-                )
-            return chosen.copy()
-        if chosen.dtype.kind in "OU":
-            names = list(getattr(self, "feature_names_in_", ()))
-            if unknown := [name for name in chosen if name not in names]:
-                raise ValueError(f"categorical_features has {unknown}, but the features are {names}.")
-            chosen = np.array([names.index(name) for name in chosen], int)
-        if chosen.size and (chosen.min() < 0 or chosen.max() >= D):
-            raise ValueError(
-                f"categorical_features set as integer indices should be in [0, {D - 1}], got "
-                f"{chosen.tolist()}."
-            )
-        out[chosen.astype(int)] = True
-        return out
 
     def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
         """Compute the pruning path of minimal cost-complexity pruning.
@@ -377,7 +344,40 @@ def importances(tree: Tree) -> np.ndarray:
     return out / total if (total := out.sum()) > 0 else out
 
 
-def _categorical_columns(X: Any) -> np.ndarray | None:
+def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
+    """The features that are categorical, from `categorical_features`."""
+    D, chosen = model.n_features_in_, model.categorical_features
+    out = np.zeros(D, bool)
+    if chosen is None:
+        return out
+    if isinstance(chosen, str):
+        if by_dtype is None:
+            raise ValueError(
+                "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
+                "the categorical features."
+            )
+        return by_dtype
+    chosen = np.asarray(chosen)
+    if chosen.dtype == bool:
+        if chosen.shape != (D,):
+            raise ValueError(
+                f"categorical_features set as a boolean mask should have shape ({D},), got: {chosen.shape}."
+            )
+        return chosen.copy()
+    if chosen.dtype.kind in "OU":
+        names = list(getattr(model, "feature_names_in_", ()))
+        if unknown := [name for name in chosen if name not in names]:
+            raise ValueError(f"categorical_features has {unknown}, but the features are {names}.")
+        chosen = np.array([names.index(name) for name in chosen], int)
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= D):
+        raise ValueError(
+            f"categorical_features set as integer indices should be in [0, {D - 1}], got {chosen.tolist()}."
+        )
+    out[chosen.astype(int)] = True
+    return out
+
+
+def categorical_columns(X: Any) -> np.ndarray | None:
     """The columns of a DataFrame whose type is that of categories or strings."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):

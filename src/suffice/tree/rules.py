@@ -9,6 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .model import Tree
+from .multiway import MultiwayTree
+
+AnyTree = Tree | MultiwayTree
 
 
 def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) -> str:
@@ -19,7 +22,7 @@ def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) ->
 
     Parameters
     ----------
-    model : DecisionTreeClassifier or DecisionTreeRegressor
+    model : DecisionTreeClassifier, DecisionTreeRegressor or MultiwayTreeClassifier
         A fitted tree.
     feature_names : sequence of str, default=None
         Names of the features. If None, those of the fit, or feature_0, feature_1, ...
@@ -59,7 +62,7 @@ def export_text(
 
     Parameters
     ----------
-    model : DecisionTreeClassifier or DecisionTreeRegressor
+    model : DecisionTreeClassifier, DecisionTreeRegressor or MultiwayTreeClassifier
         A fitted tree.
     feature_names : sequence of str, default=None
         Names of the features. If None, those of the fit, or feature_0, feature_1, ...
@@ -95,17 +98,17 @@ def export_text(
         elif depth >= max_depth:
             lines.append(f"{indent}truncated branch of depth {_height(tree, node)}")
         else:
-            for left, child in zip((True, False), tree.children[node], strict=True):
-                lines.append(indent + _joined(tree, [(node, left)], names, decimals)[0])
-                write(int(child), depth + 1)
+            for branch, child in _branches(tree, node):
+                lines.append(indent + _joined(tree, [(node, branch)], names, decimals)[0])
+                write(child, depth + 1)
 
     write(0, 0)
     return "\n".join(lines)
 
 
-def _named(model: Any, feature_names: Any) -> tuple[Tree, list[str]]:
+def _named(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
     check_is_fitted(model)
-    tree: Tree = model.model_
+    tree: AnyTree = model.model_
     D = model.n_features_in_
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     names = [f"feature_{d}" for d in range(D)] if names is None else [str(name) for name in names]
@@ -114,46 +117,56 @@ def _named(model: Any, feature_names: Any) -> tuple[Tree, list[str]]:
     return tree, names
 
 
-def _answer(model: Any, tree: Tree, leaf: int, decimals: int) -> str:
+def _answer(model: Any, tree: AnyTree, leaf: int, decimals: int) -> str:
     if hasattr(model, "classes_"):
         return str(model.classes_[tree.value[leaf].argmax()])
     return f"{tree.value[leaf, 0]:.{decimals}g}"
 
 
-def _height(tree: Tree, node: int) -> int:
-    return 0 if tree.feature[node] < 0 else 1 + max(_height(tree, int(c)) for c in tree.children[node])
+def _height(tree: AnyTree, node: int) -> int:
+    return 0 if tree.feature[node] < 0 else 1 + max(_height(tree, c) for _, c in _branches(tree, node))
 
 
-def _paths(tree: Tree) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
-    """Each leaf, and the splits on the way to it with their sides."""
-    stack: list[tuple[int, list[tuple[int, bool]]]] = [(0, [])]
+def _branches(tree: AnyTree, node: int) -> list[tuple[int, int]]:
+    """The branches of an inner node and their children. Numbers up to the threshold take branch 0."""
+    if isinstance(tree, MultiwayTree):
+        return list(tree.branches_of(node))
+    return list(enumerate(tree.children[node].tolist()))
+
+
+def _paths(tree: AnyTree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Each leaf, and the splits on the way to it with their branches."""
+    stack: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
     while stack:
         node, path = stack.pop()
         if tree.feature[node] < 0:
             yield node, path
         else:
-            left, right = tree.children[node].tolist()
-            stack += [(right, [*path, (node, False)]), (left, [*path, (node, True)])]
+            stack += [(child, [*path, (node, b)]) for b, child in reversed(_branches(tree, node))]
 
 
-def _joined(tree: Tree, path: list[tuple[int, bool]], names: list[str], decimals: int) -> list[str]:
+def _joined(tree: AnyTree, path: list[tuple[int, int]], names: list[str], decimals: int) -> list[str]:
     """The conditions of a path: for each feature, a range or a set of categories, and missing values if some
     split sends them this way."""
     features = list(dict.fromkeys(int(tree.feature[node]) for node, _ in path))
     out = []
     for d in features:
-        splits = [(node, left) for node, left in path if tree.feature[node] == d]
-        missing = any(tree.saw_missing[node] for node, _ in splits)
-        missing &= all(tree.missing_left[node] == left for node, left in splits)
-        if tree.bins.categorical[d]:
+        splits = [(node, branch) for node, branch in path if tree.feature[node] == d]
+        missing = False  # a multiway tree sends them along all branches
+        if isinstance(tree, Tree):
+            missing = any(tree.saw_missing[node] for node, _ in splits)
+            missing &= all(tree.missing_left[node] == (branch == 0) for node, branch in splits)
+        if isinstance(tree, MultiwayTree) and tree.bins.categorical[d]:
+            text = f"{names[d]} = {tree.bins.categories[d][splits[0][1]]}"
+        elif isinstance(tree, Tree) and tree.bins.categorical[d]:
             inside = np.ones(len(tree.bins.categories[d]), bool)
-            for node, left in splits:
+            for node, branch in splits:
                 start = tree.set_start[node]
-                inside &= tree.goes_left[start : start + len(inside)] == left
+                inside &= tree.goes_left[start : start + len(inside)] == (branch == 0)
             text = f"{names[d]} in {{{', '.join(map(str, tree.bins.categories[d][inside]))}}}"
         else:
-            low = max((tree.threshold[node] for node, left in splits if not left), default=-np.inf)
-            high = min((tree.threshold[node] for node, left in splits if left), default=np.inf)
+            low = max((tree.threshold[node] for node, branch in splits if branch), default=-np.inf)
+            high = min((tree.threshold[node] for node, branch in splits if not branch), default=np.inf)
             text = _range(names[d], low, high, decimals)
         out.append(f"({text} or {names[d]} is missing)" if missing and "missing" not in text else text)
     return out
