@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
@@ -254,8 +255,8 @@ class DecisionTree(Estimator):
             cv_std=np.sqrt(variance / total.weight),
         )
 
-    def _values(self, X: Any) -> np.ndarray:
-        """The value of the leaf of each row."""
+    def _shares(self, X: Any) -> np.ndarray:
+        """The value of the leaf of each row, (N, K)."""
         return self._of_leaves(lambda leaves: self.model_.value[leaves], X)
 
     def _of_leaves(self, f: Any, X: Any) -> np.ndarray:
@@ -390,7 +391,39 @@ def categorical_columns(X: Any) -> np.ndarray | None:
     )
 
 
-class DecisionTreeClassifier(Classifier, DecisionTree):
+class TreeClassifier(Classifier):
+    """Base class of classification trees: answers from the shares of the classes in leaves."""
+
+    _shares: Callable[[Any], np.ndarray]  # the probabilities of the classes for each row, (N, K)
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The shares of the classes in the leaf of each row; their mean, if a row is in several leaves.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._shares(X)
+
+    @row_wise
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities of the classes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._shares(X))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest probability for each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        best = self._shares(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class DecisionTreeClassifier(TreeClassifier, DecisionTree):
     """A decision tree classifier (CART), grown where the data is.
 
     Every distinct value of a feature is a candidate for a split, up to `max_bins` of them. Weights are summed
@@ -535,32 +568,6 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
             raise ValueError("Monotonicity constraints are not supported with multiclass classification")
         target = ClassTarget.of(self.criterion, classes, totals[0], weight)
         return target, float(totals[0].dot(weight)), {"classes_": classes, "n_classes_": len(classes)}
-
-    @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The shares of the classes in the leaf of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        return self._values(X)
-
-    @row_wise
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the shares of the classes in the leaf of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self._values(X))
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest share in the leaf of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        best = self._of_leaves(lambda leaves: self.model_.value[leaves].argmax(axis=1), X)
-        return self.classes_[best]
 
 
 class DecisionTreeRegressor(Regressor, DecisionTree):
@@ -707,4 +714,4 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._values(X)[:, 0]
+        return self._shares(X)[:, 0]

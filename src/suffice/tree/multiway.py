@@ -19,14 +19,12 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import Interval, StrOptions
-from ..estimator.scores import Classifier
 from ..inputs import Check, map_rows, open_rows, read_rows
 from ..statistics import FeatureBins, class_codes
 from ..statistics.histograms import bin_offsets
-from .cart import MAX_BINS, TreeStart, categorical_columns, categorical_mask
+from .cart import MAX_BINS, TreeClassifier, TreeStart, categorical_columns, categorical_mask
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 
@@ -355,7 +353,7 @@ class _Growing:
         return Split(score, d, np.arange(2), candidates[i], int(seen[i]), int(seen[i + 1]))
 
 
-class MultiwayTreeClassifier(Classifier, Estimator):
+class MultiwayTreeClassifier(TreeClassifier, Estimator):
     r"""A classification tree with a branch for each category (ID3, C4.5), grown where the data is.
 
     A categorical feature splits a node into one branch for each of its categories, and is not used again
@@ -554,32 +552,6 @@ class MultiwayTreeClassifier(Classifier, Estimator):
         """The number of leaves."""
         check_is_fitted(self)
         return int(self.model_.is_leaf.sum())
-
-    @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The shares of the classes in the leaf of each row; with missing values, their mean over leaves.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        return self._shares(X)
-
-    @row_wise
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities of the classes.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self._shares(X))
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest probability for each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        best = self._shares(X).argmax(axis=1)
-        return self.classes_[best]
 
     def _shares(self, X: Any) -> np.ndarray:
         X, check = read_rows(self, X, late=True), Check.of(self)
