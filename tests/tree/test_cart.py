@@ -315,6 +315,20 @@ def test_odd_data():
     assert np.array_equal(model.predict(many), many[:, 0] % 2)
 
 
+def test_copy_for_programs_that_know_scikit_learn():
+    X, label, number = rows()
+    X[::5, 1] = np.nan
+    for make, y in ((DecisionTreeClassifier, label), (DecisionTreeRegressor, number)):
+        model = make(max_depth=5).fit(X, y)
+        copy = suffice.as_sklearn(model)
+        assert isinstance(copy, getattr(peer, make.__name__))
+        assert np.array_equal(copy.apply(X), model.apply(X))
+        assert np.array_equal(copy.predict(X), model.predict(X))
+        np.testing.assert_allclose(copy.feature_importances_, model.feature_importances_)
+    with pytest.raises(TypeError, match="categorical features cannot be copied"):
+        suffice.as_sklearn(DecisionTreeClassifier(categorical_features=[0]).fit(X, label))
+
+
 def test_from_a_scan(tmp_path):
     pytest.importorskip("pyarrow")
     pandas = pytest.importorskip("pandas")

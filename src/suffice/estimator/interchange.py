@@ -63,8 +63,32 @@ def _powers(model: Any) -> dict[str, Any]:
     return {"_min_degree": low, "_max_degree": high, "_n_out_full": model.n_output_features_}
 
 
+def _tree(model: Any) -> dict[str, Any]:
+    """The tree as scikit-learn's object. It rounds rows to float32 before it compares them."""
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    if model.model_.bins.categorical.any():
+        raise TypeError(
+            f"A {type(model).__name__} with categorical features cannot be copied to scikit-learn's: save it "
+            "with suffice.save."
+        )
+    arrays = model.tree_
+    nodes = np.zeros(arrays.node_count, NODE_DTYPE)
+    theirs = {"left_child": "children_left", "right_child": "children_right"}
+    for name in NODE_DTYPE.names:
+        if (ours := theirs.get(name, name)) in arrays:
+            nodes[name] = arrays[ours]
+    n_classes = getattr(model, "n_classes_", 1)
+    tree = Tree(arrays.n_features, np.array([n_classes], dtype=np.intp), 1)
+    state = {"max_depth": arrays.max_depth, "node_count": arrays.node_count, "nodes": nodes}
+    tree.__setstate__({**state, "values": np.ascontiguousarray(arrays.value)})
+    return {"tree_": tree}
+
+
 # What scikit-learn's classes store beside their public attributes, and their methods read.
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "DecisionTreeClassifier": _tree,
+    "DecisionTreeRegressor": _tree,
     "KBinsDiscretizer": _bins,
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
@@ -82,10 +106,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.
-NOT_COPIED = {
-    *("ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"),
-    *("DecisionTreeClassifier", "DecisionTreeRegressor"),  # a tree there is an object of Cython, of float32
-}
+NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
 
 
 def as_sklearn(model: Any) -> Any:
