@@ -96,6 +96,7 @@ def expected(estimator):
 SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
+    "DecisionTreeRegressor",
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
 

@@ -310,6 +310,10 @@ def test_odd_data():
         DecisionTreeClassifier().fit(X, label)
     with pytest.warns(UserWarning, match="count weight"):
         DecisionTreeClassifier(min_samples_leaf=3).fit(X[1:], label[1:], np.full(N - 1, 1.0 / N))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_categories():
     many = np.arange(100_000.0)[:, None]
     model = DecisionTreeRegressor(categorical_features=[0], max_depth=1).fit(many, many[:, 0] % 2)
     assert np.array_equal(model.predict(many), many[:, 0] % 2)
