@@ -188,7 +188,7 @@ class MultiwayTree(Value):
         ).reshape(shape)
 
     def cost(self, alpha: float) -> float:
-        """C(T) + alpha |T|: the sum over leaves of weight times entropy in bits, plus alpha for each leaf."""
+        """The sum over leaves of weight times entropy in bits, plus alpha for each leaf."""
         leaf = self.is_leaf
         return float((self.weight * self.impurity)[leaf].sum() + alpha * leaf.sum())
 
