@@ -34,7 +34,7 @@ from ..statistics import (
 )
 from .growth import NO_LIMIT, Limits, binned, grow_tree
 from .model import Tree
-from .pruning import PathLoss, in_fold, pruned, pruning_path
+from .pruning import PathLoss, in_fold, numbers_of_leaves, pruned, pruning_path
 from .targets import ClassTarget, NumberTarget
 
 MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
@@ -66,7 +66,6 @@ class DecisionTree(Estimator):
     """Base class of trees: growth, pruning, and what is asked of all of them."""
 
     model_: Annotated[Tree, "D"]
-    counts_rows: ClassVar[bool] = False
     _labels: ClassVar[bool]  # whether targets are classes
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -246,10 +245,9 @@ class DecisionTree(Estimator):
         own = rows.fold(PathLoss.of, tree, alphas, target)
         mean = total.total / total.weight
         variance = np.maximum(total.squares / total.weight - mean**2, 0.0)
-        leaves = [int(pruned(tree, alpha).is_leaf.sum()) for alpha in alphas]
         return Bunch(
             ccp_alpha=alphas,
-            n_leaves=np.array(leaves),
+            n_leaves=numbers_of_leaves(tree, alphas),
             error=own.total / own.weight,
             cv_error=mean,
             cv_std=np.sqrt(variance / total.weight),
@@ -468,8 +466,8 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         of the second class, which finds the best subset; with more, one category is split off at a time.
         Unknown categories are treated as missing.
     max_bins : int, default=65535
-        Maximum number of distinct values of a feature that are told apart. Beyond, values with the same
-        leading digits share a bin.
+        Maximum number of bins of a feature. With at most this many distinct values, each value has its own
+        bin, and every split is considered. With more, values with the same leading bits share a bin.
 
     Attributes
     ----------
@@ -613,8 +611,8 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         a DataFrame that hold categories or strings. They are ordered by their mean target, which finds the
         best subset. Unknown categories are treated as missing.
     max_bins : int, default=65535
-        Maximum number of distinct values of a feature that are told apart. Beyond, values with the same
-        leading digits share a bin.
+        Maximum number of bins of a feature. With at most this many distinct values, each value has its own
+        bin, and every split is considered. With more, values with the same leading bits share a bin.
 
     Attributes
     ----------

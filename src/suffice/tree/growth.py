@@ -17,6 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.partitions import Partitions
+from ..loops.trees import (
+    MISSING_LEFT,
+    NONE_MISSING,
+    SQUARED_ERROR,
+    find_split,
+    grow,
+    mixed,
+    preorder,
+    value_of,
+    weight_of,
+)
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
@@ -96,7 +107,6 @@ def _finish(
     low: float = -np.inf,
     high: float = np.inf,
 ) -> Grown:
-    from ..loops.trees import grow
 
     if not len(rows):
         raise ValueError("There are no rows to grow a tree to.")
@@ -120,11 +130,9 @@ def _bin_values(bins: FeatureBins, limits: Limits) -> np.ndarray:
 
 def tree_of(bins: FeatureBins, target: Any, nodes: Grown) -> Tree:
     """The tree of these nodes."""
-    from ..loops.trees import MISSING_LEFT, NONE_MISSING, preorder
 
     order = preorder(nodes.children)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    place = np.argsort(order)
     feature, side = nodes.feature[order], nodes.side[order]
     children = np.where(feature[:, None] < 0, -1, place[nodes.children[order]])
     inner = feature >= 0
@@ -199,8 +207,7 @@ class _Folding:
         while fresh:
             small = [t for t in fresh if self.nodes[t].rows <= self.most]
             large = [t for t in fresh if self.nodes[t].rows > self.most]
-            tree = tree_of(self.bins, self.target, self._grown(drawn=True)) if len(self.nodes) > 1 else None
-            place = self._places() if tree is not None else None
+            tree, place = self._drawn()
             for group in self._groups(large, self._histogram_nodes()):
                 self._search(tree, place, group)
             for group in self._groups_of_rows(small):
@@ -226,21 +233,17 @@ class _Folding:
         if group:
             yield group
 
-    def _places(self) -> np.ndarray:
-        """The place of each node in the tree."""
-        from ..loops.trees import preorder
+    def _drawn(self) -> tuple[Tree, np.ndarray]:
+        """The tree so far, and the place of each node in it."""
+        if len(self.nodes) == 1:
+            return root(self.bins), np.zeros(1, np.int64)
+        nodes = self._grown(drawn=True)
+        return tree_of(self.bins, self.target, nodes), np.argsort(preorder(nodes.children))
 
-        order = preorder(self._grown(drawn=True).children)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return place
-
-    def _search(self, tree: Tree | None, place: Any, group: list[int]) -> None:
+    def _search(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Find the splits of some nodes from their histograms, in one pass."""
-        from ..loops.trees import SQUARED_ERROR
 
-        tree = tree or root(self.bins)
-        at = np.zeros(1, np.int64) if place is None else place[group]
+        at = place[group]
         classes = self.target.criterion < SQUARED_ERROR
         h = self.data.fold(Histograms.of, tree, at, classes, self.target.n_outputs)
         for i, t in enumerate(group):
@@ -249,7 +252,6 @@ class _Folding:
             self._find(node, h.count[i])
 
     def _find(self, node: _Node, count: np.ndarray) -> None:
-        from ..loops.trees import SQUARED_ERROR, find_split
 
         limits, n_bins, n_outputs = self.limits, self.bins.n_bins, self.target.n_outputs
         total = node.sums[:n_outputs]
@@ -277,7 +279,6 @@ class _Folding:
 
     def _children_sums(self, node: _Node, count: np.ndarray) -> None:
         """What the children need to know: the share of their rows, and the bounds of their values."""
-        from ..loops.trees import MISSING_LEFT, value_of, weight_of
 
         d, offset = node.feature, bin_offsets(self.bins.n_bins)
         h = count[offset[d] : offset[d + 1]]
@@ -294,10 +295,9 @@ class _Folding:
         if self.limits.constraints[d]:
             node.middle = 0.5 * sum(value_of.python(s, criterion) for s in sums)
 
-    def _finish(self, tree: Tree | None, place: Any, group: list[int]) -> None:
+    def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""
-        at = np.zeros(1, np.int64) if place is None else place[group]
-        tree = tree or root(self.bins)
+        at = place[group]
         rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
         leaf = tree.leaves_of_codes(rows.codes)
         for t, place_of_t in zip(group, at, strict=True):
@@ -347,7 +347,6 @@ class _Folding:
 
     def _split(self, t: int) -> Iterator[int]:
         """Make the children of a node."""
-        from ..loops.trees import mixed
 
         node = self.nodes[t]
         sign, middle = int(self.limits.constraints[node.feature]), node.middle

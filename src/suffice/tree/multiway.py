@@ -430,7 +430,6 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
     """
 
     model_: Annotated[MultiwayTree, "D"]
-    counts_rows: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "criterion": [StrOptions({"information_gain", "gain_ratio"})],

@@ -108,6 +108,15 @@ def leaf_from(tree: Tree) -> np.ndarray:
     return out
 
 
+def numbers_of_leaves(tree: Tree, alphas: np.ndarray) -> np.ndarray:
+    """The number of leaves of the tree when it is pruned with each of these complexities, ascending."""
+    first, parent = leaf_from(tree), tree.parent
+    until = np.where(parent >= 0, first[parent], np.inf)  # then the parent is a leaf
+    begin, end = (np.sort(np.searchsorted(alphas, part)) for part in (first, until))
+    at = np.arange(len(alphas))
+    return np.searchsorted(begin, at, "right") - np.searchsorted(end, at, "right")
+
+
 def fold_of(block: Binned, n_folds: int, seed: int) -> np.ndarray:
     """The fold of each row, by a hash of its codes and its target: equal rows share a fold."""
     values = np.column_stack([block.X.astype(np.float64), np.asarray(block.y).astype(np.float64)])
