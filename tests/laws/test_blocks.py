@@ -13,6 +13,7 @@ from suffice.core.blocks import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.engines import local
 from suffice.engines.local import LocalPartitions
+from suffice.engines.threads import n_threads
 from suffice.estimator.base import OnePass
 from suffice.statistics import moments
 
@@ -25,6 +26,7 @@ from .registry import (
     cut_at,
     each_variant,
     fit,
+    fitted,
     numbers,
     table,
     with_holes,
@@ -35,8 +37,11 @@ BLOCKS = (40, 1, 64, 7)  # sizes: no power of two, and one of several pieces
 PATH = 1e-6
 
 
+FEW = 12  # iterations
+
+
 def some(variant, **params):
-    return variant.make(max_iter=12, **params)
+    return variant.make(max_iter=FEW, **params)
 
 
 @pytest.fixture
@@ -44,10 +49,10 @@ def late_first_block(monkeypatch):
     """The first block arrives last: whoever adds by arrival adds in another order."""
     plain = local.fold_blocks
 
-    def slow(f, shared, run):
-        if run[0].index[0] % 4 == 0:
+    def slow(f, shared, run, *total):
+        if n_threads() > 1 and run[0].index[0] % 4 == 0:
             time.sleep(0.002)
-        return plain(f, shared, run)
+        return plain(f, shared, run, *total)
 
     monkeypatch.setattr(local, "fold_blocks", slow)
 
@@ -67,14 +72,13 @@ def test_threads_change_no_bit(variant, late_first_block):
 
 @each_variant()
 def test_fit_twice_gives_the_same_bits(variant):
-    X, y = variant.data()
-    assert bits(fit(some(variant), X, y)) == bits(fit(some(variant), X, y))
+    assert bits(fit(some(variant), *variant.data())) == bits(fitted(variant, FEW))
 
 
 @each_variant(lambda v: v.exact != "approximate")
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     for sizes in (BLOCKS, (N - 1, 1)):
         with cut_at(*sizes):
             parts = fit(some(variant), X, y)
@@ -95,7 +99,7 @@ def test_boundaries_change_only_rounding_with_holes(variant):
 def test_order_of_rows_changes_only_rounding(variant):
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     shuffled = fit(some(variant), X[order], None if y is None else y[order])
     assert_close(shuffled, whole, PATH, skip=("labels_", "outliers_", ".W", ".factors"))
     assert_close(numbers(variant, shuffled, X), numbers(variant, whole, X), PATH)
@@ -119,7 +123,7 @@ def test_what_depends_on_the_order_is_declared_so_for_a_reason(variant):
     """So that no exact method is declared to be less."""
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     with cut_at(*BLOCKS):
         other = fit(some(variant), X[order], None if y is None else y[order])
     with pytest.raises(AssertionError):
