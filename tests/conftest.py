@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+
+# Ray starts its workers with niceness 15: whatever else runs on the machine would starve them.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
