@@ -9,6 +9,7 @@ from suffice.loops.trees import (
     GINI,
     SQUARED_ERROR,
     add_histograms,
+    add_leaf_values,
     best_of_feature,
     best_of_two,
     fill,
@@ -109,14 +110,18 @@ def test_leaves_by_codes_and_by_values():
     tree = model.model_
     expected = model.apply(X)
     for form in (leaves_of_rows.dispatcher, leaves_of_rows.python, leaves_of_rows.numpy):
-        out = np.empty(len(X), np.int64)
-        form(
-            tree.bins.with_codes(X), tree.feature, tree.children, tree.threshold, tree.missing_left,
-            tree.set_start, tree.goes_left, out,
-        )  # fmt: skip
+        leaves = np.empty((len(X), 1), np.int64)
+        form(tree.bins.with_codes(X), np.zeros(1, np.int64), *tree.splits, leaves)
+        out = leaves[:, 0]
         assert np.array_equal(out, expected)
         for leaf in np.unique(out):
             np.testing.assert_allclose(tree.value[leaf, 1], y[out == leaf].mean())
+    for form in (add_leaf_values.dispatcher, add_leaf_values.python, add_leaf_values.numpy):
+        total = np.zeros((len(X), 2))
+        form(
+            tree.bins.with_codes(X), np.zeros(2, np.int64), *tree.splits, tree.value, np.zeros(2, int), total
+        )
+        assert np.array_equal(total, 2.0 * tree.value[expected])
 
 
 def blocks(n=150):

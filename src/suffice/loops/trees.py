@@ -546,33 +546,71 @@ def _(codes, n_bins, feature, children, edge, missing_left, set_start, goes_left
         c = codes[d, rows].astype(np.int64)
         return _is_left(c == n_bins[d], c, c <= edge[t], t, missing_left, set_start, goes_left)
 
-    out[:] = _descended(codes.shape[1], feature, children, left)
+    out[:] = _descended(np.zeros(codes.shape[1], np.int64), feature, children, left)
 
 
 @jit
-def leaves_of_rows(X, feature, children, threshold, missing_left, set_start, goes_left, out):
-    """The leaf of each row of X (N, D), in which categories are codes. NaN is missing."""
-    for i in range(X.shape[0]):
-        t = np.int64(0)
-        while feature[t] >= 0:
-            x = X[i, feature[t]]
-            if x != x:
-                left = missing_left[t]
-            elif set_start[t] >= 0:
-                left = goes_left[set_start[t] + np.int64(x)]
-            else:
-                left = x <= threshold[t]
-            t = children[t, 0] if left else children[t, 1]
-        out[i] = t
+def leaf_of_row(X, i, t, feature, children, threshold, missing_left, set_start, goes_left):
+    """The leaf of row i of X (N, D) below node t."""
+    while feature[t] >= 0:
+        x = X[i, feature[t]]
+        if x != x:
+            left = missing_left[t]
+        elif set_start[t] >= 0:
+            left = goes_left[set_start[t] + np.int64(x)]
+        else:
+            left = x <= threshold[t]
+        t = children[t, 0] if left else children[t, 1]
+    return t
+
+
+@jit
+def leaves_of_rows(X, root, feature, children, threshold, missing_left, set_start, goes_left, out):
+    """The leaf of each row of X (N, D) in each of the trees with these roots, out (N, M). Categories are
+    codes, and NaN is missing."""
+    for m in range(len(root)):
+        for i in range(X.shape[0]):
+            out[i, m] = leaf_of_row(
+                X, i, root[m], feature, children, threshold, missing_left, set_start, goes_left
+            )
 
 
 @leaves_of_rows.small
-def _(X, feature, children, threshold, missing_left, set_start, goes_left, out):
+def _(X, root, feature, children, threshold, missing_left, set_start, goes_left, out):
     def left(t, d, rows):
         x = X[rows, d]
         return _is_left(np.isnan(x), x, x <= threshold[t], t, missing_left, set_start, goes_left)
 
-    out[:] = _descended(len(X), feature, children, left)
+    for m in range(len(root)):
+        out[:, m] = _descended(np.full(len(X), root[m]), feature, children, left)
+
+
+TILE = 512  # rows, which stay in the cache while they go through all trees
+
+
+@jit
+def add_leaf_values(
+    X, root, feature, children, threshold, missing_left, set_start, goes_left, value, output, out
+):
+    """Add the value of the leaf of each row in each tree to one output, or to all if there are as many
+    values: out (N, K)."""
+    K = value.shape[1]
+    for a in range(0, X.shape[0], TILE):
+        for m in range(len(root)):
+            for i in range(a, min(a + TILE, X.shape[0])):
+                t = leaf_of_row(
+                    X, i, root[m], feature, children, threshold, missing_left, set_start, goes_left
+                )
+                for k in range(K):
+                    out[i, output[m] + k] += value[t, k]
+
+
+@add_leaf_values.small
+def _(X, root, feature, children, threshold, missing_left, set_start, goes_left, value, output, out):
+    leaves = np.empty((len(X), len(root)), np.int64)
+    leaves_of_rows(X, root, feature, children, threshold, missing_left, set_start, goes_left, leaves)
+    for m in range(len(root)):
+        out[:, output[m] : output[m] + value.shape[1]] += value[leaves[:, m]]
 
 
 def _is_left(missing, code, below, t, missing_left, set_start, goes_left):
@@ -583,10 +621,10 @@ def _is_left(missing, code, below, t, missing_left, set_start, goes_left):
     return out
 
 
-def _descended(N, feature, children, left):
-    """The leaf of each row, all rows a level at a time; `left(nodes, features, rows)` says where they go."""
-    t = np.zeros(N, np.int64)
-    rows = np.arange(N)
+def _descended(t, feature, children, left):
+    """The leaf of each row below the node t, all rows a level at a time; `left(nodes, features, rows)` says
+    where they go."""
+    rows = np.arange(len(t))
     while len(rows := rows[feature[t[rows]] >= 0]):
         at = t[rows]
         t[rows] = children[at, np.where(left(at, feature[at], rows), 0, 1)]
