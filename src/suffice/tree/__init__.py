@@ -1,6 +1,7 @@
 """Decision trees: CART, ID3 and C4.5, with pruning; trees as rules; measures of impurity."""
 
 from .cart import DecisionTreeClassifier, DecisionTreeRegressor
+from .forest import Forest
 from .impurity import conditional_entropy, impurity, information_gain, information_gain_ratio
 from .model import Tree
 from .multiway import MultiwayTree, MultiwayTreeClassifier
@@ -9,6 +10,7 @@ from .rules import export_rules, export_text
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "Forest",
     "MultiwayTree",
     "MultiwayTreeClassifier",
     "Tree",

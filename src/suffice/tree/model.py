@@ -50,12 +50,21 @@ class Tree(Value):
         """The leaf of each row."""
         from ..loops.trees import leaves_of_rows
 
-        out = np.empty(X.shape[0], np.int64)
-        leaves_of_rows(
-            self.bins.with_codes(X), self.feature, self.children, self.threshold, self.missing_left,
-            self.set_start, self.goes_left, out,
-        )  # fmt: skip
-        return out
+        out = np.empty((X.shape[0], 1), np.int64)
+        leaves_of_rows(self.bins.with_codes(X), np.zeros(1, np.int64), *self.splits, out)
+        return out[:, 0]
+
+    @property
+    def splits(self) -> tuple[np.ndarray, ...]:
+        """What the loops over rows read."""
+        return (
+            self.feature,
+            self.children,
+            self.threshold,
+            self.missing_left,
+            self.set_start,
+            self.goes_left,
+        )
 
     def leaves_of_codes(self, codes: np.ndarray) -> np.ndarray:
         """The leaf of each row, from its codes (D, N)."""
