@@ -140,13 +140,23 @@ def in_one_call(variant):
     )
 
 
-@each_variant(
-    lambda v: isinstance(v.estimator, OnePass) and hasattr(v.estimator, "partial_fit"), takes=("rows",)
-)
+@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and in_one_call(v), takes=("rows",))
+def test_partial_fit_refuses_what_needs_all_rows(variant):
+    X, y = variant.data()
+    classes = {"classes": np.unique(y)} if variant.kind == "classifier" else {}
+    model = variant.make()
+    with pytest.raises((ValueError, AttributeError), match="partial_fit"):
+        model.partial_fit(X, y, **classes)
+    assert not hasattr(model, "model_")
+
+
+def adds(variant):
+    return hasattr(variant.estimator, "partial_fit") and not in_one_call(variant)
+
+
+@each_variant(lambda v: isinstance(v.estimator, OnePass) and adds(v), takes=("rows",))
 def test_partial_fit_is_addition(variant):
     """Rows in three calls are the rows in one; a second round of calls is the weight two."""
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     w = np.random.default_rng(8).gamma(2.0, size=N)
     for weight in (None, w):
@@ -163,10 +173,8 @@ def test_partial_fit_is_addition(variant):
         assert_close(parts, twice, 1e-8)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit"), takes=("rows",))
+@each_variant(adds, takes=("rows",))
 def test_partial_fit_that_fails_adds_nothing(variant):
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     model = variant.make()
     model.partial_fit(X, y, **({"classes": np.unique(y)} if variant.kind == "classifier" else {}))
@@ -208,10 +216,8 @@ def test_auto_shrinkage_refuses_partial_fit():
             variant.make().partial_fit(X, y)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and v.kind == "classifier", takes=("rows",))
+@each_variant(lambda v: adds(v) and v.kind == "classifier", takes=("rows",))
 def test_partial_fit_refuses_a_class_that_was_not_named(variant):
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     model = variant.make(priors=None)
     with pytest.raises(ValueError, match=r"classes must be passed on the first call to partial_fit\."):
