@@ -27,6 +27,9 @@ NOT_OURS = {
     ("DecisionTreeClassifier", "criterion", None),  # an object of Cython
     ("DecisionTreeRegressor", "criterion", None),
     ("DecisionTreeRegressor", "criterion", "absolute_error"),
+    ("RandomForestClassifier", "criterion", None),
+    ("RandomForestRegressor", "criterion", None),
+    ("RandomForestRegressor", "criterion", "absolute_error"),
     ("ElasticNet", "max_iter", None),
     ("Lasso", "max_iter", None),
     ("LogisticRegression", "solver", "liblinear"),

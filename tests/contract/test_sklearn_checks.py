@@ -25,6 +25,8 @@ PARAMETERS = {
     "HiddenMarkovModel": {"max_iter": 5},
     "LassoCV": {"alphas": 10, "cv": 3},
     "LatentDirichletAllocation": {"max_iter": 5},
+    "RandomForestClassifier": {"n_estimators": 5},
+    "RandomForestRegressor": {"n_estimators": 5},
     "LogisticRegressionCV": {
         **{"Cs": 3, "cv": 3, "l1_ratios": (0.0,), "use_legacy_attributes": False},
         "scoring": "neg_log_loss",
@@ -85,6 +87,13 @@ OF_ONE = {
         }
         for name in ("SGDClassifier", "SGDRegressor")
     },
+    **{
+        name: {
+            f"check_sample_weight_equivalence_on_{kind}_data": "samples are of rows, in their order"
+            for kind in ("dense", "sparse")
+        }
+        for name in ("RandomForestClassifier", "RandomForestRegressor")
+    },
 }
 
 
@@ -101,7 +110,7 @@ def expected(estimator):
 SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
-    "DecisionTreeRegressor",
+    *("DecisionTreeRegressor", "RandomForestRegressor"),
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
 

@@ -224,10 +224,14 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
-    ("DecisionTreeRegressor", "criterion"): (("poisson",), "takes other targets: tests/tree/test_cart.py"),
+    **{
+        (name, "criterion"): (("poisson",), "takes other targets: tests/tree/test_cart.py")
+        for name in ("DecisionTreeRegressor", "RandomForestRegressor")
+    },
     **{
         (name, "categorical_features"): (("from_dtype",), "takes DataFrames: tests/tree/test_cart.py")
-        for name in ("DecisionTreeClassifier", "DecisionTreeRegressor")
+        for kind in ("Classifier", "Regressor")
+        for name in (f"DecisionTree{kind}", f"RandomForest{kind}")
     },
     ("MultiwayTreeClassifier", "categorical_features"): (
         ("from_dtype",),
@@ -419,6 +423,8 @@ def sum_of(variant: Variant) -> type:
 
 # Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
+    "RandomForestClassifier": [({"oob_score": True}, None)],
+    "RandomForestRegressor": [({"oob_score": True}, None)],
     "ClassConditional": [
         ({"family": "full", "n_components": 1}, None),
         ({"family": ["gaussian", "categorical", "bernoulli", "poisson"], "n_components": 1}, "mixed"),
@@ -478,6 +484,8 @@ def _variants() -> list[Variant]:
         small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         small["n_quantiles"] = 20  # of fewer rows than the default
         small["n_features"] = 64  # HashingVectorizer: a million columns by default
+        if cls.__module__.startswith("suffice.ensemble"):
+            small |= {"estimator": None, "n_estimators": 6}
         if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
             small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)

@@ -634,13 +634,16 @@ def test_gaussian_mixture_step_by_step():
 # --- one column of targets -----------------------------------------------------------------------------
 
 
+ONE_TARGET = {"DecisionTreeRegressor", "RandomForestRegressor"}
+
+
 @pytest.mark.parametrize("name", [name for name in PAIRS if is_regressor(PAIRS[name][0]())])
 def test_a_target_of_one_column_gives_the_shapes_of_scikit_learn(name):
     X, y = DIABETES
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataConversionWarning)  # of both, where a column is not expected
         for two in (y[:, None], np.stack([y, -y], axis=1)):
-            one = name == "DecisionTreeRegressor" or not get_tags(PAIRS[name][1]()).target_tags.multi_output
+            one = name in ONE_TARGET or not get_tags(PAIRS[name][1]()).target_tags.multi_output
             if two.shape[1] > 1 and one:
                 continue
             ours, theirs = fitted_pair(name, X, two)

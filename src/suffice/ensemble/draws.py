@@ -51,14 +51,22 @@ class Draws(Value):
         """How many times each row of a block is in a sample, (N,)."""
         seen = has_weight(block)
         first = self.first[np.searchsorted(self.block, block.index[0])]
-        number = (first + np.arange(seen.sum())).astype(np.uint64)
+        out = np.zeros(len(seen), np.int64)
+        out[seen] = self._counts(sample, first + np.arange(seen.sum()))
+        return out
+
+    def rows(self, sample: int) -> np.ndarray:
+        """The numbers of the rows in a sample, each as often as it is drawn."""
+        number = np.arange(self.n_rows)
+        return np.repeat(number, self._counts(sample, number))
+
+    def _counts(self, sample: int, number: np.ndarray) -> np.ndarray:
+        number = number.astype(np.uint64)
         with np.errstate(over="ignore"):
             key = mixed.python(mixed.python(np.uint64(self.seed)) ^ np.uint64(sample))
             u = uniforms(mixed.python(mixed.python(key + number)))
         drawn = np.searchsorted(self.cumulative, u, side="right")
-        out = np.zeros(len(seen), np.int64)
-        out[seen] = np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)
-        return out
+        return np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)
 
 
 def has_weight(block: Any) -> np.ndarray:

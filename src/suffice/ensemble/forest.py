@@ -33,14 +33,12 @@ from .draws import MOST, Draws
 INSTEAD = "fit without oob_score."
 
 
-def sampled(draws: Draws | None, sample: int, class_factor: np.ndarray | None, block: Binned) -> Binned:
+def sampled(draws: Draws, sample: int, class_factor: np.ndarray | None, block: Binned) -> Binned:
     """The rows of a sample, each with its weight times the number of its draws."""
     entry = block.entry
     if class_factor is not None:
         entry = np.rint(entry * class_factor[block.y][:, None]).astype(np.int64)
-    if draws is not None:
-        entry = entry * draws.counts(sample, block)[:, None]
-    return with_weight(block.replace(entry=entry))
+    return with_weight(block.replace(entry=entry * draws.counts(sample, block)[:, None]))
 
 
 def class_totals(n_classes: int, block: Binned) -> np.ndarray:
@@ -64,6 +62,7 @@ class RandomForest(TreeGrower):
     """Base class of random forests: trees of samples of the rows."""
 
     model_: Annotated[Forest, "D"]
+    draws_: Draws
     _draws: ClassVar[float] = MOST + 1.0
     _tree: ClassVar[Any]  # the class of one tree
 
@@ -98,7 +97,7 @@ class RandomForest(TreeGrower):
         y : array of shape (n_samples,), optional
             Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Per-sample weights, times which each draw of a row counts; 0 drops the row.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
         Returns
         -------
@@ -108,9 +107,8 @@ class RandomForest(TreeGrower):
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         p = self._prepared(X, y, sample_weight)
         rows = p.data.map(binned, p.bins, p.target).persisted()
-        draws = None
-        if self.bootstrap:
-            draws = Draws.of(rows, p.limits.key, p.rows, self._mean_draws(p.rows), True)
+        mean = self._mean_draws(p.rows) if self.bootstrap else 1.0
+        draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
         trees = tuple(self.model_) if self.warm_start and hasattr(self, "model_") else ()
         if len(trees) > self.n_estimators:
             raise ValueError(
@@ -134,7 +132,8 @@ class RandomForest(TreeGrower):
         trees = watch.limited(self.n_estimators - len(trees)).loop(step, Progress(trees)).model
         self.__dict__.update(p.fitted)
         self.model_ = Forest.of(trees)
-        if self.oob_score and draws is not None:
+        self.draws_ = draws.gathered()
+        if self.oob_score:
             trees = tuple(tree.replace(bins=p.bins) for tree in trees)
             votes = rows.map(out_of_bag, trees, draws).gather(INSTEAD)
             self._score_out_of_bag(votes, p.target)
@@ -143,14 +142,12 @@ class RandomForest(TreeGrower):
     def _fitted(self, model: Forest) -> dict[str, Any]:
         return {}
 
-    def _growth(
-        self, p: Prepared, rows: Partitions, draws: Draws | None
-    ) -> tuple[Callable[[int], Tree], int]:
+    def _growth(self, p: Prepared, rows: Partitions, draws: Draws) -> tuple[Callable[[int], Tree], int]:
         """How tree m is grown, and how many at a time: to rows in this process if they fit."""
         most, at_once = most_gathered(p.bins, p.target), 1
         if p.rows <= most:
             rows = LocalPartitions((rows.gather(INSTEAD),))
-            draws = draws and draws.gathered()
+            draws = draws.gathered()
             at_once = max(1, min(n_threads(), 4 * most // p.rows))
         balanced = getattr(self, "class_weight", None) == "balanced_subsample"
 
@@ -203,13 +200,25 @@ class RandomForest(TreeGrower):
         return sp.hstack(parts, format="csr"), np.append(self.model_.root, len(self.model_.nodes.feature))
 
     @property
+    def estimator_(self) -> Any:
+        """A tree with these parameters, not fitted."""
+        names = set(self._tree._get_param_names()) & self.get_params(deep=False).keys() - {"random_state"}
+        if getattr(self, "class_weight", None) == "balanced_subsample":
+            names -= {"class_weight"}
+        return self._tree(**{name: getattr(self, name) for name in names})
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The numbers of the rows of each tree, among those with a weight, each as often as it is drawn."""
+        return [self.draws_.rows(m) for m in range(len(self.model_))]
+
+    @property
     def estimators_(self) -> list[Any]:
         """The trees."""
-        names = set(self._tree._get_param_names()) & self.get_params(deep=False).keys() - {"random_state"}
         fitted = {k: v for k, v in vars(self).items() if k in ("classes_", "n_classes_", "max_features_")}
         out = []
         for tree in self.model_:
-            one = self._tree(**{name: getattr(self, name) for name in names})
+            one = self.estimator_
             one.n_features_in_, one.n_outputs_, one.model_ = self.n_features_in_, 1, tree
             one.__dict__.update(fitted)
             out.append(one)
@@ -279,7 +288,7 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.
     checkpoint : str or path, default=None
-        File in which the trees are saved while the fit runs. A fit that was interrupted resumes from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -289,6 +298,12 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         Number of classes.
     estimators_ : list of DecisionTreeClassifier
         The trees.
+    estimator_ : DecisionTreeClassifier
+        A tree with the parameters of the forest, not fitted.
+    estimators_samples_ : list of ndarray
+        The numbers of the rows of each tree, among those with a weight, each as often as it is drawn.
+    draws_ : Draws
+        How often each row is in the sample of each tree.
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of impurity by each feature, the mean over the trees.
     max_features_ : int
@@ -451,12 +466,18 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.
     checkpoint : str or path, default=None
-        File in which the trees are saved while the fit runs. A fit that was interrupted resumes from it.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
     estimators_ : list of DecisionTreeRegressor
         The trees.
+    estimator_ : DecisionTreeRegressor
+        A tree with the parameters of the forest, not fitted.
+    estimators_samples_ : list of ndarray
+        The numbers of the rows of each tree, among those with a weight, each as often as it is drawn.
+    draws_ : Draws
+        How often each row is in the sample of each tree.
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of impurity by each feature, the mean over the trees.
     max_features_ : int
