@@ -1,0 +1,7 @@
+"""Ensembles: boosting."""
+
+from .adaboost import AdaBoostClassifier
+
+__all__ = [
+    "AdaBoostClassifier",
+]
