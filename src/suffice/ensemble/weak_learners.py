@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,8 @@ from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..estimator.base import Estimator
 from ..estimator.storing import Storable, StoredEstimator
-from ..inputs import Check, in_memory, in_order
+from ..inputs import Check, in_memory, in_order, n_threads
+from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
@@ -29,9 +31,13 @@ from ..tree import growth
 from ..tree.growth import Grown, Limits, grow_tree, root, tree_of
 from ..tree.model import Tree
 from ..tree.pruning import pruned
-from ..tree.targets import ClassTarget
+from ..tree.targets import ClassTarget, weighted
 
 PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
+
+MANY_BINS = 1 << 10  # of a feature, from which runs of bins are counted first
+NO_SPLIT = (-1.0,)
+NEARLY = 1.0 - 1e-12  # equal gains may differ by rounding
 
 log = logging.getLogger("suffice")
 
@@ -151,6 +157,7 @@ class TreeLearner:
     n_rows: int
     ccp_alpha: float = 0.0
     gathered: bool = False
+    has_missing: Any = None  # (D,), whether features of gathered rows have missing values
 
     @property
     def unit(self) -> float:
@@ -174,7 +181,9 @@ class TreeLearner:
         self.gathered = self.n_rows * row_bytes <= growth.GATHERED_BYTES
         if self.gathered:
             log.info("AdaBoost: %d rows are gathered, and trees are grown in this process.", self.n_rows)
-            return in_memory(rows.gather(growth.INSTEAD))
+            block = rows.gather(growth.INSTEAD)
+            self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
+            return in_memory(block)
         log.info("AdaBoost: the histograms of %d rows are folded where they are.", self.n_rows)
         return rows.persisted()
 
@@ -191,33 +200,87 @@ class TreeLearner:
         return tree.replace(bins=tree.bins.of_categories()), sums
 
     def _stump(self, rows: Partitions) -> tuple[Tree, np.ndarray]:
-        from ..loops.stumps import best_split
+        from ..loops.stumps import next_bin
 
-        K, D = self.target.n_outputs, len(self.bins.n_bins)
+        K, limits = self.target.n_outputs, self.limits
         if self.gathered:
             block = rows.block(0)  # type: ignore[attr-defined]
-            counts: Callable[[int], np.ndarray] = _Counts(block.codes, block, self.bins, K)
             total = np.zeros(K, np.int64)
             np.add.at(total, block.y, block.entry[:, 0])
         else:
             h = rows.fold(Histograms.of, root(self.bins), np.zeros(1, np.int64), True, K)
-            offset, total = bin_offsets(self.bins.n_bins), h.sums[0]
-            counts = lambda d: h.count[0, offset[d] : offset[d + 1]]  # noqa: E731
-        limits, weight = self.limits, total.sum()
-        if np.count_nonzero(total) < 2 or weight < max(limits.least_split, 2 * limits.least):
+            total = h.sums[0]
+        if np.count_nonzero(total) < 2 or total.sum() < max(limits.least_split, 2 * limits.least):
             return self._tree(total, None)
-
-        def split(d: int) -> Any:
-            return best_split(
-                counts(d), self.bins.categorical[d], limits.constraints[d], total, self.target.criterion,
-                limits.least,
-            )  # fmt: skip
-
+        if self.gathered:
+            splits = self._gathered_splits(block, total)
+        else:
+            offset = bin_offsets(self.bins.n_bins)
+            splits = (
+                self._split(d, h.count[0, a:b], total)
+                for d, (a, b) in enumerate(zip(offset[:-1], offset[1:], strict=True))
+            )
         best, feature = None, -1
-        for d, found in enumerate(in_order(split, tuple(range(D)))):
-            if found[0] >= limits.least_gain and (best is None or found[0] > best[0]):
+        for d, found in enumerate(splits):
+            if found[0] >= max(limits.least_gain, 0.0) and (best is None or found[0] > best[0]):
                 best, feature = found, d
+        if best is not None and best[1][1] < 0:
+            best[1][1] = next_bin(block.codes[feature], block.entry, best[1][0], self.bins.n_bins[feature])
         return self._tree(total, best, feature)
+
+    def _split(self, d: int, count: np.ndarray, total: np.ndarray) -> Any:
+        """The best split of feature d, from its histogram."""
+        from ..loops.stumps import best_split
+
+        limits = self.limits
+        return best_split(
+            count, self.bins.categorical[d], limits.constraints[d], total, self.target.criterion, limits.least
+        )
+
+    def _gathered_splits(self, block: Reweighted, total: np.ndarray) -> list[Any]:
+        """The best split of each feature, in threads. Of two classes and features with many bins, the bins
+        are counted only where a split can be the best of all; the bin after it is -1, which is found later."""
+        from ..loops import stumps
+
+        codes, (D, K) = block.codes, (len(self.bins.n_bins), len(total))
+        many = self._many_bins if K == 2 and self.target.criterion == GINI else np.zeros(D, bool)
+        splits: list[Any] = [NO_SPLIT] * D
+
+        def in_full(d: int) -> None:
+            count = np.zeros((self.bins.n_bins[d] + 1, K), np.int64)
+            stumps.count_classes(codes[d], block.y, block.entry, count)
+            splits[d] = self._split(d, count, total)
+
+        list(in_order(in_full, tuple(np.flatnonzero(~many).tolist())))
+        if many.any():
+            parts = np.array_split(np.flatnonzero(many), min(n_threads(), int(many.sum())))
+            n_runs = (int(self.bins.n_bins.max()) >> stumps.RUN) + 1
+            count, bound = np.zeros((D, n_runs, K), np.int64), np.zeros((D, n_runs))
+            gain = np.zeros(D)
+            sums, least = (total[0], total[1]), self.limits.least
+
+            def in_runs(features: np.ndarray) -> None:
+                for d in features:
+                    stumps.count_runs(codes[d : d + 1], block.y, block.entry, count[d : d + 1])
+                    gain[d] = stumps.bounds_of_runs(count[d], *sums, least, bound[d])
+
+            list(in_order(in_runs, tuple(parts)))
+            lowest = gain.max() * NEARLY
+            for d in np.argsort(-bound.max(axis=1), kind="stable"):
+                if many[d] and bound[d].max() >= lowest:
+                    g, a, *left = stumps.best_in_runs(
+                        codes[d], block.y, block.entry, count[d], bound[d], lowest, *sums, least
+                    )
+                    if a >= 0:
+                        splits[d] = g, np.array([a, -1]), NONE_MISSING, np.zeros(0, np.int64), np.array(left)
+                        lowest = max(lowest, 0.5 * g * float(total.sum()) * NEARLY)
+        return splits
+
+    @cached_property
+    def _many_bins(self) -> np.ndarray:
+        """The features with many bins and no missing values, which are numbers without a constraint."""
+        free = ~self.bins.categorical & (self.limits.constraints == 0) & ~self.has_missing
+        return free & (self.bins.n_bins > MANY_BINS)
 
     def _tree(self, total: np.ndarray, split: Any, feature: int = -1) -> tuple[Tree, np.ndarray]:
         """A tree of one split, or of a leaf alone, and the weights of the classes in its leaves."""
@@ -240,28 +303,11 @@ class TreeLearner:
         return tree_of(self.bins, self.target, nodes), np.where(children[:, :1] < 0, sums, 0)
 
 
-@dataclass
-class _Counts:
-    """Histograms of the features of gathered rows, made when they are asked for."""
-
-    codes: np.ndarray  # (D, N)
-    rows: Reweighted
-    bins: FeatureBins
-    K: int
-
-    def __call__(self, d: int) -> np.ndarray:
-        from ..loops.stumps import count_classes
-
-        count = np.zeros((self.bins.n_bins[d] + 1, self.K), np.int64)
-        count_classes(self.codes[d], self.rows.y, self.rows.entry, count)
-        return count
-
-
 def _to_grow(target: ClassTarget, block: Reweighted) -> Binned:
     """The rows with a weight, which is also that of their class."""
     if not (target.class_weight == 1.0).all():
-        weight = np.rint(block.entry[:, 0] * target.class_weight[block.y]).astype(np.int64)
-        block = block.replace(entry=weight[:, None])
+        one = np.rint(block.factor * target.weight_unit * target.class_weight[block.y])
+        block = block.replace(entry=weighted(block.weight, one)[:, None])
     seen = block.entry[:, 0] > 0
     return block if seen.all() else block[np.flatnonzero(seen)]
 

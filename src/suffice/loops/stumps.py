@@ -57,6 +57,103 @@ def _(count, *more):
     return best_split.python(count, *more) if count.size <= MOST_VISITS else NotImplemented
 
 
+# --- two classes, many bins ----------------------------------------------------------------------------
+
+RUN = 8  # bits of a code that are left out in a first, coarse histogram, which fits in the fastest cache
+EPS = 2.0**-50
+
+
+@jit
+def count_runs(codes, group, entry, count):
+    """Add the weights of rows (D, N) to histograms (D, J, 2) of runs of 2^RUN bins."""
+    for d in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            count[d, np.int64(codes[d, i]) >> RUN, group[i]] += entry[i, 0]
+
+
+@count_runs.small_exact
+def _(codes, group, entry, count):
+    for of_feature, c in zip(count, codes, strict=True):
+        np.add.at(of_feature, (c.astype(np.int64) >> RUN, group), entry[:, 0])
+
+
+@jit
+def two_classes_gain(a, b, c, d, slack):
+    """The gain of a split, up to a factor: see `trees.best_of_two`. `slack`: at least it, if rounding errors
+    are as large as they can be."""
+    cross = abs(b * c - d * a) + slack * (b * c + d * a)
+    return cross * cross / (a * c) if a > 0.0 and c > 0.0 else 0.0
+
+
+@jit
+def bounds_of_runs(count, total_0, total_1, least, bound):
+    """For each run of bins (J, 2), an upper bound of the gains of splits within it or after it; returns the
+    largest gain of a split after a run.
+
+    The gain is a convex function of the weights of the classes on the left, so within a run it is largest at
+    a corner of the rectangle that they are in.
+    """
+    best, left_0, left_1 = 0.0, np.int64(0), np.int64(0)
+    total = total_0 + total_1
+    for j in range(len(count)):
+        bound[j] = 0.0
+        next_0, next_1 = left_0 + count[j, 0], left_1 + count[j, 1]
+        for corner in range(4):
+            x_1 = next_1 if corner & 1 else left_1
+            x = x_1 + (next_0 if corner & 2 else left_0)
+            a, b, c, d = float(x), float(x_1), float(total - x), float(total_1 - x_1)
+            bound[j] = max(bound[j], two_classes_gain(a, b, c, d, EPS))
+            if corner == 3 and x >= least and total - x >= least:
+                best = max(best, two_classes_gain(a, b, c, d, 0.0))
+        left_0, left_1 = next_0, next_1
+    return best
+
+
+@jit
+def best_in_runs(codes, group, entry, count, bound, lowest, total_0, total_1, least):
+    """The best split of a feature, in the runs of bins whose bound is not below `lowest`.
+
+    Returns the gain, as `trees.best_of_two` does; the last bin on the left, or -1 if there is no split; and
+    the weights of the classes on the left.
+    """
+    fine, J = np.zeros((len(count) << RUN, 2), np.int64), len(count)
+    for i in range(len(codes)):
+        c = np.int64(codes[i])
+        if bound[c >> RUN] >= lowest:
+            fine[c, group[i]] += entry[i, 0]
+    best, bin_, best_0, best_1 = 0.0, -1, np.int64(0), np.int64(0)
+    left_0, left_1, total = np.int64(0), np.int64(0), total_0 + total_1
+    for j in range(J):
+        if bound[j] < lowest:
+            left_0, left_1 = left_0 + count[j, 0], left_1 + count[j, 1]
+            continue
+        for c in range(j << RUN, (j + 1) << RUN):
+            if fine[c, 0] + fine[c, 1] == 0:
+                continue
+            left_0, left_1 = left_0 + fine[c, 0], left_1 + fine[c, 1]
+            x = left_0 + left_1
+            if x < least or total - x < least or x == total:
+                continue
+            g = two_classes_gain(float(x), float(left_1), float(total - x), float(total_1 - left_1), 0.0)
+            if g > best or bin_ < 0:
+                best, bin_, best_0, best_1 = g, c, left_0, left_1
+    return 2.0 * best / float(total), bin_, best_0, best_1
+
+
+@jit
+def next_bin(codes, entry, bin_, n_bins):
+    """The first bin after this one that has a weight."""
+    out = n_bins
+    for i in range(len(codes)):
+        c = np.int64(codes[i])
+        if c > bin_ and c < out and entry[i, 0] > 0:
+            out = c
+    return out
+
+
+# --- weights -------------------------------------------------------------------------------------------
+
+
 @jit
 def reweigh(answer, group, change, factor, weight, unit, new_factor, entry):
     """Multiply the factor of each row by the change (A, K) of its answer and its class, and round its weight,
