@@ -19,7 +19,6 @@ from suffice.loops.trees import (
     mixed,
     occupied,
     preorder,
-    sort_by_codes,
     worth,
 )
 from suffice.statistics import Binned, Histograms
@@ -32,7 +31,7 @@ IDS = ["compiled", "python"]
 
 def a_histogram(seed, n_bins=130, n=90, classes=True):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, n_bins + 1, n).astype(np.uint8)
+    codes = rng.integers(0, n_bins + 1, n).astype(np.min_scalar_type(n_bins))
     group = rng.integers(0, 2, n)
     entry = rng.integers(1, 5, (n, 1 if classes else 3))
     return codes, group, entry, np.zeros((n_bins + 1, 2), np.int64)
@@ -40,14 +39,18 @@ def a_histogram(seed, n_bins=130, n=90, classes=True):
 
 @pytest.mark.parametrize("form", FORMS, ids=IDS)
 @pytest.mark.parametrize("classes", [True, False])
-def test_fill_adds_and_lists_the_bins(form, classes):
-    codes, group, entry, expected = a_histogram(0, classes=classes)
-    order, ascending = np.empty(len(codes), np.int32), np.empty_like(codes)
-    form(sort_by_codes)(codes, 130, order, ascending)
-    assert np.array_equal(order, np.argsort(codes, kind="stable"))
-    assert np.array_equal(ascending, np.sort(codes))
-    bins, hist = np.empty(131, np.int64), np.full((132, 2), -1)
-    m = form(fill)(order, ascending, group, entry, classes, hist, bins)
+@pytest.mark.parametrize(
+    ("n", "n_bins"), [(20, 130), (60, 700), (90, 130)], ids=["insertion", "radix", "dense"]
+)
+def test_fill_adds_and_lists_the_bins(form, classes, n, n_bins):
+    codes, group, entry, expected = a_histogram(0, n_bins, n, classes)
+    rows = np.random.default_rng(1).permutation(n).astype(np.int32)
+    bins, hist, dense = np.empty(n, np.int64), np.full((n, 2), -1), np.zeros_like(expected)
+    m = form(fill)(
+        codes, rows, group[rows], entry[rows], classes, n_bins, dense, np.empty(n, np.int64),
+        np.empty(n, np.int64), hist, bins,
+    )  # fmt: skip
+    assert not dense.any()  # for the next feature
     assert np.array_equal(bins[:m], np.unique(codes))
     if classes:
         np.add.at(expected, (codes, group), entry[:, 0])
@@ -56,7 +59,7 @@ def test_fill_adds_and_lists_the_bins(form, classes):
     assert np.array_equal(hist[:m], expected[bins[:m]])
     folded = np.empty_like(hist)
     other = np.empty_like(bins)
-    assert form(occupied)(expected, GINI if classes else SQUARED_ERROR, folded, other) == m
+    assert form(occupied)(expected, classes, folded, other) == m
     assert np.array_equal(folded[:m], hist[:m])
     assert np.array_equal(other[:m], bins[:m])
 

@@ -2,11 +2,11 @@
 
 All sums are of int64, so they do not depend on the order of the rows. A histogram has a row for each bin of a
 feature, the last one for missing values, and a column for each output: the weights of the classes, or the
-weight and the weighted target. Only the bins that occur in a node are listed, so that a small node takes time
-in proportion to its rows and not to the bins.
+weight and the weighted target. Only the bins that occur in a node are listed.
 
-Rows in memory are sorted by each feature once, and each split keeps the order (Mehta, Agrawal and Rissanen,
-"SLIQ", 1996). The rows of a node are next to each other, so that small nodes stay in the cache.
+The rows of a node are next to each other, in their order. A node with many rows is added up bin by bin. The
+rows of a small one are sorted by the feature, so that it takes time in proportion to its rows and not to the
+bins.
 """
 
 from __future__ import annotations
@@ -195,32 +195,76 @@ def sort_categories(hist, place, m, criterion, share):
 
 
 @jit
-def fill(order, codes, group, entry, classes, hist, bins):
-    """Histogram of one feature in the rows of a node, in the order of their codes: a row for each bin that
-    occurs. Returns their number."""
+def sort_keys(keys, spare, n_bytes):
+    """Sort keys by some of their bytes from the fifth on: stable, by the lowest byte first."""
+    n = len(keys)
+    if n <= 32:
+        for i in range(1, n):
+            key, j = keys[i], i
+            while j > 0 and keys[j - 1] > key:
+                keys[j] = keys[j - 1]
+                j -= 1
+            keys[j] = key
+        return
+    for byte in range(n_bytes):
+        shift = 32 + 8 * byte
+        start = np.zeros(257, np.int64)
+        for i in range(n):
+            start[((keys[i] >> shift) & 255) + 1] += 1
+        for v in range(256):
+            start[v + 1] += start[v]
+        for i in range(n):
+            v = (keys[i] >> shift) & 255
+            spare[start[v]] = keys[i]
+            start[v] += 1
+        keys[:] = spare
+
+
+@jit
+def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, hist, bins):
+    """Histogram of one feature with codes (N,) in the rows of a node: a row for each bin that occurs, in
+    order. Returns their number. `group` and `entry` are those of the rows of the node."""
+    n, n_outputs = len(rows), hist.shape[1]
+    if (n_bins + 1) * n_outputs <= 8 * n:
+        for i in range(n):
+            b = np.int64(codes[rows[i]])
+            if classes:
+                dense[b, group[i]] += entry[i, 0]
+            else:
+                dense[b, 0] += entry[i, 0]
+                dense[b, 1] += entry[i, 1]
+        m = occupied(dense[: n_bins + 1], classes, hist, bins)
+        dense[: n_bins + 1] = 0
+        return m
+    for i in range(n):
+        keys[i] = (np.int64(codes[rows[i]]) << 32) | i
+    sort_keys(keys[:n], spare[:n], 1 if n_bins < 256 else 2)
     m, previous = -1, np.int64(-1)
-    for i in range(len(order)):
-        p, b = order[i], np.int64(codes[i])
+    for j in range(n):
+        b, i = keys[j] >> 32, keys[j] & 0xFFFFFFFF
         if b != previous:
             m += 1
             bins[m] = b
             previous = b
-            for k in range(hist.shape[1]):
+            for k in range(n_outputs):
                 hist[m, k] = 0
         if classes:
-            hist[m, group[p]] += entry[p, 0]
+            hist[m, group[i]] += entry[i, 0]
         else:
-            hist[m, 0] += entry[p, 0]
-            hist[m, 1] += entry[p, 1]
+            hist[m, 0] += entry[i, 0]
+            hist[m, 1] += entry[i, 1]
     return m + 1
 
 
 @jit
-def occupied(folded, criterion, hist, bins):
+def occupied(folded, classes, hist, bins):
     """The bins of a histogram that occur, as `fill` lists them."""
-    m = 0
+    m, last = 0, hist.shape[1] if classes else 1
     for b in range(len(folded)):
-        if weight_of(folded[b], criterion) > 0:
+        weight = np.int64(0)
+        for k in range(last):
+            weight += folded[b, k]
+        if weight > 0:
             bins[m] = b
             for k in range(hist.shape[1]):
                 hist[m, k] = folded[b, k]
@@ -230,12 +274,12 @@ def occupied(folded, criterion, hist, bins):
 
 @jit
 def find_split(
-    order, codes, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
-    max_features, key, low, high, hist, bins, place, features,
+    codes, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
+    max_features, key, low, high, dense, keys, spare, hist, bins, place, features,
 ):  # fmt: skip
-    """The best split of a node, from its rows (D, N), sorted by each feature; or if there are none here, from
-    its `folded` histograms, in which the bins of feature d are those from offset[d] on. If there are `values`
-    of the bins, thresholds are drawn at random.
+    """The best split of a node, from its rows; or if there are none here, from its `folded` histograms, in
+    which the bins of feature d are those from offset[d] on. If there are `values` of the bins, thresholds are
+    drawn at random.
 
     Returns the gain, the feature, the bins at both sides of the threshold, where missing values go, and the
     categories on the left. After equal gains, the first feature wins.
@@ -258,10 +302,10 @@ def find_split(
             other = i + np.int64(key % np.uint64(D - i))
             features[i], features[other] = features[other], features[i]
         d = features[i]
-        if order.shape[1] > 0:
-            m = fill(order[d], codes[d], group, entry, classes, hist, bins)
+        if len(rows) > 0:
+            m = fill(codes[d], rows, group, entry, classes, n_bins[d], dense, keys, spare, hist, bins)
         else:
-            m = occupied(folded[offset[d] : offset[d + 1]], criterion, hist, bins)
+            m = occupied(folded[offset[d] : offset[d + 1]], classes, hist, bins)
         if m < 2:
             continue  # constant in this node
         tried += 1
@@ -314,21 +358,6 @@ def node_sums(group, entry, classes, total):
 
 
 @jit
-def sort_by_codes(codes, n_bins, order, out):
-    """Sort rows by a feature: a stable counting sort."""
-    start = np.zeros(n_bins + 2, np.int64)
-    for i in range(len(codes)):
-        start[np.int64(codes[i]) + 1] += 1
-    for i in range(n_bins + 1):
-        start[i + 1] += start[i]
-    for i in range(len(codes)):
-        b = np.int64(codes[i])
-        order[start[b]] = i
-        out[start[b]] = codes[i]
-        start[b] += 1
-
-
-@jit
 def grow(
     codes, n_bins, categorical, cst, group, entry, n_outputs, criterion, max_depth, least_split, least,
     least_gain, max_features, max_leaves, key, depth, low, high, offset, values,
@@ -372,15 +401,11 @@ def grow(
     hist, goes = np.empty((most_bins + 1, n_outputs), np.int64), np.zeros(most_bins, np.bool_)
     bins, place = np.empty(most_bins + 1, np.int64), np.empty(most_bins + 1, np.int64)
     folded, features = np.empty((0, n_outputs), np.int64), np.empty(D, np.int64)
-    # Of each feature, the places of the rows in `group` and `entry`, and their codes. The rows of a node are
-    # those from start to stop in each.
-    group, entry = group.copy(), entry.copy()
-    order, sorted_codes = np.empty((D, N), np.int32), np.empty_like(codes)
-    for d in range(D):
-        sort_by_codes(codes[d], n_bins[d], order[d], sorted_codes[d])
-    is_left, moved = np.empty(N, np.bool_), np.empty(N, np.int32)
-    spare_order, spare_codes = np.empty(N, np.int32), np.empty(N, codes.dtype)
-    spare_group, spare_entry = np.empty(N, np.int64), np.empty_like(entry)
+    dense = np.zeros((most_bins, n_outputs), np.int64)
+    keys_of_rows, spare_keys = np.empty(N, np.int64), np.empty(N, np.int64)
+    # The rows of a node are those from start to stop.
+    rows, group, entry = np.arange(N).astype(np.int32), group.copy(), entry.copy()
+    spare_rows, spare_group, spare_entry = np.empty_like(rows), np.empty_like(group), np.empty_like(entry)
     open_nodes = np.empty(size, np.int64)
 
     n_nodes, n_open, n_leaves = 1, 0, 1
@@ -396,9 +421,9 @@ def grow(
             if pure[t] or depths[t] >= max_depth or weight < max(least_split, 2 * least):
                 continue
             g, d, edge, s, left_bins = find_split(
-                order[:, a:b], sorted_codes[:, a:b], group, entry, folded, offset, values, n_bins,
-                categorical, cst, total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1],
-                hist, bins, place, features,
+                codes, rows[a:b], group[a:b], entry[a:b], folded, offset, values, n_bins, categorical, cst,
+                total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1], dense,
+                keys_of_rows, spare_keys, hist, bins, place, features,
             )  # fmt: skip
             if d == NO_SPLIT or g < least_gain:
                 continue
@@ -429,46 +454,34 @@ def grow(
         a, b, d = start[t], stop[t], feature[t]
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = True
-        n_left = 0
-        for i in range(a, b):
-            c = np.int64(sorted_codes[d, i])
+        to_left, to_right = a, 0
+        for i in range(a, b):  # a stable partition
+            r = rows[i]
+            c = np.int64(codes[d, r])
             if c == n_bins[d]:
                 left = side[t] == MISSING_LEFT
             else:
                 left = goes[c] if categorical[d] else c <= edges[t, 0]
-            is_left[order[d, i]] = left
-            n_left += left
+            if left:
+                rows[to_left], group[to_left] = r, group[i]
+                for k in range(entry.shape[1]):
+                    entry[to_left, k] = entry[i, k]
+                to_left += 1
+            else:
+                spare_rows[to_right], spare_group[to_right] = r, group[i]
+                for k in range(entry.shape[1]):
+                    spare_entry[to_right, k] = entry[i, k]
+                to_right += 1
+        rows[to_left:b], group[to_left:b] = spare_rows[:to_right], spare_group[:to_right]
+        entry[to_left:b] = spare_entry[:to_right]
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = False
-        middle_row = a + n_left
-        to_left, to_right = a, middle_row
-        for p in range(a, b):
-            q = to_left if is_left[p] else to_right
-            to_left, to_right = (to_left + 1, to_right) if is_left[p] else (to_left, to_right + 1)
-            moved[p] = q
-            spare_group[q] = group[p]
-            for k in range(entry.shape[1]):
-                spare_entry[q, k] = entry[p, k]
-        group[a:b], entry[a:b] = spare_group[a:b], spare_entry[a:b]
-        if depths[t] + 1 < max_depth:  # the children may be split
-            for e in range(D):
-                to_left, to_right = a, 0
-                for i in range(a, b):  # a stable partition
-                    p = order[e, i]
-                    if is_left[p]:
-                        order[e, to_left], sorted_codes[e, to_left] = moved[p], sorted_codes[e, i]
-                        to_left += 1
-                    else:
-                        spare_order[to_right], spare_codes[to_right] = moved[p], sorted_codes[e, i]
-                        to_right += 1
-                order[e, to_left:b] = spare_order[:to_right]
-                sorted_codes[e, to_left:b] = spare_codes[:to_right]
 
         for s in range(2):
             u = n_nodes
             n_nodes += 1
             children[t, s] = u
-            start[u], stop[u] = (a, middle_row) if s == 0 else (middle_row, b)
+            start[u], stop[u] = (a, to_left) if s == 0 else (to_left, b)
             depths[u] = depths[t] + 1
             keys[u] = mixed(keys[t] ^ np.uint64(s + 1))
             bounds[u, 0], bounds[u, 1] = bounds[t, 0], bounds[t, 1]

@@ -34,7 +34,7 @@ from .model import Tree, joined_sets
 
 GATHERED_BYTES = 1 << 29
 HISTOGRAM_BYTES = 1 << 28
-LOOP_BYTES = 24  # of a row, beside itself and its orders, while its tree is grown
+LOOP_BYTES = 24  # of a row, beside itself, while its tree is grown
 NO_LIMIT = 1 << 40
 INSTEAD = "use fewer rows."  # cannot happen: the rows are counted first
 
@@ -84,7 +84,7 @@ def binned(bins: FeatureBins, target: Any, rows: Any) -> Binned:
 def grow_tree(data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
     """Grow a tree to so many binned rows."""
     D, M = len(bins.n_bins), target.n_entries
-    row_bytes = D * (2 * bins.dtype.itemsize + 4) + 24 * (1 + M) + LOOP_BYTES
+    row_bytes = 2 * D * bins.dtype.itemsize + 24 * (1 + M) + LOOP_BYTES
     most = GATHERED_BYTES // row_bytes
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
@@ -264,11 +264,12 @@ class _Folding:
         ):
             return
         D, most = len(n_bins), int(n_bins.max()) + 2
+        none = np.empty(0, np.int64)
         gain, feature, edge, side, left = find_split(
-            np.empty((D, 0), np.int32), np.empty((D, 0), self.bins.dtype), np.empty(0, np.int64),
-            np.empty((0, 1), np.int64), count, bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins,
-            self.bins.categorical, limits.constraints, total, self.target.criterion, limits.least,
-            limits.max_features, np.uint64(node.key), node.low, node.high,
+            np.empty((D, 0), self.bins.dtype), np.empty(0, np.int32), none, none[:, None], count,
+            bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
+            limits.constraints, total, self.target.criterion, limits.least, limits.max_features,
+            np.uint64(node.key), node.low, node.high, count[:0], none, none,
             np.empty((most, n_outputs), np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
             np.empty(D, np.int64),
         )  # fmt: skip

@@ -24,7 +24,7 @@ from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, open_rows, read_rows
 from ..statistics import FeatureBins, class_codes
 from ..statistics.histograms import bin_offsets
-from .cart import MAX_BINS, TreeClassifier, TreeStart, categorical_columns, categorical_mask
+from .base import MAX_BINS, TreeClassifier, TreeStart, categorical_columns, categorical_mask
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 

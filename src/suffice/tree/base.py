@@ -1,0 +1,310 @@
+"""What all methods of trees have in common: their parameters, and the rows on grids of integers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import Interval, RealNotInt, StrOptions
+from ..estimator.scores import Classifier, Regressor
+from ..inputs import open_rows
+from ..statistics import (
+    CategoryCounts,
+    FeatureBins,
+    FeatureValues,
+    count_categories,
+    extremes,
+    weights_of_classes,
+)
+from .growth import NO_LIMIT, Limits
+from .model import Tree
+from .targets import ClassTarget, NumberTarget
+
+MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
+
+
+@dataclass(frozen=True, eq=False)
+class TreeStart(Statistics):
+    """What is known before a tree is grown: the values of features and targets."""
+
+    rows: float
+    weight: float
+    features: FeatureValues
+    target: Any  # CategoryCounts of classes, or Extremes
+
+    @classmethod
+    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Any) -> TreeStart:
+        if not rows.weight.all():
+            rows = rows[np.flatnonzero(rows.weight)]
+        features = FeatureValues.of(categorical, max_bins, rows)
+        if labels:
+            values, count = count_categories(rows.y[:0], rows.y, rows.weight[:, None])
+            target: Any = CategoryCounts((values,), (count,))
+        else:
+            target = extremes(rows.y.astype(np.float64)[:, None])
+        return cls(float(len(rows)), float(rows.weight.sum()), features, target)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What trees are grown from."""
+
+    data: Partitions  # the rows
+    rows: int  # how many have a weight
+    bins: FeatureBins
+    target: Any  # ClassTarget or NumberTarget
+    limits: Limits
+    fitted: dict[str, Any]  # attributes that are known already
+
+
+class TreeGrower(Estimator):
+    """Base class of trees and of ensembles of trees."""
+
+    _labels: ClassVar[bool]  # whether targets are classes
+    _draws: ClassVar[float] = 1.0  # the largest number of times that a tree has a row
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "splitter": [StrOptions({"best", "random"})],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_split": [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_samples_leaf": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
+        "monotonic_cst": ["array-like", dict, None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "max_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = getattr(self, "categorical_features", None) is not None
+        return tags
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("bit")
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Read the rows once: their bins, and their grid."""
+        by_dtype = categorical_columns(X) if self.categorical_features is not None else None
+        data = open_rows(self, X, y, sample_weight)
+        categorical = categorical_mask(self, by_dtype)
+        start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
+        must_have_rows(start.weight)
+        bins = FeatureBins.of(categorical, start.features, self.max_bins)
+        target, total, fitted = self._target(start)
+        limits = self._limits(target, total)
+        fitted |= {"max_features_": limits.max_features, "n_outputs_": 1, "statistics_": start.target}
+        return Prepared(data, int(start.rows), bins, target, limits, fitted)
+
+    def _target(self, start: TreeStart) -> tuple[Any, float, dict[str, Any]]:
+        """The target on its grid, the total weight, and the fitted attributes that follow."""
+        raise NotImplementedError
+
+    def _limits(self, target: Any, total: float) -> Limits:
+        D = self.n_features_in_
+        split, leaf = _weight(self.min_samples_split, total), _weight(self.min_samples_leaf, total)
+        if max(split, 2 * leaf) > max(total, 2.0):
+            warnings.warn(
+                f"The total weight of the rows is {total:.6g}, and a node is split if its weight is at least "
+                f"{max(split, 2 * leaf)}: scale sample_weight, or lower min_samples_split and "
+                "min_samples_leaf, which count weight.",
+                stacklevel=5,
+            )
+        # One row is a leaf, and two a node, whatever they weigh.
+        least = max(leaf if leaf > 1 else 0.0, self.min_weight_fraction_leaf * total)
+        return Limits(
+            max_depth=NO_LIMIT if self.max_depth is None else int(self.max_depth),
+            least_split=int(np.ceil((split if split > 2 else 0.0) * target.weight_unit)),
+            least=max(1, int(np.ceil(least * target.weight_unit))),
+            least_gain=self.min_impurity_decrease * total * target.gain_unit,
+            max_features=n_features(self.max_features, D),
+            max_leaves=self.max_leaf_nodes or 0,
+            random=self.splitter == "random",
+            key=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            constraints=self._constraints(),
+        )
+
+    def _constraints(self) -> np.ndarray:
+        D, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        if self.monotonic_cst is None:
+            return np.zeros(D, np.int8)
+        if isinstance(self.monotonic_cst, dict):
+            if names is None or (unknown := [k for k in self.monotonic_cst if k not in names]):
+                unknown = list(self.monotonic_cst) if names is None else unknown
+                raise ValueError(f"monotonic_cst names the features {unknown}, which X does not have.")
+            cst = np.array([self.monotonic_cst.get(name, 0) for name in names])
+        else:
+            cst = np.asarray(self.monotonic_cst)
+        if cst.shape != (D,):
+            raise ValueError(f"monotonic_cst has shape {cst.shape} but the input data X has {D} features.")
+        if not np.isin(cst, (-1, 0, 1)).all():
+            unknown = sorted(set(cst.tolist()) - {-1, 0, 1})
+            raise ValueError(f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {unknown}.")
+        return cst.astype(np.int8)
+
+
+def _weight(least: Any, total: float) -> float:
+    """The least weight of a node: as it is, or a float as a fraction of the total."""
+    return float(least) if isinstance(least, Integral) else math.ceil(least * total)
+
+
+def n_features(max_features: Any, D: int) -> int:
+    """The number of features that are considered for a split, of D."""
+    if max_features is None:
+        return D
+    if isinstance(max_features, str):
+        return max(1, int(np.sqrt(D) if max_features == "sqrt" else np.log2(D)))
+    return min(int(max_features), D) if isinstance(max_features, Integral) else max(1, int(max_features * D))
+
+
+def importances(tree: Tree) -> np.ndarray:
+    """The decrease of impurity by the splits of each feature, normalized to one."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    R = tree.impurity * tree.weight
+    decrease = R[inner] - R[tree.children[inner]].sum(axis=1)
+    out = np.bincount(tree.feature[inner], decrease, minlength=len(tree.bins.n_bins))
+    return out / total if (total := out.sum()) > 0 else out
+
+
+def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
+    """The features that are categorical, from `categorical_features`."""
+    D, chosen = model.n_features_in_, model.categorical_features
+    out = np.zeros(D, bool)
+    if chosen is None:
+        return out
+    if isinstance(chosen, str):
+        if by_dtype is None:
+            raise ValueError(
+                "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
+                "the categorical features."
+            )
+        return by_dtype
+    chosen = np.asarray(chosen)
+    if chosen.dtype == bool:
+        if chosen.shape != (D,):
+            raise ValueError(
+                f"categorical_features set as a boolean mask should have shape ({D},), got: {chosen.shape}."
+            )
+        return chosen.copy()
+    if chosen.dtype.kind in "OU":
+        names = list(getattr(model, "feature_names_in_", ()))
+        if unknown := [name for name in chosen if name not in names]:
+            raise ValueError(f"categorical_features has {unknown}, but the features are {names}.")
+        chosen = np.array([names.index(name) for name in chosen], int)
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= D):
+        raise ValueError(
+            f"categorical_features set as integer indices should be in [0, {D - 1}], got {chosen.tolist()}."
+        )
+    out[chosen.astype(int)] = True
+    return out
+
+
+def categorical_columns(X: Any) -> np.ndarray | None:
+    """The columns of a DataFrame whose type is that of categories or strings."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns"):
+        return None
+    return np.array(
+        [
+            str(dtype).lower().startswith(("category", "categorical", "object", "str", "enum"))
+            for dtype in dtypes
+        ]
+    )
+
+
+class TreeClassifier(Classifier):
+    """Base class of classification trees: answers from the shares of the classes in leaves."""
+
+    _shares: Callable[[Any], np.ndarray]  # the probabilities of the classes for each row, (N, K)
+    _labels = True
+
+    def _target(self, start: TreeStart) -> tuple[ClassTarget, float, dict[str, Any]]:
+        (classes,), (totals,) = start.target.values, start.target.count
+        if isinstance(self.class_weight, list):
+            raise ValueError("class_weight is a list, which is for several outputs: pass a dict for one.")
+        weight = weights_of_classes(self.class_weight, classes, totals[0])
+        if len(classes) > 2 and self.monotonic_cst is not None:
+            raise ValueError("Monotonicity constraints are not supported with multiclass classification")
+        target = ClassTarget.of(self.criterion, classes, totals[0] * self._draws, weight)
+        return target, float(totals[0].dot(weight)), {"classes_": classes, "n_classes_": len(classes)}
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The shares of the classes in the leaf of each row; their mean, if a row is in several leaves.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._shares(X)
+
+    @row_wise
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities of the classes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._shares(X))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest probability for each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        best = self._shares(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class TreeRegressor(Regressor):
+    """Base class of regression trees: answers from the means of leaves."""
+
+    _shares: Callable[[Any], np.ndarray]  # the mean target for each row, (N, 1)
+    _labels = False
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean target in the leaf of each row; the mean over the trees, if there are several.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._shares(X)[:, 0]
+
+    def _target(self, start: TreeStart) -> tuple[NumberTarget, float, dict[str, Any]]:
+        low, high = float(start.target.low[0]), float(start.target.high[0])
+        if self.criterion == "poisson" and (low < 0.0 or high <= 0.0):
+            raise ValueError(
+                "Some value(s) of y are negative which is not allowed for Poisson regression."
+                if low < 0.0
+                else "Sum of y is not positive which is necessary for Poisson regression."
+            )
+        criterion = "poisson" if self.criterion == "poisson" else "squared_error"
+        return NumberTarget.of(criterion, low, high, start.weight * self._draws), start.weight, {}
