@@ -1,7 +1,12 @@
 """Ensembles: boosting."""
 
-from .adaboost import AdaBoostClassifier
+from .adaboost import AdaBoost, AdaBoostClassifier
+from .stagewise import ForwardStagewiseClassifier, ForwardStagewiseRegressor, Stagewise
 
 __all__ = [
+    "AdaBoost",
     "AdaBoostClassifier",
+    "ForwardStagewiseClassifier",
+    "ForwardStagewiseRegressor",
+    "Stagewise",
 ]

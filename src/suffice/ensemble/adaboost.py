@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
 
@@ -25,13 +25,21 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, softmax
 from ..inputs import Check, map_rows, open_rows, read_rows
-from ..inputs.sources import set_features
-from ..statistics import CategoryCounts, FeatureBins, class_codes, count_categories
+from ..statistics import CategoryCounts, class_codes, count_categories
 from ..statistics.bins import grid
-from ..tree.cart import DecisionTreeClassifier, TreeStart, categorical_columns, categorical_mask, importances
+from ..tree.base import categorical_columns, importances
+from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS
-from .weak_learners import PERSIST_ROUNDS, ClassifierLearner, TreeLearner, after_rounds, unpacked
+from .weak_learners import (
+    PERSIST_ROUNDS,
+    ClassifierLearner,
+    Passed,
+    TreeLearner,
+    after_rounds,
+    feature_names,
+    unpacked,
+)
 
 # Added to the weights of the classes in a leaf, of which all leaves have 1: at most this, and one row.
 MOST_SMOOTHING = 0.01
@@ -326,12 +334,8 @@ class AdaBoostClassifier(Classifier, Estimator):
         if not has_fit_parameter(self.estimator_, "sample_weight"):
             raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
         trees = type(self.estimator_) is DecisionTreeClassifier
-        categorical = None
-        if trees and self.estimator_.categorical_features is not None:
-            categorical = categorical_columns(X)
         data = open_rows(self, X, y, sample_weight)
-        learner: Any = self._trees(data, categorical) if trees else self._classifiers(data)
-        (self.classes_,) = self.statistics_.values
+        learner: Any = self._trees(X, data) if trees else self._classifiers(data)
         rows, done = learner.opened(data), 0
 
         def weighted(rounds: Rounds) -> Partitions:
@@ -372,33 +376,30 @@ class AdaBoostClassifier(Classifier, Estimator):
         self.__dict__.update(self._fitted(self.model_))
         return self
 
-    def _trees(self, data: Partitions, categorical_dtypes: Any) -> TreeLearner:
+    def _trees(self, X: Any, data: Partitions) -> TreeLearner:
         base = clone(self.estimator_)
-        set_features(base, self._features(), reset=True)
-        categorical = categorical_mask(base, categorical_dtypes)
-        start = data.fold(TreeStart.of, categorical, base.max_bins, True)
-        must_have_rows(start.weight)
-        target, total, _ = base._target(start)
-        self.statistics_ = start.target
-        self._total = float(start.target.count[0].sum())
-        unit = min(target.weight_unit, grid(self._total, WEIGHT_BITS))
-        bins = FeatureBins.of(categorical, start.features, base.max_bins)
-        target = target.replace(weight_unit=unit)
-        return TreeLearner(
-            bins, target, base._limits(target, total), self._seeds(), int(start.rows), base.ccp_alpha
-        )
+        if isinstance(base.categorical_features, str):
+            base.set_params(categorical_features=categorical_columns(X))
+        start = base._prepared(Passed(data, feature_names(self), Check.of(base)), None, None)
+        self._set_classes(start.fitted["statistics_"])
+        unit = min(start.target.weight_unit, grid(self._total, WEIGHT_BITS))
+        target = start.target.replace(weight_unit=unit)
+        limits = base._limits(target, float(self.statistics_.count[0][0].dot(target.class_weight)))
+        return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha)
 
     def _classifiers(self, data: Partitions) -> ClassifierLearner:
-        self.statistics_ = data.fold(class_counts)
-        self._total = float(self.statistics_.count[0].sum())
-        must_have_rows(self._total)
-        (classes,) = self.statistics_.values
+        self._set_classes(data.fold(class_counts))
         unit = grid(self._total, WEIGHT_BITS)
-        return ClassifierLearner(self.estimator_, classes, self._features(), unit, self._seeds())
+        return ClassifierLearner(self.estimator_, self.classes_, feature_names(self), unit, self._seeds())
 
-    def _features(self) -> tuple[str, ...] | int:
-        names = getattr(self, "feature_names_in_", None)
-        return self.n_features_in_ if names is None else tuple(names)
+    def _set_classes(self, s: CategoryCounts) -> None:
+        self.statistics_, (self.classes_,) = s, s.values
+        must_have_rows(self._total)
+
+    @property
+    def _total(self) -> float:
+        """The total weight of the rows."""
+        return float(self.statistics_.count[0].sum())
 
     def _seeds(self) -> np.ndarray:
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_estimators)
@@ -511,9 +512,9 @@ class AdaBoostClassifier(Classifier, Estimator):
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Generator of the decision function after each round, for rows in memory."""
         X = read_rows(self, X)
-        total, norm = 0.0, 0.0
+        total, norm = np.zeros((X.shape[0], self.n_classes_)), 0.0
         for m, weight in enumerate(self.model_.weight):
-            total = total + map_rows(lambda rows, m=m: self.model_.votes(m, rows), X)
+            total = total + map_rows(partial(self.model_.votes, m), X)
             norm += weight
             yield self._decision(total, norm)
 

@@ -1,15 +1,17 @@
 """What boosting fits in each round to rows whose weights it changes: trees, or any classifier with weights.
 
 The rows stay in their blocks with their weights. Weights are rounded to integers of one unit, whose sums are
-exact: so the order of the rows, their blocks and the engine change no bit, and whole weights equal repetition.
+exact: so the order of the rows, their blocks and the engine change no bit, and whole weights equal
+repetition.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -108,7 +110,8 @@ class AnswerSums(Statistics):
     ) -> AnswerSums:
         if onto is None:
             onto = cls(np.zeros((n_answers, K), np.int64))
-        np.add.at(onto.weight, (answers(member, block), block.y), block.entry[:, 0])
+        group: Any = block.y
+        np.add.at(onto.weight, (answers(member, block), group), block.entry[:, 0])
         return onto
 
 
@@ -213,13 +216,10 @@ class TreeLearner:
         if np.count_nonzero(total) < 2 or total.sum() < max(limits.least_split, 2 * limits.least):
             return self._tree(total, None)
         if self.gathered:
-            splits = self._gathered_splits(block, total)
+            splits: Iterable[Any] = self._gathered_splits(block, total)
         else:
             offset = bin_offsets(self.bins.n_bins)
-            splits = (
-                self._split(d, h.count[0, a:b], total)
-                for d, (a, b) in enumerate(zip(offset[:-1], offset[1:], strict=True))
-            )
+            splits = (self._split(d, h.count[0, a:b], total) for d, (a, b) in enumerate(pairwise(offset)))
         best, feature = None, -1
         for d, found in enumerate(splits):
             if found[0] >= max(limits.least_gain, 0.0) and (best is None or found[0] > best[0]):
@@ -239,7 +239,7 @@ class TreeLearner:
 
     def _gathered_splits(self, block: Reweighted, total: np.ndarray) -> list[Any]:
         """The best split of each feature, in threads. Of two classes and features with many bins, the bins
-        are counted only where a split can be the best of all; the bin after it is -1, which is found later."""
+        are counted only where a split can be the best of all, and the bin after the split is left as -1."""
         from ..loops import stumps
 
         codes, (D, K) = block.codes, (len(self.bins.n_bins), len(total))
@@ -317,7 +317,7 @@ def _to_grow(target: ClassTarget, block: Reweighted) -> Binned:
 
 @dataclass
 class ClassifierLearner:
-    """Any classifier that takes weights. One of suffice is fitted where the rows are; of others, in memory."""
+    """Any classifier that takes weights. One of suffice is fitted where the rows are, another in memory."""
 
     estimator: Any
     classes: np.ndarray
@@ -343,9 +343,7 @@ class ClassifierLearner:
 
     def fit(self, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
         """The classifier of round m, and the weight of each class for each class that it predicts."""
-        model = clone(self.estimator)
-        names = (name for name in model.get_params() if f"__{name}".endswith("__random_state"))
-        model.set_params(**dict.fromkeys(names, int(self.seeds[m])))
+        model = seeded(clone(self.estimator), int(self.seeds[m]))
         part = rows.map(_as_rows, self.classes, self.total)
         if isinstance(model, Estimator):
             model.fit(Passed(part, self.features, Check.of(model)))
@@ -356,6 +354,12 @@ class ClassifierLearner:
         return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
 
 
+def seeded(estimator: Any, seed: int) -> Any:
+    """The estimator with this random state, and those that it contains."""
+    names = (name for name in estimator.get_params() if f"__{name}".endswith("__random_state"))
+    return estimator.set_params(**dict.fromkeys(names, seed))
+
+
 def _total(block: Reweighted) -> np.ndarray:
     return block.entry.sum(axis=0)
 
@@ -363,6 +367,12 @@ def _total(block: Reweighted) -> np.ndarray:
 def _as_rows(classes: np.ndarray, total: int, block: Reweighted) -> Rows:
     """Rows with weights whose sum is about one, as scikit-learn has them."""
     return Rows(block.X, classes[block.y], block.entry[:, 0] / float(total), block.index)
+
+
+def feature_names(estimator: Any) -> tuple[str, ...] | int:
+    """The names of the features of a fitted estimator, or how many there are."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return estimator.n_features_in_ if names is None else tuple(names)
 
 
 class Passed(Opened):

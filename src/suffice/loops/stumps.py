@@ -30,12 +30,12 @@ def best_split(count, categorical, cst, total, criterion, least):
     missing values go; the categories on the left; and the weights of the classes there.
     """
     B, K = count.shape
-    one, none = np.zeros(1, np.int64), np.empty((1, 0), np.int32)
+    one, none = np.zeros(1, np.int64), np.empty(0, np.int64)
     g, d, edge, side, left_bins = find_split(
-        none, none, one[:0], np.empty((0, 1), np.int64), count, np.array([0, B]), np.empty(0),
-        np.array([B - 1]), np.array([categorical]), np.array([cst]), total, criterion, least, 1, np.uint64(0),
-        -np.inf, np.inf, np.empty((B + 1, K), np.int64), np.empty(B + 1, np.int64),
-        np.empty(B + 1, np.int64), one,
+        np.empty((1, 0), np.uint8), np.empty(0, np.int32), none, np.empty((0, 1), np.int64), count,
+        np.array([0, B]), np.empty(0), np.array([B - 1]), np.array([categorical]), np.array([cst]), total,
+        criterion, least, 1, np.uint64(0), -np.inf, np.inf, count[:0], none, none,
+        np.empty((B + 1, K), np.int64), np.empty(B + 1, np.int64), np.empty(B + 1, np.int64), one,
     )  # fmt: skip
     left = np.zeros(K, np.int64)
     if d == NO_SPLIT:
@@ -121,22 +121,22 @@ def best_in_runs(codes, group, entry, count, bound, lowest, total_0, total_1, le
         c = np.int64(codes[i])
         if bound[c >> RUN] >= lowest:
             fine[c, group[i]] += entry[i, 0]
-    best, bin_, best_0, best_1 = 0.0, -1, np.int64(0), np.int64(0)
+    best, bin_, best_0, best_1 = 0.0, np.int64(-1), np.int64(0), np.int64(0)
     left_0, left_1, total = np.int64(0), np.int64(0), total_0 + total_1
     for j in range(J):
         if bound[j] < lowest:
             left_0, left_1 = left_0 + count[j, 0], left_1 + count[j, 1]
             continue
-        for c in range(j << RUN, (j + 1) << RUN):
-            if fine[c, 0] + fine[c, 1] == 0:
+        for b in range(j << RUN, (j + 1) << RUN):
+            if fine[b, 0] + fine[b, 1] == 0:
                 continue
-            left_0, left_1 = left_0 + fine[c, 0], left_1 + fine[c, 1]
+            left_0, left_1 = left_0 + fine[b, 0], left_1 + fine[b, 1]
             x = left_0 + left_1
             if x < least or total - x < least or x == total:
                 continue
             g = two_classes_gain(float(x), float(left_1), float(total - x), float(total_1 - left_1), 0.0)
             if g > best or bin_ < 0:
-                best, bin_, best_0, best_1 = g, c, left_0, left_1
+                best, bin_, best_0, best_1 = g, np.int64(b), left_0, left_1
     return 2.0 * best / float(total), bin_, best_0, best_1
 
 
@@ -145,9 +145,8 @@ def next_bin(codes, entry, bin_, n_bins):
     """The first bin after this one that has a weight."""
     out = n_bins
     for i in range(len(codes)):
-        c = np.int64(codes[i])
-        if c > bin_ and c < out and entry[i, 0] > 0:
-            out = c
+        if codes[i] > bin_ and codes[i] < out and entry[i, 0] > 0:
+            out = np.int64(codes[i])
     return out
 
 
