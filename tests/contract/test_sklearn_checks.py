@@ -20,6 +20,9 @@ from ..laws.registry import ESTIMATORS, VARIANTS, answers, bits, each_variant, f
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
 PARAMETERS = {
+    **dict.fromkeys(
+        ("AdaBoostClassifier", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"), {"n_estimators": 5}
+    ),
     "LogisticRegressionCV": {
         **{"Cs": 3, "cv": 3, "l1_ratios": (0.0,), "use_legacy_attributes": False},
         "scoring": "neg_log_loss",
@@ -96,7 +99,7 @@ def expected(estimator):
 SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
-    "DecisionTreeRegressor",
+    *("DecisionTreeRegressor", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"),
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
 

@@ -34,8 +34,10 @@ from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator, Iterative
 from suffice.estimator.parameters import StrOptions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 N, D, K = 211, 3, 3  # rows, features, groups: no round number of rows
 
@@ -419,6 +421,11 @@ def sum_of(variant: Variant) -> type:
 
 # Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
+    "AdaBoostClassifier": [
+        ({"estimator": DecisionTreeClassifier(max_depth=2)}, None),
+        ({"estimator": GaussianNB(), "learning_rate": 0.5}, None),
+    ],
+    "ForwardStagewiseRegressor": [({"estimator": DecisionTreeRegressor(max_depth=2)}, None)],
     "ClassConditional": [
         ({"family": "full", "n_components": 1}, None),
         ({"family": ["gaussian", "categorical", "bernoulli", "poisson"], "n_components": 1}, "mixed"),
@@ -477,6 +484,8 @@ def _variants() -> list[Variant]:
     for cls in ESTIMATORS:
         small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         small["n_quantiles"] = 20  # of fewer rows than the default
+        if cls.__module__.startswith("suffice.ensemble"):
+            small |= {"estimator": None, "n_estimators": 6}
         if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
             small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)
