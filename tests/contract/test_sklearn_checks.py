@@ -20,9 +20,9 @@ from ..laws.registry import ESTIMATORS, VARIANTS, answers, bits, each_variant, f
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name.
 PARAMETERS = {
-    **dict.fromkeys(
-        ("AdaBoostClassifier", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"), {"n_estimators": 5}
-    ),
+    "AdaBoostClassifier": {"n_estimators": 5},
+    "ForwardStagewiseClassifier": {"n_estimators": 5},
+    "ForwardStagewiseRegressor": {"n_estimators": 5},
     "LogisticRegressionCV": {
         **{"Cs": 3, "cv": 3, "l1_ratios": (0.0,), "use_legacy_attributes": False},
         "scoring": "neg_log_loss",

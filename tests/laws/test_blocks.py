@@ -44,10 +44,10 @@ def late_first_block(monkeypatch):
     """The first block arrives last: whoever adds by arrival adds in another order."""
     plain = local.fold_blocks
 
-    def slow(f, shared, run):
+    def slow(f, shared, run, *onto):
         if run[0].index[0] % 4 == 0:
             time.sleep(0.002)
-        return plain(f, shared, run)
+        return plain(f, shared, run, *onto)
 
     monkeypatch.setattr(local, "fold_blocks", slow)
 

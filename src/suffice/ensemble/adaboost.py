@@ -33,6 +33,7 @@ from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS
 from .weak_learners import (
     PERSIST_ROUNDS,
+    Boosting,
     ClassifierLearner,
     Passed,
     TreeLearner,
@@ -174,7 +175,7 @@ class AdaBoost(Value):
         return self.forest.replace(nodes=self.forest.nodes.replace(value=self.vote))
 
 
-class AdaBoostClassifier(Classifier, Estimator):
+class AdaBoostClassifier(Classifier, Boosting):
     """An AdaBoost classifier, fitted where the data is.
 
     Each round fits a classifier to weighted rows, by default a tree of one split, and raises the weights of
@@ -220,6 +221,14 @@ class AdaBoostClassifier(Classifier, Estimator):
         NaN for algorithm='real' with more than two classes, where the product is no bound.
     feature_importances_ : ndarray of shape (n_features,)
         Mean of the importances of the classifiers, by their weights, if these have importances.
+    trace_ : ndarray of shape (n_iter_,)
+        Product of the normalizers Z after each round.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether the fit ended before `n_estimators` because no round could add to the model.
+    stopped_because_ : str
+        Why it stopped: 'n_estimators', 'no errors', 'error of a guess' or 'callback'.
     model_ : AdaBoost
         The trees or classifiers, with their votes.
     statistics_ : CategoryCounts
@@ -372,9 +381,8 @@ class AdaBoostClassifier(Classifier, Estimator):
         watch = Watch(
             self, self.checkpoint, data, self.n_estimators, as_model=as_model, limited_by="n_estimators"
         )
-        self.model_ = as_model(watch.loop(step, Progress(Rounds())).model)
-        self.__dict__.update(self._fitted(self.model_))
-        return self
+        state = watch.loop(step, Progress(Rounds()))
+        return self._publish(state.replace(model=as_model(state.model)))
 
     def _trees(self, X: Any, data: Partitions) -> TreeLearner:
         base = clone(self.estimator_)

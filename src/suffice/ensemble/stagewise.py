@@ -32,7 +32,7 @@ from ..inputs import Check, in_memory, map_rows, open_rows, read_rows
 from ..statistics import class_codes, margin_loss, quantile_sketch
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from .adaboost import class_counts
-from .weak_learners import PERSIST_ROUNDS, Passed, feature_names, packed, seeded, unpacked
+from .weak_learners import PERSIST_ROUNDS, Boosting, Passed, feature_names, packed, seeded, unpacked
 
 RATIOS = 1 << 16  # distinct ratios of which a median is exact
 LARGEST = 1 << 20  # of the coefficients of a line search, if the loss has no minimum
@@ -256,7 +256,7 @@ class Stagewise(Value):
         return last
 
 
-class ForwardStagewise(Estimator):
+class ForwardStagewise(Boosting):
     """Base class of forward stagewise additive models."""
 
     model_: Stagewise
@@ -355,10 +355,8 @@ class ForwardStagewise(Estimator):
 
         watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators")
         state = watch.loop(step, Progress(Stagewise()))
-        self.model_, self.train_score_ = state.model, np.array(state.trace)
-        self.__dict__.update(self._fitted(state.model))
-        self.statistics_ = float(weight)
-        return self
+        self.statistics_, self.train_score_ = float(weight), np.array(state.trace)
+        return self._publish(state)
 
     def _must_be_fit_for(self, loss: Loss) -> None:
         right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
@@ -426,6 +424,14 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
         Coefficient of each, with the learning rate.
     train_score_ : ndarray of shape (n_stages,)
         Mean loss of the rows after each stage.
+    trace_ : ndarray of shape (n_iter_,)
+        The same.
+    n_iter_ : int
+        Number of stages.
+    converged_ : bool
+        Whether the fit ended before `n_estimators` because no term could lower the loss.
+    stopped_because_ : str
+        Why it stopped: 'n_estimators', 'no better term' or 'callback'.
     model_ : Stagewise
         The terms and their coefficients.
     statistics_ : float
@@ -535,6 +541,14 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
         Coefficient of each term, with the learning rate.
     train_score_ : ndarray of shape (n_stages,)
         Mean loss of the rows after each stage.
+    trace_ : ndarray of shape (n_iter_,)
+        The same.
+    n_iter_ : int
+        Number of stages.
+    converged_ : bool
+        Whether the fit ended before `n_estimators` because no term could lower the loss.
+    stopped_because_ : str
+        Why it stopped: 'n_estimators', 'no better term' or 'callback'.
     model_ : Stagewise
         The terms and their coefficients.
     statistics_ : float

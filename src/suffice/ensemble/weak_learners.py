@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..core.blocks import Rows
+from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
-from ..estimator.base import Estimator
+from ..estimator.base import Estimator, Iterative
 from ..estimator.storing import Storable, StoredEstimator
 from ..inputs import Check, in_memory, in_order, n_threads
 from ..loops.trees import GINI, NONE_MISSING
@@ -144,6 +145,18 @@ def packed(estimator: Any) -> Any:
 
 def unpacked(member: Any) -> Any:
     return member.estimator_of() if isinstance(member, StoredEstimator) else member
+
+
+class Boosting(Iterative):
+    """Base class of estimators that fit one member of an ensemble after the other."""
+
+    def _publish(self, progress: Progress) -> Self:
+        self.__dict__.update(self._fitted(progress.model))
+        self.model_ = progress.model
+        self.trace_, self.n_iter_ = np.array(progress.trace), progress.n_iter
+        self.converged_ = progress.stopped_because not in ("max_iter", "callback")
+        self.stopped_because_ = progress.stopped_because.replace("max_iter", "n_estimators")
+        return self
 
 
 # --- trees ---------------------------------------------------------------------------------------------
