@@ -44,6 +44,7 @@ from .weak_learners import (
 
 # Added to the weights of the classes in a leaf, of which all leaves have 1: at most this, and one row.
 MOST_SMOOTHING = 0.01
+ROUNDING = 1e-12  # of the error of a guess
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +259,7 @@ class AdaBoostClassifier(Classifier, Boosting):
         c_j = \\frac{1}{2} \\log \\frac{W_{j+} + ε}{W_{j-} + ε}, \\qquad
         w_i ← \\frac{w_i}{Z} \\exp(-y_i c_{j(i)}), \\qquad Z = ∑_j ∑_y W_{jy} \\exp(-y c_j).
 
-    A classifier whose error is at least 1 - 1 / K ends the fit, as in scikit-learn: it is dropped, and raises
+    A classifier whose error is at least 1 - 1 / K, to rounding, ends the fit, as in scikit-learn: it is dropped, and raises
     an error if it is the first. `min_samples_leaf` of a tree counts weight, of which rows have 1 on average.
     Weights that are less than half a unit of the grid, about 2⁻⁵² of the total, are zero.
 
@@ -363,7 +364,7 @@ class AdaBoostClassifier(Classifier, Boosting):
             member, sums = learner.fit(weighted(rounds), state.n_iter)
             winner = member.value.argmax(axis=1) if trees else np.arange(len(self.classes_))
             boost = self._boost(winner, sums)
-            if self.algorithm == "SAMME" and boost.error >= 1.0 - 1.0 / max(len(self.classes_), 2):
+            if self.algorithm == "SAMME" and boost.error >= 1.0 - 1.0 / max(len(self.classes_), 2) - ROUNDING:
                 if not rounds.members:
                     raise ValueError(
                         f"The first classifier has an error of {boost.error:.3g}: BaseClassifier in "
