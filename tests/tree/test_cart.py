@@ -278,6 +278,18 @@ def test_random_thresholds_are_uniform_between_the_extremes():
     assert (model.predict(X) == label).all()
 
 
+@pytest.mark.parametrize("tail", [1.0, 1e6, 1e12])
+def test_a_heavy_tail_changes_no_bit_of_the_plans(tail, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = X[:, 0] + rng.normal(size=1500)
+    y[:3] = tail
+    model = DecisionTreeRegressor(max_depth=8)
+    expected = model.fit(X, y).model_
+    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    same_tree(expected, model.fit(X, y).model_)
+
+
 def test_a_heavy_tail_does_not_hide_small_differences():
     X = np.arange(8.0)[:, None]
     y = np.array([1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 1e9, 1e9])

@@ -7,9 +7,11 @@ import pytest
 
 from suffice.loops.trees import (
     GINI,
+    PARTS,
     SQUARED_ERROR,
     add_histograms,
     add_leaf_values,
+    best_by_parts,
     best_of_feature,
     best_of_two,
     fill,
@@ -47,8 +49,8 @@ def test_fill_adds_and_lists_the_bins(form, classes, n, n_bins):
     rows = np.random.default_rng(1).permutation(n).astype(np.int32)
     bins, hist, dense = np.empty(n, np.int64), np.full((n, 2), -1), np.zeros_like(expected)
     m = form(fill)(
-        codes, rows, group[rows], entry[rows], classes, n_bins, dense, np.empty(n, np.int64),
-        np.empty(n, np.int64), hist, bins,
+        codes, rows, group[rows], entry[rows], classes, n_bins, dense, np.empty(n, np.uint32),
+        np.empty(n, np.uint32), np.empty((2, 257), np.int32), hist, bins,
     )  # fmt: skip
     assert not dense.any()  # for the next feature
     assert np.array_equal(bins[:m], np.unique(codes))
@@ -158,3 +160,49 @@ def test_histograms_of_blocks_add_up_exactly():
         assert np.array_equal(getattr(total, name), value)
         assert np.array_equal(getattr(onto, name), value)
     assert add_histograms.numpy is None and leaves_of_codes.numpy is not None
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("least", [1, 60])
+def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
+    rng, n_bins, found = np.random.default_rng(3), 3000, 0
+    for trial in range(60):
+        n = int(rng.integers(128, 1500))
+        codes = (
+            (rng.normal(size=n) * rng.choice([30, 700]) + n_bins / 2).clip(0, n_bins - 1).astype(np.uint16)
+        )
+        criterion = GINI if classes else SQUARED_ERROR
+        group = (rng.random(n) < np.where(codes > 1400, 0.6, 0.5)).astype(np.int64)
+        entry = rng.integers(1, 4, (n, 1 if classes else 3))
+        entry[:, 1:] *= np.rint(100 * rng.normal(size=(n, 1))).astype(np.int64)
+        ratio = np.array([0.0, 1.0]) if classes else np.sort(entry[:, 1] / entry[:, 0])[[0, -1]]
+        hist = np.zeros((n_bins + 1, 2), np.int64)
+        np.add.at(hist, (codes, group) if classes else codes, entry[:, 0] if classes else entry[:, :2])
+        total, bins = hist.sum(axis=0), np.unique(codes)
+        best, first = best_of_two.dispatcher(hist, bins, len(bins) - 1, 0, 0, *total, criterion, least)
+        limit = 1 << 16 if trial % 3 else n // 4  # space for the rows of a few parts
+        space = np.empty(limit, np.int32), np.empty(limit, np.uint32), np.empty(limit, np.uint32)
+        for so_far in (-1.0, best / 2, best, 2 * best):
+            g, below, above, varies = best_by_parts.dispatcher(
+                codes, np.arange(n, dtype=np.int32), group, entry, n_bins, total, criterion, least, so_far,
+                *ratio, np.empty((PARTS + 1, 2), np.int64), *space, np.empty((2, 257), np.int32),
+            )  # fmt: skip
+            if varies < 0:  # the rows of too many parts are left
+                assert limit < n
+            elif so_far <= best:
+                assert (g, below, above, varies) == (best, bins[first - 1], bins[first], 1)
+                found += 1
+            else:
+                assert g <= best
+    assert found > 100
+
+
+def test_a_search_by_parts_tells_a_constant_feature():
+    n = 200
+    group, entry = np.arange(n) % 2, np.ones((n, 1), np.int64)
+    *_, varies = best_by_parts.dispatcher(
+        np.full(n, 7, np.uint16), np.arange(n, dtype=np.int32), group, entry, 999, np.array([100, 100]), GINI,
+        1, -1.0, 0.0, 1.0, np.empty((PARTS + 1, 2), np.int64), np.empty(n, np.int32), np.empty(n, np.uint32),
+        np.empty(n, np.uint32), np.empty((2, 257), np.int32),
+    )  # fmt: skip
+    assert varies == 0

@@ -1,6 +1,7 @@
-"""Ensembles: boosting."""
+"""Ensembles of trees and of other models."""
 
 from .adaboost import AdaBoost, AdaBoostClassifier
+from .forest import RandomForestClassifier, RandomForestRegressor
 from .stagewise import ForwardStagewiseClassifier, ForwardStagewiseRegressor, Stagewise
 
 __all__ = [
@@ -8,5 +9,7 @@ __all__ = [
     "AdaBoostClassifier",
     "ForwardStagewiseClassifier",
     "ForwardStagewiseRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "Stagewise",
 ]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
     Hidden,
@@ -93,6 +94,11 @@ CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 N_JOBS = [Integral, None]
 
 
+def seed_of(random_state: Any) -> int:
+    """A seed drawn from `random_state`."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
 def check_parameters(estimator: Any) -> None:
     """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
     constraints = estimator._parameter_constraints
@@ -129,4 +135,5 @@ __all__ = [
     "Whole",
     "check_parameters",
     "check_values",
+    "seed_of",
 ]

@@ -86,6 +86,14 @@ def is_allowed(left, right, criterion, sign, low, high):
 
 
 @jit
+def gain_of_two(left_0, left_1, total_0, total_1):
+    """The gain of `best_of_two` times the total weight, as numerator and denominator."""
+    a, b, c, d = float(left_0), float(left_1), float(total_0 - left_0), float(total_1 - left_1)
+    cross = b * c - d * a
+    return cross * cross, a * c
+
+
+@jit
 def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, least):
     """The best split after one of the first n bins, of sums with two outputs: `best_of_feature` without
     constraints, where most of the time is spent.
@@ -93,23 +101,20 @@ def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, lea
     With weights a, c and sums b, d on the two sides, the gain is (b c - d a)^2 / (a c (a + c)) for the
     squared error. The Gini index of two classes is twice the variance of the indicator of the second.
     """
-    best, first, gini = 0.0, 0, criterion == GINI
+    best, product, first, gini = 0.0, 1.0, 0, criterion == GINI
+    total_weight = total_0 + total_1 if gini else total_0
     for j in range(n):
         left_0 += hist[place[j], 0]
         left_1 += hist[place[j], 1]
         left = left_0 + left_1 if gini else left_0
-        right = total_0 + total_1 - left if gini else total_0 - left
-        if left < least or right < least:
+        if left < least or total_weight - left < least:
             continue
-        a, b, c, d = float(left), float(left_1), float(right), float(total_1 - left_1)
-        cross = b * c - d * a
-        g = cross * cross / (a * c)
-        if g > best or first == 0:
-            best, first = g, j + 1
+        x, y = gain_of_two(left, left_1, total_weight, total_1)
+        if x * product > best * y or first == 0:
+            best, product, first = x, y, j + 1
     if first == 0:
         return -1.0, 0
-    total = float(total_0 + total_1) if gini else float(total_0)
-    return (2.0 if gini else 1.0) * best / total, first
+    return (2.0 if gini else 1.0) * best / product / float(total_weight), first
 
 
 @jit
@@ -121,20 +126,23 @@ def best_of_feature(hist, place, m, missing, total, parent, criterion, least, or
     """
     n_outputs = len(total)
     best, first, side = -1.0, 0, MISSING_RIGHT
-    left, right = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
     of_missing = hist[missing]
     n_missing = weight_of(of_missing, criterion)
-    two = ordered and sign == 0 and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2))
-    for direction in range(2 if n_missing > 0 else 1):
-        for k in range(n_outputs):
-            left[k] = of_missing[k] if direction == MISSING_LEFT else 0
-        # All bins on the left and missing values on the right is a split too.
-        last = m if not ordered or (n_missing > 0 and direction == MISSING_RIGHT) else m - 1
-        if two:
-            g, j = best_of_two(hist, place, last, left[0], left[1], total[0], total[1], criterion, least)
+    n_directions = 2 if n_missing > 0 else 1
+    # All bins on the left and missing values on the right is a split too.
+    if ordered and sign == 0 and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2)):
+        for direction in range(n_directions):
+            last = m if n_missing > 0 and direction == MISSING_RIGHT else m - 1
+            a, b = (of_missing[0], of_missing[1]) if direction == MISSING_LEFT else (np.int64(0), np.int64(0))
+            g, j = best_of_two(hist, place, last, a, b, total[0], total[1], criterion, least)
             if g > best:
                 best, first, side = g, j, direction
-            continue
+        return best, first, side
+    left, right = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    for direction in range(n_directions):
+        for k in range(n_outputs):
+            left[k] = of_missing[k] if direction == MISSING_LEFT else 0
+        last = m if not ordered or (n_missing > 0 and direction == MISSING_RIGHT) else m - 1
         for j in range(last):
             b = place[j]
             for k in range(n_outputs):
@@ -195,8 +203,8 @@ def sort_categories(hist, place, m, criterion, share):
 
 
 @jit
-def sort_keys(keys, spare, n_bytes):
-    """Sort keys by some of their bytes from the fifth on: stable, by the lowest byte first."""
+def sort_keys(keys, spare, count):
+    """Sort keys of four bytes by the upper two, stable: `count` (2, 257) is space for their bytes."""
     n = len(keys)
     if n <= 32:
         for i in range(1, n):
@@ -206,26 +214,29 @@ def sort_keys(keys, spare, n_bytes):
                 j -= 1
             keys[j] = key
         return
-    for byte in range(n_bytes):
-        shift = 32 + 8 * byte
-        start = np.zeros(257, np.int64)
-        for i in range(n):
-            start[((keys[i] >> shift) & 255) + 1] += 1
-        for v in range(256):
-            start[v + 1] += start[v]
-        for i in range(n):
-            v = (keys[i] >> shift) & 255
-            spare[start[v]] = keys[i]
-            start[v] += 1
-        keys[:] = spare
+    count[:] = 0
+    for i in range(n):
+        count[0, ((keys[i] >> 16) & 255) + 1] += 1
+        count[1, (keys[i] >> 24) + 1] += 1
+    for v in range(256):
+        count[0, v + 1] += count[0, v]
+        count[1, v + 1] += count[1, v]
+    for i in range(n):
+        v = (keys[i] >> 16) & 255
+        spare[count[0, v]] = keys[i]
+        count[0, v] += 1
+    for i in range(n):
+        v = spare[i] >> 24
+        keys[count[1, v]] = spare[i]
+        count[1, v] += 1
 
 
 @jit
-def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, hist, bins):
+def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, hist, bins):
     """Histogram of one feature with codes (N,) in the rows of a node: a row for each bin that occurs, in
     order. Returns their number. `group` and `entry` are those of the rows of the node."""
     n, n_outputs = len(rows), hist.shape[1]
-    if (n_bins + 1) * n_outputs <= 8 * n:
+    if (n_bins + 1) * n_outputs <= 8 * n or n > len(keys) or n_bins >= 1 << 16:
         for i in range(n):
             b = np.int64(codes[rows[i]])
             if classes:
@@ -237,11 +248,11 @@ def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, hist, b
         dense[: n_bins + 1] = 0
         return m
     for i in range(n):
-        keys[i] = (np.int64(codes[rows[i]]) << 32) | i
-    sort_keys(keys[:n], spare[:n], 1 if n_bins < 256 else 2)
+        keys[i] = (np.uint32(codes[rows[i]]) << np.uint32(16)) | np.uint32(i)
+    sort_keys(keys[:n], spare[:n], count)
     m, previous = -1, np.int64(-1)
     for j in range(n):
-        b, i = keys[j] >> 32, keys[j] & 0xFFFFFFFF
+        b, r = np.int64(keys[j] >> 16), np.int64(keys[j] & 65535)
         if b != previous:
             m += 1
             bins[m] = b
@@ -249,10 +260,10 @@ def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, hist, b
             for k in range(n_outputs):
                 hist[m, k] = 0
         if classes:
-            hist[m, group[i]] += entry[i, 0]
+            hist[m, group[r]] += entry[r, 0]
         else:
-            hist[m, 0] += entry[i, 0]
-            hist[m, 1] += entry[i, 1]
+            hist[m, 0] += entry[r, 0]
+            hist[m, 1] += entry[r, 1]
     return m + 1
 
 
@@ -273,9 +284,130 @@ def occupied(folded, classes, hist, bins):
 
 
 @jit
+def is_above(x, y, total_0, total_1, goal):
+    """Whether a split with the sums (x, y) on the left has a gain of `goal` or more, but for rounding."""
+    cross = total_0 * y - total_1 * x
+    return 0.0 < x < total_0 and SLACK * cross * cross >= goal * (x * (total_0 - x))
+
+
+@jit
+def may_exceed(a, b, a_end, b_end, low, high, total_0, total_1, goal):
+    """Whether a split within a run of rows can have a gain of `goal` or more, in units of `gain_of_two`.
+
+    The sums on the left are (a, b) before the run and (a_end, b_end) after it, and b / a of each row is from
+    `low` to `high`.
+
+    The gain is convex in the sums on the left. They are in the parallelogram whose corners have the rows of
+    `high` first, or last, so that the gain is largest in a corner.
+    """
+    of_high = ((b_end - b) - low * (a_end - a)) / (high - low) if high > low else 0.0  # their weight, at most
+    of_high = min(max(of_high, 0.0), a_end - a)
+    return (
+        is_above(a, b, total_0, total_1, goal)
+        or is_above(a_end, b_end, total_0, total_1, goal)
+        or is_above(a + of_high, b + high * of_high, total_0, total_1, goal)
+        or is_above(a_end - of_high, b_end - high * of_high, total_0, total_1, goal)
+    )
+
+
+PARTS = 256  # of a feature with more bins
+LEAST_PARTED = 128  # rows
+SLACK = 1.0 + 1e-6  # of bounds that are rounded
+ROUNDING = 2e-6  # relative to the mean, of differences that bounds may not tell apart
+
+
+@jit
+def best_by_parts(
+    codes, rows, group, entry, n_bins, total, criterion, least, best, low, high, parts, chosen, keys, spare,
+    count,
+):  # fmt: skip
+    """The best split of a numeric feature with many bins, if its gain is not below `best`: of sums with two
+    outputs, without constraints and missing values.
+
+    First the sums of parts of the bins are added up, then only those parts are searched whose bound is not
+    below the best split so far: see `may_exceed`. The answer is that of `best_of_two`.
+
+    Returns the gain, the bins at both sides of the threshold, and 1 if the feature varies, 0 if it does not,
+    or -1 if the search is not done: too many parts are left, or bounds would be rounded too much.
+    """
+    n, gini = len(rows), criterion == GINI
+    shift = 0
+    while (n_bins >> shift) >= min(PARTS, n // 8):
+        shift += 1
+    n_parts = (n_bins >> shift) + 1
+    parts[: n_parts + 1] = 0  # sums of a part in the next row, and then those before it
+    for i in range(n):
+        part = (np.int64(codes[rows[i]]) >> shift) + 1
+        parts[part, 0] += entry[i, 0]
+        parts[part, 1] += entry[i, 0] * group[i] if gini else entry[i, 1]
+    total_weight = total[0] + total[1] if gini else total[0]
+    total_0, total_1 = float(total_weight), float(total[1])
+    factor = 2.0 if gini else 1.0
+    goal, occupied_parts = best * total_0 / factor, 0
+    for q in range(n_parts):  # what is reached at the ends of the parts
+        if parts[q + 1, 0] > 0:
+            occupied_parts += 1
+        parts[q + 1, 0] += parts[q, 0]
+        parts[q + 1, 1] += parts[q, 1]
+        left = parts[q + 1, 0]
+        if left >= least and total_weight - left >= least:
+            x, y = gain_of_two(left, parts[q + 1, 1], total_weight, total[1])
+            goal = max(goal, x / y)
+    if goal > 0.0 and np.sqrt(goal) < ROUNDING * abs(total_1) * np.sqrt(n):
+        return -1.0, np.int64(0), np.int64(0), -1
+    n_kept = 0
+    for q in range(n_parts):
+        a, a_end = float(parts[q, 0]), float(parts[q + 1, 0])
+        kept = a_end > a and may_exceed(
+            a, float(parts[q, 1]), a_end, float(parts[q + 1, 1]), low, high, total_0, total_1, goal
+        )
+        count[1, q] = 1 if kept or occupied_parts == 1 else 0
+        n_kept += count[1, q]
+    if n_kept == 0:
+        return -1.0, np.int64(0), np.int64(0), 1
+    m = 0
+    for i in range(n):
+        c = np.int64(codes[rows[i]])
+        if count[1, c >> shift]:
+            if m == len(keys):
+                return -1.0, np.int64(0), np.int64(0), -1
+            chosen[m] = i
+            keys[m] = (np.uint32(c) << np.uint32(16)) | np.uint32(m)
+            m += 1
+    sort_keys(keys[:m], spare[:m], count)
+    most, product, first = 0.0, 1.0, False
+    left_0, left_1, previous, varies = np.int64(0), np.int64(0), np.int64(-1), occupied_parts > 1
+    below, above = np.int64(0), np.int64(0)
+    for j in range(m):
+        b, r = np.int64(keys[j] >> 16), chosen[keys[j] & 65535]
+        if b != previous:
+            part = b >> shift
+            ends = part != previous >> shift
+            if previous >= 0:
+                varies = True
+                if (
+                    (not ends or left_0 == parts[part, 0])
+                    and left_0 >= least
+                    and total_weight - left_0 >= least
+                ):
+                    x, y = gain_of_two(left_0, left_1, total_weight, total[1])
+                    if x * product > most * y or not first:
+                        most, product, first, below, above = x, y, True, previous, b
+            if ends:
+                left_0, left_1 = parts[part, 0], parts[part, 1]
+            previous = b
+        left_0 += entry[r, 0]
+        left_1 += entry[r, 0] * group[r] if gini else entry[r, 1]
+    if not first:
+        return -1.0, below, above, 1 if varies else 0
+    return factor * most / product / total_0, below, above, 1
+
+
+@jit
 def find_split(
     codes, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
-    max_features, key, low, high, dense, keys, spare, hist, bins, place, features,
+    max_features, key, low, high, with_missing, ratios, parts, chosen, dense, keys, spare, count, hist, bins,
+    place, share, features,
 ):  # fmt: skip
     """The best split of a node, from its rows; or if there are none here, from its `folded` histograms, in
     which the bins of feature d are those from offset[d] on. If there are `values` of the bins, thresholds are
@@ -287,10 +419,11 @@ def find_split(
     D, n_outputs = len(n_bins), len(total)
     classes = criterion < SQUARED_ERROR
     many = classes and n_outputs > 2
+    two = len(rows) >= LEAST_PARTED and len(values) == 0
+    two = two and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2))
     parent = worth(total, criterion)
     best, feature, side = -1.0, NO_SPLIT, NONE_MISSING
-    left_bins, edge = np.empty(0, np.int64), np.zeros(2, np.int64)
-    share = np.empty(len(bins) if categorical.any() else 0)
+    left_bins, below, above = place[:0], np.int64(0), np.int64(0)
     for d in range(D):
         features[d] = d
     tried, draw = 0, key
@@ -302,8 +435,18 @@ def find_split(
             other = i + np.int64(key % np.uint64(D - i))
             features[i], features[other] = features[other], features[i]
         d = features[i]
+        if two and cst[d] == 0 and not categorical[d] and not with_missing[d] and n_bins[d] > PARTS:
+            g, a, b, varies = best_by_parts(
+                codes[d], rows, group, entry, n_bins[d], total, criterion, least, best, ratios[0], ratios[1],
+                parts, chosen, keys, spare, count,
+            )  # fmt: skip
+            if varies >= 0:
+                tried += varies
+                if g > best or (g == best and g >= 0.0 and d < feature):
+                    best, feature, side, below, above = g, d, NONE_MISSING, a, b
+                continue
         if len(rows) > 0:
-            m = fill(codes[d], rows, group, entry, classes, n_bins[d], dense, keys, spare, hist, bins)
+            m = fill(codes[d], rows, group, entry, classes, n_bins[d], dense, keys, spare, count, hist, bins)
         else:
             m = occupied(folded[offset[d] : offset[d + 1]], classes, hist, bins)
         if m < 2:
@@ -336,9 +479,9 @@ def find_split(
             if categorical[d]:
                 left_bins = bins[place[f - 1 : f]] if many else bins[place[:f]]
             else:
-                edge[0] = bins[f - 1]
-                edge[1] = bins[f] if f < m else n_bins[d]
-    return best, feature, edge, side, left_bins
+                below = bins[f - 1]
+                above = bins[f] if f < m else n_bins[d]
+    return best, feature, below, above, side, left_bins
 
 
 @jit
@@ -402,7 +545,19 @@ def grow(
     bins, place = np.empty(most_bins + 1, np.int64), np.empty(most_bins + 1, np.int64)
     folded, features = np.empty((0, n_outputs), np.int64), np.empty(D, np.int64)
     dense = np.zeros((most_bins, n_outputs), np.int64)
-    keys_of_rows, spare_keys = np.empty(N, np.int64), np.empty(N, np.int64)
+    n_keys = min(N, 1 << 16)  # of nodes whose rows are sorted
+    keys_of_rows, spare_keys = np.empty(n_keys, np.uint32), np.empty(n_keys, np.uint32)
+    count, share = np.empty((2, 257), np.int32), np.empty(most_bins)
+    parts, chosen = np.empty((PARTS + 1, 2), np.int64), np.empty(n_keys, np.int32)
+    with_missing, ratios = np.zeros(D, np.bool_), np.array([0.0, 1.0])
+    for d in range(D):
+        for i in range(N):
+            with_missing[d] |= codes[d, i] == n_bins[d]
+    if not classes:
+        ratios[0], ratios[1] = np.inf, -np.inf
+        for i in range(N):
+            x = entry[i, 1] / float(entry[i, 0])
+            ratios[0], ratios[1] = min(ratios[0], x), max(ratios[1], x)
     # The rows of a node are those from start to stop.
     rows, group, entry = np.arange(N).astype(np.int32), group.copy(), entry.copy()
     spare_rows, spare_group, spare_entry = np.empty_like(rows), np.empty_like(group), np.empty_like(entry)
@@ -420,15 +575,16 @@ def grow(
             weight = weight_of(total, criterion)
             if pure[t] or depths[t] >= max_depth or weight < max(least_split, 2 * least):
                 continue
-            g, d, edge, s, left_bins = find_split(
+            g, d, below, above, s, left_bins = find_split(
                 codes, rows[a:b], group[a:b], entry[a:b], folded, offset, values, n_bins, categorical, cst,
-                total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1], dense,
-                keys_of_rows, spare_keys, hist, bins, place, features,
+                total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1], with_missing,
+                ratios, parts, chosen, dense, keys_of_rows, spare_keys, count, hist, bins, place, share,
+                features,
             )  # fmt: skip
             if d == NO_SPLIT or g < least_gain:
                 continue
             feature[t], gains[t], side[t] = d, g, s
-            edges[t, 0], edges[t, 1] = edge[0], edge[1]
+            edges[t, 0], edges[t, 1] = below, above
             if categorical[d]:
                 while n_sets + len(left_bins) > len(sets):
                     sets = np.concatenate((sets, np.empty_like(sets)))

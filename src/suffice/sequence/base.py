@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
@@ -39,11 +38,6 @@ class SequenceEstimator(Iterative):
     def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
         """A result for each sequence. `f` of a block returns one per sequence."""
         return map_block(f, read_sequences(self, X, groups)[0])
-
-
-def seed_of(random_state: Any) -> int:
-    """Seed of the orders of all passes."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class StepClassifier(ClassifierMixin, SequenceEstimator):

@@ -31,13 +31,14 @@ from ..estimator.parameters import (
     POSITIVE,
     SHARE,
     StrOptions,
+    seed_of,
 )
 from ..fitting import LossModel, Problem, Scaled, Solver, find_solver
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..inputs import open_sequences, read_sequences
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
-from .base import StepClassifier, seed_of
+from .base import StepClassifier
 from .chain import Chains
 
 SOLVERS = ("lbfgs", "gradient", "sgd", "iis-s", "iis-t")

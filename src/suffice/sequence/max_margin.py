@@ -29,13 +29,21 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
+from ..estimator.parameters import (
+    AT_LEAST_1,
+    CHECKPOINT,
+    NON_NEGATIVE,
+    POSITIVE,
+    Numbers,
+    StrOptions,
+    seed_of,
+)
 from ..fitting import LossModel, Problem, find_solver
 from ..fitting.kernel import Kernel
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..inputs import open_sequences
 from ..statistics import class_codes, classes_of
-from .base import StepClassifier, seed_of
+from .base import StepClassifier
 from .chain import Chains, by_sequence
 
 SOLVERS = ("cutting-plane", "bcfw", "smo")

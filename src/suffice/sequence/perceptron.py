@@ -15,10 +15,9 @@ from sklearn.callback import with_callbacks
 
 from ..core.loop import Progress, Watch
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, seed_of
 from ..inputs import open_sequences
 from ..statistics import class_codes
-from .base import seed_of
 from .max_margin import ChainClassifier, MarginChain, csr
 
 

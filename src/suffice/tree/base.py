@@ -10,16 +10,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_random_state
+import scipy.sparse as sp
 
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import Interval, RealNotInt, StrOptions
+from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import open_rows
+from ..inputs import Check, map_rows, open_rows, read_rows
 from ..statistics import (
     CategoryCounts,
     FeatureBins,
@@ -129,6 +129,17 @@ class TreeGrower(Estimator):
         """The target on its grid, the total weight, and the fitted attributes that follow."""
         raise NotImplementedError
 
+    def _of_rows(self, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+        """f of the rows of X, of which infinite numbers are refused."""
+        X, check = read_rows(self, X, late=True), Check.of(self)
+
+        def of_rows(rows: Any) -> np.ndarray:
+            if isinstance(rows, np.ndarray) and rows.dtype != object:
+                check.must_pass(rows)
+            return f(rows)
+
+        return map_rows(of_rows, X)
+
     def _limits(self, target: Any, total: float) -> Limits:
         D = self.n_features_in_
         split, leaf = _weight(self.min_samples_split, total), _weight(self.min_samples_leaf, total)
@@ -149,7 +160,7 @@ class TreeGrower(Estimator):
             max_features=n_features(self.max_features, D),
             max_leaves=self.max_leaf_nodes or 0,
             random=self.splitter == "random",
-            key=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            key=seed_of(self.random_state),
             constraints=self._constraints(),
         )
 
@@ -193,6 +204,19 @@ def importances(tree: Tree) -> np.ndarray:
     decrease = R[inner] - R[tree.children[inner]].sum(axis=1)
     out = np.bincount(tree.feature[inner], decrease, minlength=len(tree.bins.n_bins))
     return out / total if (total := out.sum()) > 0 else out
+
+
+def paths(tree: Tree, leaves: np.ndarray) -> sp.csr_array:
+    """The nodes that rows with these leaves pass, as a sparse indicator matrix."""
+    parent, rows, nodes, at = tree.parent, [], [], leaves
+    index = np.arange(len(leaves))
+    while len(index):
+        rows.append(index)
+        nodes.append(at)
+        at = parent[at]
+        index, at = index[at >= 0], at[at >= 0]
+    pair = (np.concatenate(rows), np.concatenate(nodes))
+    return sp.csr_array((np.ones(len(pair[0]), np.int64), pair), shape=(len(leaves), len(parent)))
 
 
 def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
@@ -251,7 +275,8 @@ class TreeClassifier(Classifier):
         (classes,), (totals,) = start.target.values, start.target.count
         if isinstance(self.class_weight, list):
             raise ValueError("class_weight is a list, which is for several outputs: pass a dict for one.")
-        weight = weights_of_classes(self.class_weight, classes, totals[0])
+        chosen = None if self.class_weight == "balanced_subsample" else self.class_weight
+        weight = weights_of_classes(chosen, classes, totals[0])
         if len(classes) > 2 and self.monotonic_cst is not None:
             raise ValueError("Monotonicity constraints are not supported with multiclass classification")
         target = ClassTarget.of(self.criterion, classes, totals[0] * self._draws, weight)

@@ -8,15 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.callback import with_callbacks
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..core.statistics import tree_sum
-from ..estimator.parameters import StrOptions
-from ..inputs import Check, map_rows, read_rows
-from .base import MAX_BINS, TreeClassifier, TreeGrower, TreeRegressor, importances
-from .growth import binned, grow_tree
+from ..estimator.parameters import StrOptions, seed_of
+from .base import MAX_BINS, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
+from .growth import binned, grow_tree, with_weight
 from .model import Tree
 from .pruning import PathLoss, in_fold, numbers_of_leaves, pruned, pruning_path
 
@@ -54,7 +53,7 @@ class DecisionTree(TreeGrower):
     def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """The binned rows, how trees are grown to them, the tree of all, and the fitted attributes."""
         p = self._prepared(X, y, sample_weight)
-        rows = p.data.map(binned, p.bins, p.target).persisted()
+        rows = p.data.map(binned, p.bins, p.target).map(with_weight).persisted()
 
         def grow(rows: Partitions) -> Tree:
             return grow_tree(rows, p.rows, p.bins, p.target, p.limits)
@@ -102,7 +101,7 @@ class DecisionTree(TreeGrower):
         rows, target, grow, tree, _ = model._grown(X, y, sample_weight)
         alphas = np.unique(pruning_path(tree)[0])
         between = np.sqrt(alphas * np.append(alphas[1:], np.inf))  # representative of each tree
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = seed_of(self.random_state)
 
         def loss_of(fold: int) -> PathLoss:
             part = grow(rows.map(in_fold, fold, n_folds, seed, False))
@@ -125,14 +124,7 @@ class DecisionTree(TreeGrower):
         return self._of_leaves(lambda leaves: self.model_.value[leaves], X)
 
     def _of_leaves(self, f: Any, X: Any) -> np.ndarray:
-        X, check = read_rows(self, X, late=True), Check.of(self)
-
-        def of_rows(rows: Any) -> np.ndarray:
-            if isinstance(rows, np.ndarray) and rows.dtype != object:
-                check.must_pass(rows)
-            return f(self.model_.leaves(rows))
-
-        return map_rows(of_rows, X)
+        return self._of_rows(lambda rows: f(self.model_.leaves(rows)), X)
 
     def apply(self, X: Any) -> np.ndarray:
         """The index of the leaf of each row."""
@@ -140,17 +132,7 @@ class DecisionTree(TreeGrower):
 
     def decision_path(self, X: Any) -> sp.csr_array:
         """The nodes that each row passes, as a sparse indicator matrix (n_samples, n_nodes)."""
-        leaves, parent = self.apply(X), self.model_.parent
-        rows, nodes, at = [], [], leaves
-        index = np.arange(len(leaves))
-        while len(index):
-            rows.append(index)
-            nodes.append(at)
-            at = parent[at]
-            index, at = index[at >= 0], at[at >= 0]
-        pair = (np.concatenate(rows), np.concatenate(nodes))
-        shape = (len(leaves), len(parent))
-        return sp.csr_array((np.ones(len(pair[0]), np.int64), pair), shape=shape)
+        return paths(self.model_, self.apply(X))
 
     def get_depth(self) -> int:
         """The depth of the tree: the largest number of splits to a leaf."""

@@ -76,16 +76,24 @@ class Grown(NamedTuple):
 def binned(bins: FeatureBins, target: Any, rows: Any) -> Binned:
     """A block of rows as integers."""
     group, entry = target.integers(rows)
-    seen = entry[:, 0] > 0
-    block = Binned(bins.codes(rows.X).T, group, None, rows.index, entry)
+    return Binned(bins.codes(rows.X).T, group, None, rows.index, entry)
+
+
+def with_weight(block: Binned) -> Binned:
+    """The rows that have a weight."""
+    seen = block.entry[:, 0] > 0
     return block if seen.all() else block[seen]
+
+
+def most_gathered(bins: FeatureBins, target: Any) -> int:
+    """The number of rows to which a tree is grown in this process."""
+    row_bytes = 2 * len(bins.n_bins) * bins.dtype.itemsize + 24 * (1 + target.n_entries) + LOOP_BYTES
+    return GATHERED_BYTES // row_bytes
 
 
 def grow_tree(data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
     """Grow a tree to so many binned rows."""
-    D, M = len(bins.n_bins), target.n_entries
-    row_bytes = 2 * D * bins.dtype.itemsize + 24 * (1 + M) + LOOP_BYTES
-    most = GATHERED_BYTES // row_bytes
+    most = most_gathered(bins, target)
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
         return tree_of(bins, target, _finish(data.gather(INSTEAD), bins, target, limits))
@@ -143,11 +151,10 @@ def tree_of(bins: FeatureBins, target: Any, nodes: Grown) -> Tree:
     numeric = inner & ~bins.categorical[feature]
     threshold, edge = np.zeros(len(order)), np.zeros(len(order), np.int64)
     threshold[numeric], edge[numeric] = bins.thresholds(feature[numeric], below[numeric], above[numeric])
-    sets = [np.zeros(bins.n_bins[d] if d >= 0 and bins.categorical[d] else 0, bool) for d in feature]
-    for goes, t in zip(sets, order, strict=True):
-        if len(goes):
-            goes[nodes.sets[nodes.set_start[t] : nodes.set_stop[t]]] = True
-    set_start, goes_left = joined_sets(sets)
+    sets = [np.zeros(bins.n_bins[d], bool) for d in feature[inner & ~numeric]]
+    for goes, t in zip(sets, order[inner & ~numeric], strict=True):
+        goes[nodes.sets[nodes.set_start[t] : nodes.set_stop[t]]] = True
+    set_start, goes_left = joined_sets(inner & ~numeric, sets)
     return Tree(
         bins,
         feature,
@@ -265,17 +272,18 @@ class _Folding:
             return
         D, most = len(n_bins), int(n_bins.max()) + 2
         none = np.empty(0, np.int64)
-        gain, feature, edge, side, left = find_split(
+        gain, feature, below, above, side, left = find_split(
             np.empty((D, 0), self.bins.dtype), np.empty(0, np.int32), none, none[:, None], count,
             bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
             limits.constraints, total, self.target.criterion, limits.least, limits.max_features,
-            np.uint64(node.key), node.low, node.high, count[:0], none, none,
-            np.empty((most, n_outputs), np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
-            np.empty(D, np.int64),
+            np.uint64(node.key), node.low, node.high, self.bins.categorical, np.zeros(2), count[:0],
+            none.astype(np.int32), count[:0], none.astype(np.uint32), none.astype(np.uint32),
+            np.empty((0, 257), np.int32), np.empty((most, n_outputs), np.int64), np.empty(most, np.int64),
+            np.empty(most, np.int64), np.empty(most), np.empty(D, np.int64),
         )  # fmt: skip
         if feature >= 0 and gain >= limits.least_gain:
             node.feature, node.gain, node.side, node.sets = feature, gain, side, left
-            node.edges = int(edge[0]), int(edge[1])
+            node.edges = int(below), int(above)
             self._children_sums(node, count)
 
     def _children_sums(self, node: _Node, count: np.ndarray) -> None:

@@ -107,13 +107,10 @@ class Tree(Value):
         leaf = to_leaf[keep]
         feature = np.where(leaf, -1, self.feature[keep])
         children = np.where((feature < 0)[:, None], -1, place[self.children[keep]])
-        sets = [
-            self.goes_left[start : start + self.bins.n_bins[d]]
-            if d >= 0 and start >= 0
-            else np.zeros(0, bool)
-            for d, start in zip(feature, self.set_start[keep], strict=True)
-        ]
-        set_start, goes_left = joined_sets(sets)
+        in_set = (feature >= 0) & (self.set_start[keep] >= 0)
+        first, n = self.set_start[keep][in_set], self.bins.n_bins[feature[in_set]]
+        sets = [self.goes_left[a : a + m] for a, m in zip(first, n, strict=True)]
+        set_start, goes_left = joined_sets(in_set, sets)
         return self.replace(
             feature=feature,
             threshold=np.where(feature < 0, 0.0, self.threshold[keep]),
@@ -129,8 +126,10 @@ class Tree(Value):
         )
 
 
-def joined_sets(sets: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The start of each set of categories among all, or -1 if it is empty; and all."""
+def joined_sets(in_set: np.ndarray, sets: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The start of the set of categories of each node that has one, else -1; and the sets one after the
+    other."""
     lengths = np.array([len(s) for s in sets], np.int64)
-    start = np.where(lengths > 0, np.cumsum(lengths) - lengths, -1)
+    start = np.full(len(in_set), -1)
+    start[in_set] = np.cumsum(lengths) - lengths
     return start, np.concatenate([np.zeros(0, bool), *sets])

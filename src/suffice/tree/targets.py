@@ -133,9 +133,13 @@ class NumberTarget(Value):
         mean = np.clip(ratio, *bounds.T) * unit + self.center
         return mean[:, None], weight, np.where(pure, 0.0, np.maximum(impurity, 0.0))
 
+    def numbers(self, group: np.ndarray) -> np.ndarray:
+        """The targets from their bits."""
+        return group.view(np.float64) / self.target_unit + self.center
+
     def loss(self, value: np.ndarray, group: np.ndarray) -> np.ndarray:
         """The squared error, or half the Poisson deviance."""
-        y = group.view(np.float64) / self.target_unit + self.center
+        y = self.numbers(group)
         if self.criterion == SQUARED_ERROR:
             return (y - value[:, 0]) ** 2
         return xlogy(y, y) - xlogy(y, value[:, 0]) - y + value[:, 0]

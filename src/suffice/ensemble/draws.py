@@ -1,0 +1,70 @@
+"""Random samples of rows. How often a row is drawn follows from a seed, the number of the sample and the
+number of the row, so that it does not depend on blocks or engines, and can be computed again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.special import pdtr
+
+from ..core.hashing import uniforms
+from ..core.partitions import Partitions
+from ..core.values import Value
+from ..loops.trees import mixed
+
+MOST = 15  # times that a row is drawn: more has a probability of 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Draws(Value):
+    """How many times each row is in each of many samples.
+
+    With replacement, these are Poisson numbers, the limit of the bootstrap for many rows; without, zero or
+    one. One row, drawn at random, is in each sample, so that none is empty. Rows of weight zero are not
+    counted and not drawn.
+    """
+
+    seed: int
+    cumulative: Annotated[np.ndarray, "(C,)"]  # the probability of at most c draws
+    block: Annotated[np.ndarray, "int (B,)"]  # in order
+    first: Annotated[np.ndarray, "int (B,)"]  # the number of the first row of each block
+    n_rows: int
+
+    @classmethod
+    def of(cls, data: Partitions, seed: int, n_rows: int, mean: float, replacement: bool) -> Draws:
+        """Of rows of data, of which `n_rows` have a weight."""
+        cumulative = pdtr(np.arange(MOST), mean) if replacement else np.array([1.0 - mean])
+        count: dict[int, int] = {}
+        for b, n in data.fold(_count_rows):
+            count[b] = count.get(b, 0) + n
+        block = np.array(sorted(count), np.int64)
+        n = np.array([count[b] for b in block], np.int64)
+        return cls(seed, cumulative, block, np.cumsum(n) - n, n_rows)
+
+    def gathered(self) -> Draws:
+        """Of the same rows in one block."""
+        return self.replace(block=np.zeros(1, np.int64), first=np.zeros(1, np.int64))
+
+    def counts(self, sample: int, block: Any) -> np.ndarray:
+        """How many times each row of a block is in a sample, (N,)."""
+        seen = has_weight(block)
+        first = self.first[np.searchsorted(self.block, block.index[0])]
+        number = (first + np.arange(seen.sum())).astype(np.uint64)
+        with np.errstate(over="ignore"):
+            key = mixed.python(mixed.python(np.uint64(self.seed)) ^ np.uint64(sample))
+            u = uniforms(mixed.python(mixed.python(key + number)))
+        drawn = np.searchsorted(self.cumulative, u, side="right")
+        out = np.zeros(len(seen), np.int64)
+        out[seen] = np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)
+        return out
+
+
+def has_weight(block: Any) -> np.ndarray:
+    """Whether each row has a weight."""
+    return block.entry[:, 0] > 0 if hasattr(block, "entry") else block.weight > 0
+
+
+def _count_rows(block: Any) -> tuple[tuple[int, int], ...]:
+    return ((block.index[0], int(has_weight(block).sum())),)

@@ -1,0 +1,562 @@
+"""Random forests. Breiman, 2001."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.metrics import accuracy_score, r2_score
+
+from ..core.blocks import Rows
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..engines.local import LocalPartitions
+from ..engines.threads import in_order, n_threads, threads
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
+from ..loops.trees import mixed
+from ..statistics.histograms import Binned
+from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
+from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
+from ..tree.forest import Forest
+from ..tree.growth import binned, grow_tree, most_gathered, with_weight
+from ..tree.model import Tree
+from ..tree.pruning import pruned
+from ..tree.targets import ClassTarget, NumberTarget
+from .draws import MOST, Draws
+
+INSTEAD = "fit without oob_score."
+
+
+def sampled(draws: Draws | None, sample: int, class_factor: np.ndarray | None, block: Binned) -> Binned:
+    """The rows of a sample, each with its weight times the number of its draws."""
+    entry = block.entry
+    if class_factor is not None:
+        entry = np.rint(entry * class_factor[block.y][:, None]).astype(np.int64)
+    if draws is not None:
+        entry = entry * draws.counts(sample, block)[:, None]
+    return with_weight(block.replace(entry=entry))
+
+
+def class_totals(n_classes: int, block: Binned) -> np.ndarray:
+    y: Any = block.y
+    return np.bincount(y, block.entry[:, 0], minlength=n_classes)
+
+
+def out_of_bag(trees: tuple[Tree, ...], draws: Draws, block: Binned) -> Rows:
+    """The mean value of the trees whose sample a row is not in; NaN if it is in all."""
+    total, n = np.zeros((len(block), trees[0].value.shape[1])), np.zeros(len(block))
+    codes = block.codes
+    for m, tree in enumerate(trees):
+        out = np.flatnonzero(draws.counts(m, block) == 0)
+        total[out] += tree.value[tree.leaves_of_codes(np.ascontiguousarray(codes[:, out]))]
+        n[out] += 1.0
+    with np.errstate(invalid="ignore"):
+        return Rows(total / n[:, None], block.y, block.entry[:, 0].astype(np.float64), block.index)
+
+
+class RandomForest(TreeGrower):
+    """Base class of random forests: trees of samples of the rows."""
+
+    model_: Annotated[Forest, "D"]
+    _draws: ClassVar[float] = MOST + 1.0
+    _tree: ClassVar[Any]  # the class of one tree
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{k: v for k, v in TreeGrower._parameter_constraints.items() if k != "splitter"},
+        "n_estimators": [AT_LEAST_1],
+        "bootstrap": ["boolean"],
+        "oob_score": ["boolean", callable],
+        "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
+        "warm_start": ["boolean"],
+        "max_samples": [
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+        "checkpoint": CHECKPOINT,
+    }
+    splitter: ClassVar[str] = "best"
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("order" if self.bootstrap else "bit")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights, times which each draw of a row counts; 0 drops the row.
+
+        Returns
+        -------
+        self
+        """
+        if self.oob_score and not self.bootstrap:
+            raise ValueError("Out of bag estimation only available if bootstrap=True")
+        p = self._prepared(X, y, sample_weight)
+        rows = p.data.map(binned, p.bins, p.target).persisted()
+        draws = None
+        if self.bootstrap:
+            draws = Draws.of(rows, p.limits.key, p.rows, self._mean_draws(p.rows), True)
+        trees = tuple(self.model_) if self.warm_start and hasattr(self, "model_") else ()
+        if len(trees) > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={len(trees)} "
+                "when warm_start==True"
+            )
+        grow, at_once = self._growth(p, rows, draws)
+        growing: Any = None
+
+        def step(progress: Progress) -> Progress:
+            nonlocal growing
+            if growing is None:  # a resumed fit has trees already
+                growing = in_order(grow, tuple(range(len(progress.model), self.n_estimators)))
+            with threads(at_once):
+                tree = next(growing)
+            return Progress((*progress.model, tree), (*progress.trace, float(len(progress.model) + 1)))
+
+        watch = Watch(
+            self, self.checkpoint, p.data, as_model=Forest.of, in_order=True, limited_by="n_estimators"
+        )
+        trees = watch.limited(self.n_estimators - len(trees)).loop(step, Progress(trees)).model
+        self.__dict__.update(p.fitted)
+        self.model_ = Forest.of(trees)
+        if self.oob_score and draws is not None:
+            trees = tuple(tree.replace(bins=p.bins) for tree in trees)
+            votes = rows.map(out_of_bag, trees, draws).gather(INSTEAD)
+            self._score_out_of_bag(votes, p.target)
+        return self
+
+    def _fitted(self, model: Forest) -> dict[str, Any]:
+        return {}
+
+    def _growth(
+        self, p: Prepared, rows: Partitions, draws: Draws | None
+    ) -> tuple[Callable[[int], Tree], int]:
+        """How tree m is grown, and how many at a time: to rows in this process if they fit."""
+        most, at_once = most_gathered(p.bins, p.target), 1
+        if p.rows <= most:
+            rows = LocalPartitions((rows.gather(INSTEAD),))
+            draws = draws and draws.gathered()
+            at_once = max(1, min(n_threads(), 4 * most // p.rows))
+        balanced = getattr(self, "class_weight", None) == "balanced_subsample"
+
+        def grow(m: int) -> Tree:
+            factor = None
+            if balanced:
+                total = rows.map(sampled, draws, m, None).fold(class_totals, p.target.n_outputs)
+                factor = total.sum() / (len(total) * np.maximum(total, 1.0))
+            with np.errstate(over="ignore"):
+                key = int(mixed.python(np.uint64(p.limits.key) + np.uint64(m)))
+            tree = grow_tree(
+                rows.map(sampled, draws, m, factor), p.rows, p.bins, p.target, replace(p.limits, key=key)
+            )
+            tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
+            return tree.replace(bins=p.bins.of_categories())
+
+        return grow, at_once
+
+    def _mean_draws(self, n_rows: int) -> float:
+        if self.max_samples is None:
+            return 1.0
+        if isinstance(self.max_samples, Integral):
+            most = int(self.max_samples)
+            if most > n_rows:
+                raise ValueError(f"`max_samples` must be <= n_samples={n_rows} but got value {most}")
+            return most / n_rows
+        return float(self.max_samples)
+
+    def _score_out_of_bag(self, votes: Any, target: Any) -> None:
+        raise NotImplementedError
+
+    def _score(self, y: np.ndarray, predicted: np.ndarray, weight: np.ndarray, score: Any) -> float:
+        if callable(self.oob_score):
+            return float(self.oob_score(y, predicted))
+        return float(score(y, predicted, sample_weight=weight))
+
+    def _shares(self, X: Any) -> np.ndarray:
+        """The mean value of the leaves of each row, (N, K)."""
+        return self._of_rows(lambda rows: self.model_.sum(rows), X) / len(self.model_)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The index of the leaf of each row in each tree, (n_samples, n_estimators)."""
+        return self._of_rows(lambda rows: self.model_.leaves(rows), X) - self.model_.root
+
+    def decision_path(self, X: Any) -> tuple[sp.csr_array, np.ndarray]:
+        """The nodes that each row passes in all trees, as a sparse indicator matrix, and the first column of
+        each tree in it."""
+        leaves = self.apply(X)
+        parts = [paths(tree, leaves[:, m]) for m, tree in enumerate(self.model_)]
+        return sp.hstack(parts, format="csr"), np.append(self.model_.root, len(self.model_.nodes.feature))
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees."""
+        names = set(self._tree._get_param_names()) & self.get_params(deep=False).keys() - {"random_state"}
+        fitted = {k: v for k, v in vars(self).items() if k in ("classes_", "n_classes_", "max_features_")}
+        out = []
+        for tree in self.model_:
+            one = self._tree(**{name: getattr(self, name) for name in names})
+            one.n_features_in_, one.n_outputs_, one.model_ = self.n_features_in_, 1, tree
+            one.__dict__.update(fitted)
+            out.append(one)
+        return out
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The decrease of impurity by the splits of each feature: the mean over the trees, normalized."""
+        split = [importances(tree) for tree in self.model_ if len(tree.feature) > 1]
+        total = np.sum(split, axis=0) if split else np.zeros(self.n_features_in_)
+        return total / total.sum() if total.any() else total
+
+
+class RandomForestClassifier(TreeClassifier, RandomForest):
+    """A random forest classifier: trees of bootstrap samples, with random features in each split.
+
+    The sample of a tree follows from the seed, the number of the tree and the numbers of the rows. So for
+    rows in one order, blocks and engines change no bit, and out-of-bag scores need no memory of the samples.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {'gini', 'entropy', 'log_loss', 'misclassification'}, default='gini'
+        Impurity of a node: Gini index, entropy in bits ('log_loss' is the same), or misclassification rate.
+    max_depth : int, default=None
+        Maximum depth of the trees. If None, nodes are split until all leaves are pure or too small.
+    min_samples_split : int or float, default=2
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+    min_samples_leaf : int or float, default=1
+        Minimum weight of a leaf; a float is a fraction of the total weight.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum weight of a leaf as a fraction of the total weight.
+    max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
+        Number of features to consider for each split; a float is a fraction. If None, all.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves. The node with the largest decrease of impurity is split first.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the total impurity by a split.
+    bootstrap : bool, default=True
+        Whether each tree is grown to a random sample of the rows, in which a row is drawn a Poisson number of
+        times: the bootstrap of many rows. If False, to all rows.
+    oob_score : bool or callable, default=False
+        Whether to score each row by the trees whose sample it is not in. A callable computes the score from
+        targets and predictions.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples and of `max_features`.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    warm_start : bool, default=False
+        Whether `fit` adds trees to those of the previous call.
+    class_weight : dict, 'balanced' or 'balanced_subsample', default=None
+        Weights of the classes; 'balanced_subsample' balances them in each sample.
+    ccp_alpha : float, default=0.0
+        Complexity of minimal cost-complexity pruning.
+    max_samples : int or float, default=None
+        Expected number of rows in a sample; a float is a fraction. If None, all.
+    monotonic_cst : array-like of int or dict, default=None
+        For each feature, 1 if the probability of the second of two classes must not fall with it, -1 if it
+        must not rise, 0 without a constraint; or a dict from names.
+    categorical_features : array-like or 'from_dtype', default=None
+        Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
+        a DataFrame that hold categories or strings.
+    max_bins : int, default=65535
+        Maximum number of bins of a feature. With at most this many distinct values, each value has its own
+        bin, and every split is considered. With more, values with the same leading bits share a bin.
+    checkpoint : str or path, default=None
+        File in which the trees are saved while the fit runs. A fit that was interrupted resumes from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    n_classes_ : int
+        Number of classes.
+    estimators_ : list of DecisionTreeClassifier
+        The trees.
+    feature_importances_ : ndarray of shape (n_features,)
+        Normalized decrease of impurity by each feature, the mean over the trees.
+    max_features_ : int
+        Number of features considered for each split.
+    n_outputs_ : int
+        Number of targets, which is 1.
+    model_ : Forest
+        The trees, one after the other.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        With `oob_score`, the mean shares of the classes by the trees whose sample a row is not in; NaN if it
+        is in all of them.
+    oob_score_ : float
+        The score of the rows that are not in all samples: accuracy, or that of `oob_score`.
+    statistics_ : CategoryCounts
+        The classes, and the weight of each.
+
+    See Also
+    --------
+    suffice.tree.DecisionTreeClassifier : One tree.
+
+    Notes
+    -----
+    The prediction is the mean over the M trees, which lowers the variance of one:
+
+    .. math::
+
+        \\operatorname{Var} \\frac 1 M ∑_m T_m = ρ σ^2 + \\frac{1 - ρ} M σ^2,
+
+    where σ² is the variance of a tree and ρ the correlation of two. Random features lower the correlation.
+
+    References
+    ----------
+    * Breiman (2001), "Random forests", Machine Learning 45.
+    * Oza and Russell (2001), "Online bagging and boosting", AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.ensemble import RandomForestClassifier
+    >>> X = np.arange(40.0)[:, None]
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, X[:, 0] >= 20)
+    >>> forest.predict([[3.0], [33.0]])
+    array([False,  True])
+    """
+
+    _tree = DecisionTreeClassifier
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RandomForest._parameter_constraints,
+        "criterion": DecisionTreeClassifier._parameter_constraints["criterion"],
+        "class_weight": [dict, list, StrOptions({"balanced", "balanced_subsample"}), None],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: Any = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        max_samples: Any = None,
+        monotonic_cst: Any = None,
+        categorical_features: Any = None,
+        max_bins: int = MAX_BINS,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.checkpoint = checkpoint
+
+    def _score_out_of_bag(self, votes: Any, target: ClassTarget) -> None:
+        self.oob_decision_function_ = votes.X
+        known = np.flatnonzero(~np.isnan(votes.X[:, 0]))
+        y, best = self.classes_[votes.y[known]], self.classes_[votes.X[known].argmax(axis=1)]
+        self.oob_score_ = self._score(y, best, votes.weight[known], accuracy_score)
+
+
+class RandomForestRegressor(TreeRegressor, RandomForest):
+    """A random forest regressor: trees of bootstrap samples, with random features in each split.
+
+    The sample of a tree follows from the seed, the number of the tree and the numbers of the rows. So for
+    rows in one order, blocks and engines change no bit, and out-of-bag scores need no memory of the samples.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {'squared_error', 'friedman_mse', 'poisson'}, default='squared_error'
+        Impurity of a node: the variance ('friedman_mse' is the same), or half the mean Poisson deviance.
+    max_depth : int, default=None
+        Maximum depth of the trees. If None, nodes are split until all leaves are pure or too small.
+    min_samples_split : int or float, default=2
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+    min_samples_leaf : int or float, default=1
+        Minimum weight of a leaf; a float is a fraction of the total weight.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum weight of a leaf as a fraction of the total weight.
+    max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
+        Number of features to consider for each split; a float is a fraction. If None, all.
+    max_leaf_nodes : int, default=None
+        Maximum number of leaves. The node with the largest decrease of impurity is split first.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of the total impurity by a split.
+    bootstrap : bool, default=True
+        Whether each tree is grown to a random sample of the rows, in which a row is drawn a Poisson number of
+        times: the bootstrap of many rows. If False, to all rows.
+    oob_score : bool or callable, default=False
+        Whether to score each row by the trees whose sample it is not in. A callable computes the score from
+        targets and predictions.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples and of `max_features`.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    warm_start : bool, default=False
+        Whether `fit` adds trees to those of the previous call.
+    ccp_alpha : float, default=0.0
+        Complexity of minimal cost-complexity pruning.
+    max_samples : int or float, default=None
+        Expected number of rows in a sample; a float is a fraction. If None, all.
+    monotonic_cst : array-like of int or dict, default=None
+        For each feature, 1 if the prediction must not fall with it, -1 if it
+        must not rise, 0 without a constraint; or a dict from names.
+    categorical_features : array-like or 'from_dtype', default=None
+        Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
+        a DataFrame that hold categories or strings.
+    max_bins : int, default=65535
+        Maximum number of bins of a feature. With at most this many distinct values, each value has its own
+        bin, and every split is considered. With more, values with the same leading bits share a bin.
+    checkpoint : str or path, default=None
+        File in which the trees are saved while the fit runs. A fit that was interrupted resumes from it.
+
+    Attributes
+    ----------
+    estimators_ : list of DecisionTreeRegressor
+        The trees.
+    feature_importances_ : ndarray of shape (n_features,)
+        Normalized decrease of impurity by each feature, the mean over the trees.
+    max_features_ : int
+        Number of features considered for each split.
+    n_outputs_ : int
+        Number of targets, which is 1.
+    model_ : Forest
+        The trees, one after the other.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        With `oob_score`, the mean prediction of the trees whose sample a row is not in; NaN if it is in all
+        of them.
+    oob_score_ : float
+        The score of the rows that are not in all samples: R squared, or that of `oob_score`.
+    statistics_ : Extremes
+        The range of the target.
+
+    See Also
+    --------
+    suffice.tree.DecisionTreeRegressor : One tree.
+
+    Notes
+    -----
+    The prediction is the mean over the M trees, which lowers the variance of one:
+
+    .. math::
+
+        \\operatorname{Var} \\frac 1 M ∑_m T_m = ρ σ^2 + \\frac{1 - ρ} M σ^2,
+
+    where σ² is the variance of a tree and ρ the correlation of two. Random features lower the correlation.
+
+    References
+    ----------
+    * Breiman (2001), "Random forests", Machine Learning 45.
+    * Oza and Russell (2001), "Online bagging and boosting", AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.ensemble import RandomForestRegressor
+    >>> X = np.arange(40.0)[:, None]
+    >>> forest = RandomForestRegressor(10, random_state=0).fit(X, np.where(X[:, 0] < 20, 1.0, 5.0))
+    >>> forest.predict([[3.0], [33.0]])
+    array([1., 5.])
+    """
+
+    _tree = DecisionTreeRegressor
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **RandomForest._parameter_constraints,
+        "criterion": DecisionTreeRegressor._parameter_constraints["criterion"],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: Any = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: Any = None,
+        monotonic_cst: Any = None,
+        categorical_features: Any = None,
+        max_bins: int = MAX_BINS,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.checkpoint = checkpoint
+
+    def _score_out_of_bag(self, votes: Any, target: NumberTarget) -> None:
+        self.oob_prediction_ = votes.X[:, 0]
+        known = np.flatnonzero(~np.isnan(self.oob_prediction_))
+        y = target.numbers(votes.y[known])
+        self.oob_score_ = self._score(y, self.oob_prediction_[known], votes.weight[known], r2_score)
