@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import MOST_VISITS, compiled
-from .trees import MISSING_LEFT, NO_SPLIT, find_split
+from .trees import (
+    MISSING_LEFT,
+    NONE_MISSING,
+    best_of_feature,
+    gain_of_two,
+    occupied,
+    sort_categories,
+    worth,
+)
 
 jit = compiled()
 
@@ -30,26 +38,35 @@ def best_split(count, categorical, cst, total, criterion, least):
     missing values go; the categories on the left; and the weights of the classes there.
     """
     B, K = count.shape
-    one, none = np.zeros(1, np.int64), np.empty(0, np.int64)
-    g, d, edge, side, left_bins = find_split(
-        np.empty((1, 0), np.uint8), np.empty(0, np.int32), none, np.empty((0, 1), np.int64), count,
-        np.array([0, B]), np.empty(0), np.array([B - 1]), np.array([categorical]), np.array([cst]), total,
-        criterion, least, 1, np.uint64(0), -np.inf, np.inf, count[:0], none, none,
-        np.empty((B + 1, K), np.int64), np.empty(B + 1, np.int64), np.empty(B + 1, np.int64), one,
-    )  # fmt: skip
-    left = np.zeros(K, np.int64)
-    if d == NO_SPLIT:
-        return -1.0, edge, side, left_bins, left
-    if categorical:
-        for b in left_bins:
-            left += count[b]
+    hist, bins, place = np.empty((B + 1, K), np.int64), np.empty(B + 1, np.int64), np.arange(B + 1)
+    edge, left, left_bins = np.zeros(2, np.int64), np.zeros(K, np.int64), bins[:0]
+    m = occupied(count, True, hist, bins)
+    has_missing = m > 0 and bins[m - 1] == B - 1
+    if m < 2:
+        return -1.0, edge, NONE_MISSING, left_bins, left
+    if has_missing:
+        m -= 1
     else:
-        for b in range(edge[0] + 1):
-            for k in range(K):
-                left[k] += count[b, k]
-    if side == MISSING_LEFT:
-        left += count[B - 1]
-    return g, edge, side, left_bins, left
+        hist[m] = 0
+    ordered = not categorical or K == 2
+    if categorical and ordered:
+        sort_categories(hist, place, m, criterion, np.empty(m))
+    parent = worth(total, criterion)
+    g, n, side = best_of_feature(
+        hist, place, m, m, total, parent, criterion, least, ordered, cst, -np.inf, np.inf
+    )
+    if g < 0.0:
+        return -1.0, edge, NONE_MISSING, left_bins, left
+    for j in range(0 if ordered else n - 1, n):
+        left += hist[place[j]]
+    if has_missing and side == MISSING_LEFT:
+        left += hist[m]
+    if categorical:
+        left_bins = bins[place[(0 if ordered else n - 1) : n]]
+    else:
+        edge[0] = bins[n - 1]
+        edge[1] = bins[n] if n < m else B - 1
+    return g, edge, side if has_missing else NONE_MISSING, left_bins, left
 
 
 @best_split.small
@@ -78,10 +95,10 @@ def _(codes, group, entry, count):
 
 
 @jit
-def two_classes_gain(a, b, c, d, slack):
-    """The gain of a split, up to a factor: see `trees.best_of_two`. `slack`: at least it, if rounding errors
-    are as large as they can be."""
-    cross = abs(b * c - d * a) + slack * (b * c + d * a)
+def largest_gain(left_0, left_1, total_0, total_1):
+    """At least the gain of a split: see `trees.gain_of_two`, with the largest rounding error."""
+    a, b, c, d = float(left_0), float(left_1), float(total_0 - left_0), float(total_1 - left_1)
+    cross = abs(b * c - d * a) + EPS * (b * c + d * a)
     return cross * cross / (a * c) if a > 0.0 and c > 0.0 else 0.0
 
 
@@ -101,10 +118,10 @@ def bounds_of_runs(count, total_0, total_1, least, bound):
         for corner in range(4):
             x_1 = next_1 if corner & 1 else left_1
             x = x_1 + (next_0 if corner & 2 else left_0)
-            a, b, c, d = float(x), float(x_1), float(total - x), float(total_1 - x_1)
-            bound[j] = max(bound[j], two_classes_gain(a, b, c, d, EPS))
+            bound[j] = max(bound[j], largest_gain(x, x_1, total, total_1))
             if corner == 3 and x >= least and total - x >= least:
-                best = max(best, two_classes_gain(a, b, c, d, 0.0))
+                cross, product = gain_of_two(x, x_1, total, total_1)
+                best = max(best, cross / product)
         left_0, left_1 = next_0, next_1
     return best
 
@@ -121,7 +138,7 @@ def best_in_runs(codes, group, entry, count, bound, lowest, total_0, total_1, le
         c = np.int64(codes[i])
         if bound[c >> RUN] >= lowest:
             fine[c, group[i]] += entry[i, 0]
-    best, bin_, best_0, best_1 = 0.0, np.int64(-1), np.int64(0), np.int64(0)
+    best, product, bin_, best_0, best_1 = 0.0, 1.0, np.int64(-1), np.int64(0), np.int64(0)
     left_0, left_1, total = np.int64(0), np.int64(0), total_0 + total_1
     for j in range(J):
         if bound[j] < lowest:
@@ -134,10 +151,10 @@ def best_in_runs(codes, group, entry, count, bound, lowest, total_0, total_1, le
             x = left_0 + left_1
             if x < least or total - x < least or x == total:
                 continue
-            g = two_classes_gain(float(x), float(left_1), float(total - x), float(total_1 - left_1), 0.0)
-            if g > best or bin_ < 0:
-                best, bin_, best_0, best_1 = g, np.int64(b), left_0, left_1
-    return 2.0 * best / float(total), bin_, best_0, best_1
+            g, p = gain_of_two(x, left_1, total, total_1)
+            if g * product > best * p or bin_ < 0:
+                best, product, bin_, best_0, best_1 = g, p, np.int64(b), left_0, left_1
+    return 2.0 * best / product / float(total), bin_, best_0, best_1
 
 
 @jit
