@@ -1,6 +1,8 @@
 """Boosting: AdaBoost with its bounds, forward stagewise fits of exponential loss, and boosting trees."""
 
 import numpy as np
+from scipy.optimize import linprog
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.ensemble import AdaBoostClassifier, ForwardStagewiseClassifier, ForwardStagewiseRegressor
 from suffice.statistics.margin_loss import best_score
@@ -14,8 +16,31 @@ from .run_tree import binary_split, leaf_impurity
 STUMP = DecisionTreeClassifier(max_depth=1, criterion="misclassification")
 
 
-def boosted(X, y, rounds):
-    return AdaBoostClassifier(STUMP, n_estimators=rounds).fit(X, y)
+class SignedStump(ClassifierMixin, BaseEstimator):
+    """The stump with the least weighted error whose sides have different classes. Of equal ones, the first
+    feature, the lowest threshold and the class 1 on the left win."""
+
+    def fit(self, X, y, sample_weight):
+        X, y = np.asarray(X), np.asarray(y)
+        self.classes_ = np.unique(y)
+        found = []
+        for d, x in enumerate(X.T):
+            values = np.unique(x)
+            for t in (values[:-1] + values[1:]) / 2.0:
+                for sign in (1, -1):
+                    wrong = np.where(x <= t, sign, -sign) != y
+                    found.append((round(sample_weight[wrong].sum(), 12), d, t, -sign))
+        _, d, t, sign = min(found)
+        self.split_ = d, t, -sign
+        return self
+
+    def predict(self, X):
+        d, t, sign = self.split_
+        return np.where(np.asarray(X)[:, d] <= t, sign, -sign).astype(self.classes_.dtype)
+
+
+def boosted(X, y, rounds, stump=STUMP):
+    return AdaBoostClassifier(stump, n_estimators=rounds).fit(X, y)
 
 
 def alphas(model):
@@ -115,32 +140,22 @@ def _(given):
 
 
 def _without_constants(X, y, names):
-    """The same with stumps whose leaves differ: their weighted errors, by enumeration."""
-    from scipy.optimize import linprog
-
-    stumps = [
-        (d, t, s, np.where(X[:, d] <= t, s, -s))
-        for d in range(X.shape[1])
-        for t in np.unique(X[:, d])[:-1] + 0.5
-        for s in (1, -1)
-    ]
-    votes = np.stack([h for *_, h in stumps], axis=1)
-    w, score, fewest = np.full(len(y), 1.0 / len(y)), np.zeros(len(y)), len(y)
-    for round_ in range(200):
-        errors = w @ (votes != y[:, None])
-        best = int(errors.argmin())
-        if round_ == 0:
-            d, t, s, _ = stumps[best]
-            first = {"feature": names[d], "threshold": t, "below": s, "above": -s, "e": errors[best]}
-        alpha = 0.5 * np.log((1.0 - errors[best]) / errors[best])
-        score += alpha * votes[:, best]
-        w = w * np.exp(-alpha * y * votes[:, best])
-        w /= w.sum()
-        fewest = min(fewest, int((np.sign(score) != y).sum()))
+    """The same with stumps whose leaves differ."""
+    model = AdaBoostClassifier(SignedStump(), n_estimators=200).fit(X, y)
+    first = model.estimators_[0]
+    d, t, sign = first.split_
+    stumps = [np.where(X[:, d] <= t, 1, -1) for d in range(3) for t in np.unique(X[:, d])[:-1] + 0.5]
+    votes = np.stack(stumps, axis=1)  # a weight may be negative
     found = linprog(np.zeros(votes.shape[1]), -y[:, None] * votes, -np.ones(len(y)), bounds=(None, None))
     return {
-        "first_stump": first,
-        "best_training_errors_seen": fewest,
+        "first_stump": {
+            "feature": names[d],
+            "threshold": t,
+            "below": sign,
+            "above": -sign,
+            "e": model.estimator_errors_[0],
+        },
+        "best_training_errors_seen": min(errors_by_round(model, X, y)),
         "separable_by_any_weights": found.status == 0,
     }
 
@@ -171,14 +186,14 @@ def _(given):
 
     first = binary_split(x <= 1.5, y, DecisionTreeRegressor).model_.value[:, 0]
     return {
-        "m_of_s": [leaf_impurity(binary_split(x <= s, y, DecisionTreeRegressor)) for s in given["cut_points"]],
+        "m_of_s": [
+            leaf_impurity(binary_split(x <= s, y, DecisionTreeRegressor)) for s in given["cut_points"]
+        ],
         "split_at_1_5": {"c1": first[1], "c2": first[2]},
         "residual_2": y - stages[0],
         "steps": steps,
         "f2": of(2, "below_3_5", "from_3_5_to_6_5", "above_6_5"),
-        "f6": of(
-            6, "below_2_5", "from_2_5_to_3_5", "from_3_5_to_4_5", "from_4_5_to_6_5", "above_6_5"
-        ),
+        "f6": of(6, "below_2_5", "from_2_5_to_3_5", "from_3_5_to_4_5", "from_4_5_to_6_5", "above_6_5"),
     }
 
 
@@ -188,15 +203,15 @@ def _(given):
 @example("stats601-and-slides/adaboost-small")
 def _(given):
     X, y = column(given["x"]), np.array(given["y"])
-    model = boosted(X, y, given["rounds"])
-    stagewise = ForwardStagewiseClassifier(STUMP, n_estimators=given["rounds"]).fit(X, y)
+    model = boosted(X, y, given["rounds"], SignedStump())
+    stagewise = ForwardStagewiseClassifier(SignedStump(), n_estimators=given["rounds"]).fit(X, y)
     rounds = []
     for m, w in enumerate(weights_by_round(model, X, y)):
-        _, threshold, below, _ = stump_of(model, m)
+        _, threshold, sign = model.estimators_[m].split_
         rounds.append(
             {
                 "threshold": threshold,
-                "sign_left": below,
+                "sign_left": sign,
                 "err": model.estimator_errors_[m],
                 "alpha_adaboost1": model.estimator_weights_[m],
                 "alpha_adaboost2": stagewise.estimator_weights_[m],
@@ -226,7 +241,19 @@ def _(given):
 def _(given_):
     data = given("stats601-and-slides/adaboost-small")
     X, y = column(data["x"]), np.array(data["y"])
-    model = ForwardStagewiseClassifier(STUMP, n_estimators=data["rounds"]).fit(X, y)
+    model = ForwardStagewiseClassifier(SignedStump(), n_estimators=data["rounds"]).fit(X, y)
     loss = model.train_score_
-    np.testing.assert_allclose(boosted(X, y, data["rounds"]).estimator_errors_, given_["err"], atol=1e-8)
+    errors = boosted(X, y, data["rounds"], SignedStump()).estimator_errors_
+    np.testing.assert_allclose(errors, given_["err"], atol=1e-8)
     return {"factor_per_round": loss / np.append(1.0, loss[:-1]), "mean_exp_loss_after_3": loss[-1]}
+
+
+@example("stats601-and-slides/additive-logistic-probability")
+def _(given):
+    F, answers = given["F"], {}
+    for loss, name, factor in (("exponential", "exponential", 2.0), ("logistic", "deviance", 1.0)):
+        odds = np.exp(factor * F)  # of the second class, for which the score of a constant is F
+        model = ForwardStagewiseClassifier(loss=loss, n_estimators=1).fit([[0.0], [0.0]], [0, 1], [1.0, odds])
+        np.testing.assert_allclose(model.decision_function([[0.0]]), F, rtol=1e-9)
+        answers[f"{name}_fit_probability_for_F={F}"] = model.predict_proba([[0.0]])[0, 1]
+    return answers

@@ -260,8 +260,8 @@ class AdaBoostClassifier(Classifier, Boosting):
         w_i ← \\frac{w_i}{Z} \\exp(-y_i c_{j(i)}), \\qquad Z = ∑_j ∑_y W_{jy} \\exp(-y c_j).
 
     A classifier whose error is at least 1 - 1 / K, to rounding, ends the fit, as in scikit-learn: it is
-    dropped, and raises an error if it is the first. `min_samples_leaf` of a tree counts weight, of which rows have 1 on average.
-    Weights that are less than half a unit of the grid, about 2⁻⁵² of the total, are zero.
+    dropped, and raises an error if it is the first. `min_samples_leaf` of a tree counts weight, of which rows
+    have 1 on average. Weights that are less than half a unit of the grid, about 2⁻⁵² of the total, are zero.
 
     References
     ----------
