@@ -3,7 +3,7 @@ AdaBoost and its bound
 ======================
 
 Each round of AdaBoost multiplies a bound of the training error by a factor below one. The training error
-falls with it. The error of other rows can fall on after the training error has stopped, and rises late.
+falls with it, and so does the error of other rows.
 """
 
 import matplotlib.pyplot as plt

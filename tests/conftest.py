@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+
+# Ray starts its workers with niceness 15: whatever else runs on the machine would starve them.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
@@ -18,9 +22,10 @@ QUICK = (
 
 def pytest_collection_modifyitems(items):
     folders = [TESTS.parent / "src", *(TESTS / part for part in QUICK)]
+    paths = {item.path for item in items}  # hundreds, of tens of thousands of tests
+    quick = {path for path in paths if any(path.is_relative_to(folder) for folder in folders)}
     for item in items:
-        ours = any(item.path.is_relative_to(folder) for folder in folders)
-        if ours and not item.get_closest_marker("slow"):
+        if item.path in quick and not item.get_closest_marker("slow"):
             item.add_marker("quick")
 
 

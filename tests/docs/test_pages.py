@@ -64,6 +64,10 @@ def run(page: Path, text: str, names: dict) -> None:
         assert not report, "".join(report)
 
 
+def on_ray(page: Path) -> bool:
+    return re.search(r"^(>>> )?import ray", page.read_text(encoding="utf-8"), re.MULTILINE) is not None
+
+
 @pytest.fixture(scope="module")
 def ray_here():
     """A small Ray, quiet; the pages then use it as they would use a cluster."""
@@ -94,10 +98,14 @@ def forgotten():
 @pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:ray", "ignore::UserWarning:ray", "ignore::FutureWarning:ray"
 )
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.cluster] if on_ray(page) else []) for page in PAGES],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_page(page, request, tmp_path, monkeypatch):
     text = page.read_text(encoding="utf-8")
-    if re.search(r"^(>>> )?import ray", text, re.MULTILINE):
+    if on_ray(page):
         request.getfixturevalue("ray_here")
     monkeypatch.chdir(tmp_path)
     for _ in range(2 if page.name == "README.md" else 1):  # a reader runs its scripts more than once

@@ -27,7 +27,10 @@ ON_SPARK = {
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()) and item.name not in ON_SPARK:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & {"cluster", "spark", "dask_client"}:
+            item.add_marker(pytest.mark.cluster)
+        if "spark" in fixtures and item.name not in ON_SPARK:
             item.add_marker(pytest.mark.slow)
 
 

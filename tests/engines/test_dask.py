@@ -464,6 +464,7 @@ class TestCluster:
         seen = opened(tables()).fold(threads).seen
         assert len(seen) > len(tables()) and set(seen) == {1}
 
+    @pytest.mark.cluster
     def test_workers_of_this_process_share_its_blas(self):
         """The bits are those of one BLAS thread, and the host has its BLAS threads back."""
         rng = np.random.default_rng(0)

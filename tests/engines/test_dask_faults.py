@@ -30,7 +30,7 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 engine = pytest.importorskip("suffice.engines.dask")
 
-pytestmark = pytest.mark.timeout(180, method="thread")
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180, method="thread")]
 CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, target=None)
 COLUMNS = Columns(DenseColumns(tuple(FEATURES)))
 

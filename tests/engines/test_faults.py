@@ -27,6 +27,7 @@ from ._fit import ITERATIONS
 
 HERE = Path(__file__).parent
 pytestmark = [
+    pytest.mark.cluster,
     pytest.mark.timeout(300, method="thread"),  # what a signal raises is lost inside ray.get
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
 ]

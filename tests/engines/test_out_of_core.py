@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.cluster  # time is measured
 SCRIPT = """
 import json, sys, tracemalloc, warnings
 from pathlib import Path

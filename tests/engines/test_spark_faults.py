@@ -19,6 +19,7 @@ from .test_faults import started
 from .test_spark import engine, local, opened, summed
 
 pytestmark = [
+    pytest.mark.cluster,
     pytest.mark.timeout(300, method="thread"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
 ]

@@ -486,6 +486,7 @@ def _variants() -> list[Variant]:
         small["n_quantiles"] = 20  # of fewer rows than the default
         if cls.__module__.startswith("suffice.ensemble"):
             small |= {"estimator": None, "n_estimators": 6}
+        small["n_features"] = 64  # HashingVectorizer: a million columns by default
         if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
             small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)
@@ -582,9 +583,9 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
 
 
 @cache
-def fitted(variant: Variant) -> Any:
-    """The variant fitted to its data: look, do not touch."""
-    return fit(variant.make(), *variant.data())
+def fitted(variant: Variant, max_iter: int | None = None) -> Any:
+    """The variant fitted to its data, in at most so many iterations: look, do not touch."""
+    return fit(variant.make(**({} if max_iter is None else {"max_iter": max_iter})), *variant.data())
 
 
 def answers(estimator: Any, X: Any) -> dict[str, Any]:
@@ -679,13 +680,18 @@ def recorded_folds() -> Any:
         LocalPartitions.fold = plain
 
 
-def folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> list[Fold]:
-    """The last fold of each kind in a fit, and in its score."""
+def fit_and_folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> tuple[Any, list[Fold]]:
+    """A fit, and the last fold of each kind in it and in its score."""
     with recorded_folds() as seen:
         estimator = fit(variant.make(max_iter=20), X, y, weight)
         if variant.takes == "rows" and hasattr(estimator, "score"):
             estimator.score(X, y, weight)
-    return list({fold.name: fold for fold in seen}.values())
+    return estimator, list({fold.name: fold for fold in seen}.values())
+
+
+def folds(variant: Variant, X: Any, y: Any, weight: Any = None) -> list[Fold]:
+    """The last fold of each kind in a fit, and in its score."""
+    return fit_and_folds(variant, X, y, weight)[1]
 
 
 @contextmanager

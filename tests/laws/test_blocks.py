@@ -13,6 +13,7 @@ from suffice.core.blocks import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.engines import local
 from suffice.engines.local import LocalPartitions
+from suffice.engines.threads import n_threads
 from suffice.estimator.base import OnePass
 from suffice.statistics import moments
 
@@ -25,6 +26,7 @@ from .registry import (
     cut_at,
     each_variant,
     fit,
+    fitted,
     numbers,
     table,
     with_holes,
@@ -35,8 +37,11 @@ BLOCKS = (40, 1, 64, 7)  # sizes: no power of two, and one of several pieces
 PATH = 1e-6
 
 
+FEW = 12  # iterations
+
+
 def some(variant, **params):
-    return variant.make(max_iter=12, **params)
+    return variant.make(max_iter=FEW, **params)
 
 
 @pytest.fixture
@@ -44,10 +49,10 @@ def late_first_block(monkeypatch):
     """The first block arrives last: whoever adds by arrival adds in another order."""
     plain = local.fold_blocks
 
-    def slow(f, shared, run, *onto):
-        if run[0].index[0] % 4 == 0:
+    def slow(f, shared, run, *total):
+        if n_threads() > 1 and run[0].index[0] % 4 == 0:
             time.sleep(0.002)
-        return plain(f, shared, run, *onto)
+        return plain(f, shared, run, *total)
 
     monkeypatch.setattr(local, "fold_blocks", slow)
 
@@ -67,14 +72,13 @@ def test_threads_change_no_bit(variant, late_first_block):
 
 @each_variant()
 def test_fit_twice_gives_the_same_bits(variant):
-    X, y = variant.data()
-    assert bits(fit(some(variant), X, y)) == bits(fit(some(variant), X, y))
+    assert bits(fit(some(variant), *variant.data())) == bits(fitted(variant, FEW))
 
 
 @each_variant(lambda v: v.exact != "approximate")
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     for sizes in (BLOCKS, (N - 1, 1)):
         with cut_at(*sizes):
             parts = fit(some(variant), X, y)
@@ -95,7 +99,7 @@ def test_boundaries_change_only_rounding_with_holes(variant):
 def test_order_of_rows_changes_only_rounding(variant):
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     shuffled = fit(some(variant), X[order], None if y is None else y[order])
     assert_close(shuffled, whole, PATH, skip=("labels_", "outliers_", ".W", ".factors"))
     assert_close(numbers(variant, shuffled, X), numbers(variant, whole, X), PATH)
@@ -119,7 +123,7 @@ def test_what_depends_on_the_order_is_declared_so_for_a_reason(variant):
     """So that no exact method is declared to be less."""
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)
-    whole = fit(some(variant), X, y)
+    whole = fitted(variant, FEW)
     with cut_at(*BLOCKS):
         other = fit(some(variant), X[order], None if y is None else y[order])
     with pytest.raises(AssertionError):
@@ -136,13 +140,23 @@ def in_one_call(variant):
     )
 
 
-@each_variant(
-    lambda v: isinstance(v.estimator, OnePass) and hasattr(v.estimator, "partial_fit"), takes=("rows",)
-)
+@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and in_one_call(v), takes=("rows",))
+def test_partial_fit_refuses_what_needs_all_rows(variant):
+    X, y = variant.data()
+    classes = {"classes": np.unique(y)} if variant.kind == "classifier" else {}
+    model = variant.make()
+    with pytest.raises((ValueError, AttributeError), match="partial_fit"):
+        model.partial_fit(X, y, **classes)
+    assert not hasattr(model, "model_")
+
+
+def adds(variant):
+    return hasattr(variant.estimator, "partial_fit") and not in_one_call(variant)
+
+
+@each_variant(lambda v: isinstance(v.estimator, OnePass) and adds(v), takes=("rows",))
 def test_partial_fit_is_addition(variant):
     """Rows in three calls are the rows in one; a second round of calls is the weight two."""
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     w = np.random.default_rng(8).gamma(2.0, size=N)
     for weight in (None, w):
@@ -159,10 +173,8 @@ def test_partial_fit_is_addition(variant):
         assert_close(parts, twice, 1e-8)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit"), takes=("rows",))
+@each_variant(adds, takes=("rows",))
 def test_partial_fit_that_fails_adds_nothing(variant):
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     model = variant.make()
     model.partial_fit(X, y, **({"classes": np.unique(y)} if variant.kind == "classifier" else {}))
@@ -204,10 +216,8 @@ def test_auto_shrinkage_refuses_partial_fit():
             variant.make().partial_fit(X, y)
 
 
-@each_variant(lambda v: hasattr(v.estimator, "partial_fit") and v.kind == "classifier", takes=("rows",))
+@each_variant(lambda v: adds(v) and v.kind == "classifier", takes=("rows",))
 def test_partial_fit_refuses_a_class_that_was_not_named(variant):
-    if in_one_call(variant):
-        pytest.skip("needs all rows in one call, and says so")
     X, y = variant.data()
     model = variant.make(priors=None)
     with pytest.raises(ValueError, match=r"classes must be passed on the first call to partial_fit\."):

@@ -31,6 +31,7 @@ from .registry import (
     bits,
     each_variant,
     fit,
+    has_options,
     has_trace,
     parametrized,
     support_of,
@@ -213,7 +214,11 @@ ANY_ORDER = [v for v in VARIANTS if saves_iterations(v) and v.takes in ("rows", 
 ANY_ORDER = [v for v in ANY_ORDER if not v.by_order and has_trace(v)]
 
 
-@parametrized(IN_ORDER, slow=lambda v: False)
+def is_named_or_default(variant):
+    return variant in IN_ORDER[:4] or not has_options(variant)
+
+
+@parametrized(IN_ORDER, slow=lambda v: not is_named_or_default(v))
 def test_a_fit_that_depends_on_the_order_of_rows_does_not_go_on_with_another(variant, tmp_path):
     X, y = variant.data()
     path, how = tmp_path / "progress", {"tol": 0.0, "max_iter": 4}

@@ -247,7 +247,7 @@ def test_rows_rounded_to_single_precision_agree_to_its_rounding(variant):
         fit(variant.make(max_iter=5, tol=1e-3, **start), rows, y) for rows in (X, X.astype(np.float32))
     )
     # The cubics of a spline are divided by powers of the distance of knots, which may be that of rounding.
-    assert_close(single, double, 1e-4, skip=("labels_", ".offset", ".gradient", ".pieces"))
+    assert_close(single, double, 1e-4, skip=("labels_", ".offset", ".gradient", ".pieces", "n_passes_"))
 
 
 # --- scale ---------------------------------------------------------------------------------------------
@@ -437,10 +437,12 @@ def in_halves(X):
 def test_sparse_is_dense(variant):
     X, y = variant.data()
     X = np.where(np.abs(X) < 1.0, 0.0, X)
-    tight = {"tol": 1e-9, "max_iter": 1000} if variant.has("checkpoint") else {}
-    dense = fit(variant.make(**tight), X, y)
+    how = {"max_iter": 20}
+    if variant.kind in ("classifier", "regressor") and variant.has("checkpoint"):
+        how = {"tol": 1e-9, "max_iter": 1000}  # to one optimum, by other steps
+    dense = fit(variant.make(**how), X, y)
     for form in (sp.csc_array, in_halves):
-        sparse = fit(variant.make(**tight), form(X), y)
+        sparse = fit(variant.make(**how), form(X), y)
         assert_close(answers(sparse, form(X)), answers(dense, X), 1e-6)
         if hasattr(dense, "coef_"):
             assert_close(sparse.coef_, dense.coef_, 1e-6)

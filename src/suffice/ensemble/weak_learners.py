@@ -38,7 +38,7 @@ from ..tree.targets import ClassTarget, weighted
 
 PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
 
-MANY_BINS = 1 << 10  # of a feature, from which runs of bins are counted first
+MANY_BINS = 1 << 13  # of a feature, from which runs of bins are counted first
 NO_SPLIT = (-1.0,)
 NEARLY = 1.0 - 1e-12  # equal gains may differ by rounding
 

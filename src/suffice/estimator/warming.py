@@ -77,6 +77,8 @@ def examples(estimator: Estimator) -> Iterator[tuple[Any, Any]]:
         yield (rng.integers(0, 20, 60), rng.integers(0, 20, 60)), None
     elif estimator.takes == "documents":
         yield np.array([" ".join("abcd"[int(x)] * 3 for x in row if x < 4) for row in X], dtype=object), None
+    elif estimator.takes == "times":
+        yield X.astype("datetime64[D]"), None
     elif estimator.takes == "curve":
         yield X[:, :1] + noise[:, None], noise
     elif estimator.takes == "sequences":
@@ -98,7 +100,8 @@ def examples(estimator: Estimator) -> Iterator[tuple[Any, Any]]:
 def _targets(tags: Any, X: np.ndarray, noise: np.ndarray) -> list[Any]:
     if tags.estimator_type == "regressor":
         return [X @ [1.0, -1.0, 0.5, 0.0] + noise]
-    if tags.estimator_type != "classifier":
+    if tags.estimator_type != "classifier" and not tags.target_tags.required:
         return [None]
     two = X[:, 0] + noise > 2.0
-    return [two.astype(int), two + (X[:, 1] > 2)] if tags.classifier_tags.multi_class else [two.astype(int)]
+    several = tags.classifier_tags is not None and tags.classifier_tags.multi_class
+    return [two.astype(int), two + (X[:, 1] > 2)] if several else [two.astype(int)]

@@ -240,50 +240,11 @@ class Perceptron(OnlinePerceptron):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        coef_init : array of shape (n_classes, n_features), optional
-            The initial coefficients. The default is zero.
-        intercept_init : array of shape (n_classes,), optional
-            The initial intercepts. The default is zero.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         if not self._descends:
             return super().fit(X, y, coef_init, intercept_init, sample_weight)
         return self._take(self._descent().fit(X, y, coef_init, intercept_init, sample_weight))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Perform one epoch over these rows, from the weights of the last one.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or table
-            The rows.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        classes : array of shape (n_classes,), optional
-            Classes across all calls to partial_fit. The first call needs them, and later ones may leave them
-            out.
-        sample_weight : array, optional
-            Per-sample weights.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
         if not self._descends:
             if isinstance(getattr(self, "_epochs", None), GradientEpochs):  # of a fit with a penalty
                 del self._epochs

@@ -413,6 +413,17 @@ def _is_primal(perceptron: OnlinePerceptron) -> bool:
     return True
 
 
+def check_online_class_weight(estimator: Any) -> None:
+    """Class weights that depend on all rows are not known in a call to `partial_fit`."""
+    if isinstance(estimator.class_weight, str):
+        raise ValueError(
+            f"class_weight '{estimator.class_weight}' is not supported for partial_fit. In order to use "
+            "'balanced' weights, use compute_class_weight('balanced', classes=classes, y=y). In place of "
+            "y you can use a large enough sample of the full training set target to properly estimate "
+            "the class frequency distributions. Pass the resulting weights as the class_weight parameter."
+        )
+
+
 class OnlinePerceptron(WarmStartPerceptron):
     """Perceptrons that need no rows of earlier calls, in primal form."""
 
@@ -439,6 +450,7 @@ class OnlinePerceptron(WarmStartPerceptron):
         """
         check_parameters(self)
         self._check()
+        check_online_class_weight(self)
         before: Any = getattr(self, "_epochs", None)
         if before is None and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")

@@ -45,7 +45,7 @@ from ..inputs import open_rows, read_rows
 from ..loops.rows import Rows
 from ..loops.sgd import LOSSES, RATES, Rule, State, epoch, losses
 from ..statistics import Objective, class_codes, class_weights, classes_of
-from .perceptron_base import initial_weights
+from .perceptron_base import check_online_class_weight, initial_weights
 from .perceptron_epochs import signs
 from .precision import SparseCoefficients, line
 
@@ -636,13 +636,7 @@ class SGDClassifier(Classifier, StochasticGradient):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
             )
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                f"class_weight '{self.class_weight}' is not supported for partial_fit. In order to use "
-                "'balanced' weights, use compute_class_weight('balanced', classes=classes, y=y). In place of "
-                "y you can use a large enough sample of the full training set target to properly estimate "
-                "the class frequency distributions. Pass the resulting weights as the class_weight parameter."
-            )
+        check_online_class_weight(self)
         return self._partial_fit(X, y, sample_weight, np.unique(classes) if known is None else known)
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:

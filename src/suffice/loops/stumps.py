@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import xlogy
 
 from .compiled import MOST_VISITS, compiled
 from .trees import (
+    ENTROPY,
+    GINI,
     MISSING_LEFT,
     NONE_MISSING,
     best_of_feature,
@@ -70,8 +73,46 @@ def best_split(count, categorical, cst, total, criterion, least):
 
 
 @best_split.small
-def _(count, *more):
-    return best_split.python(count, *more) if count.size <= MOST_VISITS else NotImplemented
+def _(count, categorical, cst, total, criterion, least):
+    if categorical or cst:
+        more = (categorical, cst, total, criterion, least)
+        return best_split.python(count, *more) if count.size <= MOST_VISITS else NotImplemented
+    # Bins between which no split is nearly the best are joined: few are left for Python.
+    seen = np.flatnonzero(count[:-1].any(axis=1))
+    joined = _nearly_best(count[seen], count[-1], total, criterion, least)
+    parts = np.add.reduceat(count[seen], np.append(0, joined + 1), axis=0) if len(seen) else count[:0]
+    parts = np.concatenate([parts, count[-1:]])
+    g, edge, side, none, left = best_split.python(parts, categorical, cst, total, criterion, least)
+    if g >= 0.0:
+        last = joined[edge[0]] if edge[0] < len(joined) else len(seen) - 1
+        edge = np.array([seen[last], seen[last + 1] if last + 1 < len(seen) else len(count) - 1])
+    return g, edge, side, none, left
+
+
+def _nearly_best(count, missing, total, criterion, least):
+    """The bins after which a split is the best, but for rounding; not the last one."""
+    out = np.zeros(len(count), bool)
+    best, gains = -np.inf, []
+    for first in (np.zeros_like(missing), missing):
+        left = np.cumsum(count[:-1], axis=0) + first
+        right = total - left
+        short = np.minimum(left.sum(axis=1), right.sum(axis=1)) < max(least, 1)
+        gains.append(np.where(short, -np.inf, _worths(left, criterion) + _worths(right, criterion)))
+        best = max(best, gains[-1].max(initial=-np.inf))
+    for gain in gains:
+        out[: len(gain)] |= (gain >= best - 1e-9 * total.sum()) & (gain > -np.inf)
+    return np.flatnonzero(out)
+
+
+def _worths(s, criterion):
+    """`trees.worth` of many nodes, to rounding."""
+    s = s.astype(np.float64)
+    size = np.maximum(s.sum(axis=1), 1.0)
+    if criterion == GINI:
+        return (s * s).sum(axis=1) / size
+    if criterion == ENTROPY:
+        return xlogy(s, s / size[:, None]).sum(axis=1) / np.log(2.0)
+    return s.max(axis=1)
 
 
 # --- two classes, many bins ----------------------------------------------------------------------------

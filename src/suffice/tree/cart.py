@@ -227,6 +227,8 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         Normalized decrease of impurity by each feature.
     max_features_ : int
         Number of features considered for each split.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     n_outputs_ : int
         Number of targets, which is 1.
     tree_ : Bunch
@@ -357,6 +359,8 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
         Normalized decrease of impurity by each feature.
     max_features_ : int
         Number of features considered for each split.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     n_outputs_ : int
         Number of targets, which is 1.
     tree_ : Bunch
