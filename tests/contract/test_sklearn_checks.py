@@ -20,6 +20,9 @@ from ..laws.registry import ESTIMATORS, VARIANTS, answers, bits, each_variant, f
 # Of checks with classes of very few rows: a covariance without regularisation is not defined there. These
 # are the parameters with which scikit-learn checks its class of the same name, or as few iterations.
 PARAMETERS = {
+    "AdaBoostClassifier": {"n_estimators": 5},
+    "ForwardStagewiseClassifier": {"n_estimators": 5},
+    "ForwardStagewiseRegressor": {"n_estimators": 5},
     "BayesianModelAveraging": {"max_features": 2},
     "ConditionalRandomField": {"max_iter": 10},
     "HiddenMarkovModel": {"max_iter": 5},
@@ -110,7 +113,8 @@ def expected(estimator):
 SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
-    *("DecisionTreeRegressor", "RandomForestRegressor"),
+    *("DecisionTreeRegressor", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"),
+    "RandomForestRegressor",
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
 

@@ -34,8 +34,10 @@ from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator, Iterative
 from suffice.estimator.parameters import StrOptions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 N, D, K = 211, 3, 3  # rows, features, groups: no round number of rows
 
@@ -425,6 +427,11 @@ def sum_of(variant: Variant) -> type:
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "RandomForestClassifier": [({"oob_score": True}, None)],
     "RandomForestRegressor": [({"oob_score": True}, None)],
+    "AdaBoostClassifier": [
+        ({"estimator": DecisionTreeClassifier(max_depth=2)}, None),
+        ({"estimator": GaussianNB(), "learning_rate": 0.5}, None),
+    ],
+    "ForwardStagewiseRegressor": [({"estimator": DecisionTreeRegressor(max_depth=2)}, None)],
     "ClassConditional": [
         ({"family": "full", "n_components": 1}, None),
         ({"family": ["gaussian", "categorical", "bernoulli", "poisson"], "n_components": 1}, "mixed"),

@@ -201,7 +201,7 @@ def test_some_objective_has_curvature():
 
 
 # Solvers that reach other optima, of objectives that have many; or that draw.
-OTHER_OPTIMA = {"LatentDirichletAllocation.solver", "NMF.solver"}
+OTHER_OPTIMA = {"AdaBoostClassifier.algorithm", "LatentDirichletAllocation.solver", "NMF.solver"}
 
 
 def solver_groups():
@@ -424,6 +424,7 @@ TRIED_IN = {
     "rows": "linear_model/test_perceptron.py",
     "sgd": "linear_model/test_sgd.py",
     "sparse": "sequence/test_loops.py",
+    "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
     "trees": "tree/test_loops.py",

@@ -667,6 +667,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.ensemble import AdaBoostClassifier
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import BayesianRidge, LogisticRegressionCV, RidgeCV, SGDClassifier, SGDRegressor
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
@@ -686,6 +687,7 @@ SCRIPT = textwrap.dedent(
 
     print("LDA", round(LinearDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("tree", round(DecisionTreeClassifier(max_depth=2).fit(X, y).score(X, y), 6))
+    print("boosting", round(AdaBoostClassifier(n_estimators=9).fit(X, y).score(X, y), 6))
     print("QDA", round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("NB", cross_val_score(GaussianNB(), X, y, cv=5).round(6).tolist())
     for model in (BernoulliNB(), CategoricalNB(min_categories=9), ComplementNB(), MultinomialNB()):
@@ -750,7 +752,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 13
+    assert swapped.count("from suffice.") == 14
     assert run(swapped) == run(SCRIPT)
 
 

@@ -1,0 +1,415 @@
+"""What boosting fits in each round to rows whose weights it changes: trees, or any classifier with weights.
+
+The rows stay in their blocks with their weights. Weights are rounded to integers of one unit, whose sums are
+exact: so the order of the rows, their blocks and the engine change no bit, and whole weights equal
+repetition.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from ..core.blocks import Rows
+from ..core.loop import Progress
+from ..core.partitions import Opened, Partitions
+from ..core.statistics import Statistics
+from ..estimator.answers import nameless
+from ..estimator.base import Estimator, Iterative
+from ..estimator.storing import Storable, StoredEstimator
+from ..inputs import Check, in_memory, in_order, n_threads
+from ..loops.trees import GINI, NONE_MISSING
+from ..statistics import class_codes
+from ..statistics.bins import FeatureBins
+from ..statistics.histograms import Binned, Histograms, bin_offsets
+from ..tree import growth
+from ..tree.growth import Grown, Limits, grow_tree, root, tree_of
+from ..tree.model import Tree
+from ..tree.pruning import pruned
+from ..tree.targets import ClassTarget, weighted
+
+PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
+
+MANY_BINS = 1 << 13  # of a feature, from which runs of bins are counted first
+NO_SPLIT = (-1.0,)
+NEARLY = 1.0 - 1e-12  # equal gains may differ by rounding
+
+log = logging.getLogger("suffice")
+
+
+@dataclass(frozen=True, eq=False)
+class Reweighted(Binned):
+    """Rows, binned or as they are, with a factor by which their weights are multiplied."""
+
+    factor: Annotated[Any, "(N,)"] = None
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Reweighted:
+        y: Any = self.y
+        return Reweighted(
+            self.X[rows], y[rows], self.weight[rows], self.index, self.entry[rows], self.factor[rows]
+        )
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Any]) -> Reweighted:
+        parts = [block.X.T for block in blocks]
+        X = sp.hstack(parts).T.tocsr() if sp.issparse(parts[0]) else np.concatenate(parts, axis=1).T
+        y, weight, entry, factor = (
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("y", "weight", "entry", "factor")
+        )
+        return cls(X, y, weight, (0,), entry, factor)
+
+    @property
+    def row_bytes(self) -> float:
+        return 32.0 + (super().row_bytes if self.X.dtype.kind == "u" else Rows(self.X).row_bytes)
+
+
+def starting(bins: FeatureBins | None, classes: np.ndarray, unit: float, rows: Any) -> Reweighted:
+    """A block of rows before the first round, without those of weight zero."""
+    rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
+    X = rows.X if bins is None else bins.codes(rows.X).T
+    group, one = class_codes(classes, rows.y).astype(np.int64), np.ones(len(rows))
+    block = Reweighted(X, group, rows.weight.copy(), rows.index, np.empty((len(rows), 1), np.int64), one)
+    return _changed(block, np.zeros(len(rows), np.int64), np.ones((1, len(classes))), unit)
+
+
+def _changed(block: Reweighted, answer: np.ndarray, change: np.ndarray, unit: float) -> Reweighted:
+    """The block after a round in which the weights changed by this much (A, K)."""
+    from ..loops.stumps import reweigh
+
+    factor, entry = np.empty(len(block)), np.empty((len(block), 1), np.int64)
+    reweigh(answer, block.y, change, block.factor, block.weight, unit, factor, entry)
+    return block.replace(factor=factor, entry=entry)
+
+
+def after_rounds(answers: Any, members: Any, changes: Any, unit: float, block: Reweighted) -> Reweighted:
+    """The block after some rounds; `answers(member, block)` are those of one of them."""
+    for member, change in zip(members, changes, strict=True):
+        block = _changed(block, answers(member, block), change, unit)
+    return block
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerSums(Statistics):
+    """The integer weight of the rows of each class with each answer of a member of the ensemble."""
+
+    weight: Annotated[np.ndarray, "int (A, K)"]
+
+    any_order: ClassVar[bool] = True
+
+    @classmethod
+    def of(
+        cls, answers: Any, member: Any, n_answers: int, K: int, block: Reweighted, onto: Any = None
+    ) -> AnswerSums:
+        if onto is None:
+            onto = cls(np.zeros((n_answers, K), np.int64))
+        group: Any = block.y
+        np.add.at(onto.weight, (answers(member, block), group), block.entry[:, 0])
+        return onto
+
+
+class TreeAnswers:
+    """The leaf of each row in a tree without bins of numbers, from its codes."""
+
+    def __init__(self, bins: FeatureBins) -> None:
+        self.bins = bins
+
+    def __call__(self, tree: Tree, block: Reweighted) -> np.ndarray:
+        return tree.replace(bins=self.bins).leaves_of_codes(block.codes)
+
+
+class ClassAnswers:
+    """The class that a classifier predicts for each row."""
+
+    def __init__(self, classes: np.ndarray) -> None:
+        self.classes = classes
+
+    def __call__(self, member: Any, block: Reweighted) -> np.ndarray:
+        if not len(block):
+            return np.zeros(0, np.int64)
+        return class_codes(self.classes, nameless(unpacked(member)).predict(block.X))
+
+
+def packed(estimator: Any) -> Any:
+    """A fitted estimator as a value that a file can hold; those of other libraries as they are."""
+    return StoredEstimator.of(estimator) if isinstance(estimator, Storable) else estimator
+
+
+def unpacked(member: Any) -> Any:
+    return member.estimator_of() if isinstance(member, StoredEstimator) else member
+
+
+class Boosting(Iterative):
+    """Base class of estimators that fit one member of an ensemble after the other."""
+
+    def _publish(self, progress: Progress) -> Self:
+        self.__dict__.update(self._fitted(progress.model))
+        self.model_ = progress.model
+        self.trace_, self.n_iter_ = np.array(progress.trace), progress.n_iter
+        self.converged_ = progress.stopped_because not in ("max_iter", "callback")
+        self.stopped_because_ = progress.stopped_because.replace("max_iter", "n_estimators")
+        return self
+
+
+# --- trees ---------------------------------------------------------------------------------------------
+
+
+@dataclass
+class TreeLearner:
+    """CART trees. Those of one split are found in one pass over the rows."""
+
+    bins: FeatureBins
+    target: ClassTarget
+    limits: Limits
+    keys: np.ndarray  # of the random numbers of each tree
+    n_rows: int
+    ccp_alpha: float = 0.0
+    gathered: bool = False
+    has_missing: Any = None  # (D,), whether features of gathered rows have missing values
+
+    @property
+    def unit(self) -> float:
+        return self.target.weight_unit
+
+    @property
+    def answers(self) -> TreeAnswers:
+        return TreeAnswers(self.bins)
+
+    @property
+    def is_stump(self) -> bool:
+        """Whether a tree has one split, which is the best of all."""
+        one = self.limits.max_depth == 1 or self.limits.max_leaves == 2
+        best = self.limits.max_features == len(self.bins.n_bins) and not self.limits.random
+        return one and best and not self.ccp_alpha and bool((self.target.class_weight == 1.0).all())
+
+    def opened(self, data: Partitions) -> Partitions:
+        """Binned rows: in this process, if they fit."""
+        rows = data.map(starting, self.bins, self.target.classes, self.unit)
+        row_bytes = len(self.bins.n_bins) * self.bins.dtype.itemsize + 64
+        self.gathered = self.n_rows * row_bytes <= growth.GATHERED_BYTES
+        if self.gathered:
+            log.info("AdaBoost: %d rows are gathered, and trees are grown in this process.", self.n_rows)
+            block = rows.gather(growth.INSTEAD)
+            self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
+            return in_memory(block)
+        log.info("AdaBoost: the histograms of %d rows are folded where they are.", self.n_rows)
+        return rows.persisted()
+
+    def fit(self, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
+        """The tree of round m, and the weights of the classes in its nodes."""
+        if self.is_stump:
+            tree, sums = self._stump(rows)
+        else:
+            limits, part = replace(self.limits, key=int(self.keys[m])), rows.map(_to_grow, self.target)
+            tree = grow_tree(part, self.n_rows, self.bins, self.target, limits)
+            tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree
+            shape = len(tree.feature), self.target.n_outputs
+            sums = rows.fold(AnswerSums.of, self.answers, tree, *shape).weight
+        return tree.replace(bins=tree.bins.of_categories()), sums
+
+    def _stump(self, rows: Partitions) -> tuple[Tree, np.ndarray]:
+        from ..loops.stumps import next_bin
+
+        K, limits = self.target.n_outputs, self.limits
+        if self.gathered:
+            block = rows.block(0)  # type: ignore[attr-defined]
+            total = np.zeros(K, np.int64)
+            np.add.at(total, block.y, block.entry[:, 0])
+        else:
+            h = rows.fold(Histograms.of, root(self.bins), np.zeros(1, np.int64), True, K)
+            total = h.sums[0]
+        if np.count_nonzero(total) < 2 or total.sum() < max(limits.least_split, 2 * limits.least):
+            return self._tree(total, None)
+        if self.gathered:
+            splits: Iterable[Any] = self._gathered_splits(block, total)
+        else:
+            offset = bin_offsets(self.bins.n_bins)
+            splits = (self._split(d, h.count[0, a:b], total) for d, (a, b) in enumerate(pairwise(offset)))
+        best, feature = None, -1
+        for d, found in enumerate(splits):
+            if found[0] >= max(limits.least_gain, 0.0) and (best is None or found[0] > best[0]):
+                best, feature = found, d
+        if best is not None and best[1][1] < 0:
+            best[1][1] = next_bin(block.codes[feature], block.entry, best[1][0], self.bins.n_bins[feature])
+        return self._tree(total, best, feature)
+
+    def _split(self, d: int, count: np.ndarray, total: np.ndarray) -> Any:
+        """The best split of feature d, from its histogram."""
+        from ..loops.stumps import best_split
+
+        limits = self.limits
+        return best_split(
+            count, self.bins.categorical[d], limits.constraints[d], total, self.target.criterion, limits.least
+        )
+
+    def _gathered_splits(self, block: Reweighted, total: np.ndarray) -> list[Any]:
+        """The best split of each feature, in threads. Of two classes and features with many bins, the bins
+        are counted only where a split can be the best of all, and the bin after the split is left as -1."""
+        from ..loops import stumps
+
+        codes, (D, K) = block.codes, (len(self.bins.n_bins), len(total))
+        many = self._many_bins if K == 2 and self.target.criterion == GINI else np.zeros(D, bool)
+        splits: list[Any] = [NO_SPLIT] * D
+
+        def in_full(d: int) -> None:
+            count = np.zeros((self.bins.n_bins[d] + 1, K), np.int64)
+            stumps.count_classes(codes[d], block.y, block.entry, count)
+            splits[d] = self._split(d, count, total)
+
+        list(in_order(in_full, tuple(np.flatnonzero(~many).tolist())))
+        if many.any():
+            parts = np.array_split(np.flatnonzero(many), min(n_threads(), int(many.sum())))
+            n_runs = (int(self.bins.n_bins.max()) >> stumps.RUN) + 1
+            count, bound = np.zeros((D, n_runs, K), np.int64), np.zeros((D, n_runs))
+            gain = np.zeros(D)
+            sums, least = (total[0], total[1]), self.limits.least
+
+            def in_runs(features: np.ndarray) -> None:
+                for d in features:
+                    stumps.count_runs(codes[d : d + 1], block.y, block.entry, count[d : d + 1])
+                    gain[d] = stumps.bounds_of_runs(count[d], *sums, least, bound[d])
+
+            list(in_order(in_runs, tuple(parts)))
+            lowest = gain.max() * NEARLY
+            for d in np.argsort(-bound.max(axis=1), kind="stable"):
+                if many[d] and bound[d].max() >= lowest:
+                    g, a, *left = stumps.best_in_runs(
+                        codes[d], block.y, block.entry, count[d], bound[d], lowest, *sums, least
+                    )
+                    if a >= 0:
+                        splits[d] = g, np.array([a, -1]), NONE_MISSING, np.zeros(0, np.int64), np.array(left)
+                        lowest = max(lowest, 0.5 * g * float(total.sum()) * NEARLY)
+        return splits
+
+    @cached_property
+    def _many_bins(self) -> np.ndarray:
+        """The features with many bins and no missing values, which are numbers without a constraint."""
+        free = ~self.bins.categorical & (self.limits.constraints == 0) & ~self.has_missing
+        return free & (self.bins.n_bins > MANY_BINS)
+
+    def _tree(self, total: np.ndarray, split: Any, feature: int = -1) -> tuple[Tree, np.ndarray]:
+        """A tree of one split, or of a leaf alone, and the weights of the classes in its leaves."""
+        if split is None:
+            sums, n, sets = total[None], 1, np.zeros(0, np.int64)
+            edges, side = np.zeros((1, 2), np.int64), np.zeros(1, np.int8)
+        else:
+            _, edge, s, sets, left = split
+            sums, n = np.stack([total, left, total - left]), 3
+            edges, side = np.stack([edge, edge * 0, edge * 0]), np.array([s, 0, 0], np.int8)
+        children = np.full((n, 2), -1)
+        stop = np.zeros(n, np.int64)
+        if n == 3:
+            children[0], stop[0] = (1, 2), len(sets)
+        nodes = Grown(
+            np.array([feature, -1, -1][:n]), children, edges, side, sums, np.count_nonzero(sums, axis=1) < 2,
+            np.zeros(n), np.zeros(n, np.uint64), np.tile([-np.inf, np.inf], (n, 1)), np.zeros(n, np.int64),
+            stop, sets,
+        )  # fmt: skip
+        return tree_of(self.bins, self.target, nodes), np.where(children[:, :1] < 0, sums, 0)
+
+
+def _to_grow(target: ClassTarget, block: Reweighted) -> Binned:
+    """The rows with a weight, which is also that of their class."""
+    if not (target.class_weight == 1.0).all():
+        one = np.rint(block.factor * target.weight_unit * target.class_weight[block.y])
+        block = block.replace(entry=weighted(block.weight, one)[:, None])
+    seen = block.entry[:, 0] > 0
+    return block if seen.all() else block[np.flatnonzero(seen)]
+
+
+# --- other classifiers ---------------------------------------------------------------------------------
+
+
+@dataclass
+class ClassifierLearner:
+    """Any classifier that takes weights. One of suffice is fitted where the rows are, another in memory."""
+
+    estimator: Any
+    classes: np.ndarray
+    features: tuple[str, ...] | int
+    unit: float
+    seeds: np.ndarray
+    total: int = field(default=0)
+
+    @property
+    def answers(self) -> ClassAnswers:
+        return ClassAnswers(self.classes)
+
+    def opened(self, data: Partitions) -> Partitions:
+        rows = data.map(starting, None, self.classes, self.unit)
+        if isinstance(self.estimator, Estimator):
+            log.info("AdaBoost: %s is fitted where the rows are.", type(self.estimator).__name__)
+            rows = rows.persisted()
+        else:
+            log.info("AdaBoost: the rows are gathered for %s.", type(self.estimator).__name__)
+            rows = in_memory(rows.gather("use an estimator of suffice."))
+        self.total = int(rows.fold(_total)[0])
+        return rows
+
+    def fit(self, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
+        """The classifier of round m, and the weight of each class for each class that it predicts."""
+        model = seeded(clone(self.estimator), int(self.seeds[m]))
+        part = rows.map(_as_rows, self.classes, self.total)
+        if isinstance(model, Estimator):
+            model.fit(Passed(part, self.features, Check.of(model)))
+        else:
+            block = part.block(0)  # type: ignore[attr-defined]
+            model.fit(block.X, block.y, sample_weight=block.weight)
+        member, K = packed(model), len(self.classes)
+        return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """The estimator with this random state, and those that it contains."""
+    names = (name for name in estimator.get_params() if f"__{name}".endswith("__random_state"))
+    return estimator.set_params(**dict.fromkeys(names, seed))
+
+
+def _total(block: Reweighted) -> np.ndarray:
+    return block.entry.sum(axis=0)
+
+
+def _as_rows(classes: np.ndarray, total: int, block: Reweighted) -> Rows:
+    """Rows with weights whose sum is about one, as scikit-learn has them."""
+    return Rows(block.X, classes[block.y], block.entry[:, 0] / float(total), block.index)
+
+
+def feature_names(estimator: Any) -> tuple[str, ...] | int:
+    """The names of the features of a fitted estimator, or how many there are."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return estimator.n_features_in_ if names is None else tuple(names)
+
+
+class Passed(Opened):
+    """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
+
+    flat_target = True
+
+    def __init__(self, data: Partitions, features: tuple[str, ...] | int, check: Check) -> None:
+        self.data, self.features, self.check = data, features, check
+
+    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
+        return self.data.map(f, *shared)
+
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
+        return self.data.fold(f, *shared)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
+        return self.data.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def batches(self) -> Iterator[Any]:
+        return self.data.batches()
+
+    def persisted(self) -> Partitions:
+        return self.data.persisted()
+
+    def gather(self, instead: str) -> Any:
+        return self.data.gather(instead)
