@@ -15,10 +15,9 @@ from sklearn.metrics import accuracy_score, r2_score
 from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
-from ..engines.local import LocalPartitions
-from ..engines.threads import in_order, n_threads, threads
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
+from ..inputs import in_memory, in_order, n_threads, threads
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
 from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
@@ -146,7 +145,7 @@ class RandomForest(TreeGrower):
         """How tree m is grown, and how many at a time: to rows in this process if they fit."""
         most, at_once = most_gathered(p.bins, p.target), 1
         if p.rows <= most:
-            rows = LocalPartitions((rows.gather(INSTEAD),))
+            rows = in_memory(rows.gather(INSTEAD))
             draws = draws.gathered()
             at_once = max(1, min(n_threads(), 4 * most // p.rows))
         balanced = getattr(self, "class_weight", None) == "balanced_subsample"

@@ -13,7 +13,7 @@ from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_rows
 from ..engines.shards import Shard, Shards, shard_starts
 from ..engines.stores import OnDisk
-from ..engines.threads import in_order, n_threads
+from ..engines.threads import in_order, n_threads, threads
 from .checks import Check
 from .containers import source_of
 from .sources import Opening, Source
@@ -119,4 +119,5 @@ __all__ = [
     "read_sequences",
     "shard_starts",
     "source_of",
+    "threads",
 ]
