@@ -1,4 +1,4 @@
-"""Decision trees beside scikit-learn's: CPU seconds and wall time, in turns in one process.
+"""Decision trees and 50 boosted stumps beside scikit-learn's: CPU seconds and wall time, in turns.
 
     python benchmarks/trees.py --rows 1000000
 
@@ -12,9 +12,10 @@ import argparse
 import time
 
 import numpy as np
+from sklearn import ensemble as peers
 from sklearn import tree as peer
 
-from suffice import tree
+from suffice import ensemble, tree
 
 
 def rows(n: int, D: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,21 +33,27 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--max-depth", type=int, default=10)
+    parser.add_argument("--only", help="one of the cases: classification, regression, stumps")
     a = parser.parse_args()
     X, label, number = rows(a.rows)
     test, test_label, test_number = (part[::7] for part in (X, label, number))
     cases = {
         "classification": (tree.DecisionTreeClassifier, peer.DecisionTreeClassifier, label, test_label),
         "regression": (tree.DecisionTreeRegressor, peer.DecisionTreeRegressor, number, test_number),
+        "stumps": (ensemble.AdaBoostClassifier, peers.AdaBoostClassifier, label, test_label),
     }
     print("case | ours CPU s | theirs | ratio | ours wall s | theirs | ratio | scores")
     for name, (ours, theirs, y, test_y) in cases.items():
-        ours(max_depth=2).fit(X[:40_000], y[:40_000])
+        if a.only not in (None, name):
+            continue
+        few = {"n_estimators": 2} if name == "stumps" else {"max_depth": 2}
+        how = {} if name == "stumps" else {"max_depth": a.max_depth}
+        ours(**few).fit(X[:40_000], y[:40_000])
         for _ in range(a.repeat):
             found = []
             for cls in (ours, theirs):
                 cpu, wall = time.process_time(), time.perf_counter()
-                model = cls(max_depth=a.max_depth).fit(X, y)
+                model = cls(**how).fit(X, y)
                 found.append(
                     (time.process_time() - cpu, time.perf_counter() - wall, model.score(test, test_y))
                 )

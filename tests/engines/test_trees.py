@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import suffice
+from suffice.ensemble import AdaBoostClassifier
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 
 from ._common import FEATURES, spark_frame, tables, write
@@ -25,8 +26,12 @@ WHOLE = pa.concat_tables(BLOCKS)
 TREES = [(DecisionTreeClassifier(max_depth=6), "label"), (DecisionTreeRegressor(max_leaf_nodes=20), "y")]
 
 
+def bits_of(tree):
+    return {name: value.tobytes() for name, value in tree.fields().items() if name != "bins"}
+
+
 def bits(model):
-    return {name: value.tobytes() for name, value in model.model_.fields().items() if name != "bins"}
+    return bits_of(model.model_)
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +81,48 @@ def test_on_dask(dask_client, expected):
 @pytest.mark.usefixtures("plan")
 def test_on_spark(spark, expected):
     check(spark_frame(spark, BLOCKS), expected)
+
+
+# --- boosting ------------------------------------------------------------------------------------------
+
+
+def votes(model):
+    """All that is learnt, but for the bins of the trees."""
+    model = model.model_
+    return bits_of(model.forest.nodes), [getattr(model, k).tobytes() for k in ("vote", "weight", "error")]
+
+
+@pytest.fixture(scope="module")
+def boosted():
+    order = np.random.default_rng(0).permutation(WHOLE.num_rows)
+    X = np.column_stack([WHOLE[name].to_numpy().astype(np.float64) for name in FEATURES])[order]
+    return votes(AdaBoostClassifier(n_estimators=5).fit(X, WHOLE["label"].to_numpy()[order]))
+
+
+def check_boosted(source, boosted):
+    rows = suffice.rows(source, features=FEATURES, target="label", weight=None)
+    assert votes(AdaBoostClassifier(n_estimators=5).fit(rows)) == boosted
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plan")
+def test_adaboost_on_ray(cluster, boosted):
+    import ray
+
+    check_boosted(ray.data.from_arrow(BLOCKS), boosted)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plan")
+def test_adaboost_on_dask(dask_client, boosted):
+    import dask.dataframe as dd
+    from dask import delayed
+
+    with dask_client.as_current():
+        check_boosted(dd.from_delayed([delayed(block.to_pandas()) for block in BLOCKS]), boosted)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plan")
+def test_adaboost_on_spark(spark, boosted):
+    check_boosted(spark_frame(spark, BLOCKS), boosted)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -284,6 +287,45 @@ def test_estimators_are_fitted_trees():
     winner = np.array([tree.predict(X) for tree in model.estimators_])
     score = model.estimator_weights_ @ np.where(winner == 1, 1.0, -1.0)
     np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from suffice.core import loop
+from suffice.ensemble import AdaBoostClassifier
+
+saved = loop.save_value
+
+
+def save(value, path):
+    saved(value, path)
+    if value.progress.n_iter == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+loop.save_value = save
+with np.load(sys.argv[1]) as rows:
+    AdaBoostClassifier(n_estimators=9, checkpoint=sys.argv[2]).fit(rows["X"], rows["y"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=2)], ids=["stumps", "trees"])
+def test_process_killed_between_rounds_goes_on_to_the_same_bits(base, tmp_path):
+    X, y = rows()
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    script = KILLED if base is None else KILLED.replace("Classifier(n_", "Classifier(Tree(max_depth=2), n_")
+    script = f"from suffice.tree import DecisionTreeClassifier as Tree\n{script}"
+    path = tmp_path / "checkpoint"
+    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path / "rows.npz"), str(path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.exists()
+    whole = AdaBoostClassifier(base, n_estimators=9).fit(X, y)
+    again = AdaBoostClassifier(base, n_estimators=9, checkpoint=path).fit(X, y)
+    assert again.n_iter_ == 9
+    assert bits(again.model_) == bits(whole.model_)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("base", [None, GaussianNB()], ids=["trees", "classifiers"])
