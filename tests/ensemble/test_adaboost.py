@@ -281,9 +281,24 @@ def test_categories_that_are_strings_and_unseen_ones():
     assert model.predict(np.array([["z", 0.0]], object)).shape == (1,)
 
 
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("n", [300, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_first_stump_is_the_tree(n, K):
+    """That `DecisionTreeClassifier` grows, with missing values on either side, categories and weights."""
+    X, y = mixed(n, True, K)
+    X[y == 0, 1] = np.nan  # which go with one class
+    weight = np.random.default_rng(2).integers(3, size=n)
+    for columns in ([0, 2], [0, 1, 2], [3, 2]):
+        base = DecisionTreeClassifier(max_depth=1, categorical_features=[0] if columns[0] == 3 else None)
+        model = AdaBoostClassifier(base, n_estimators=1).fit(X[:, columns], y, weight)
+        assert bits(model.model_.forest[0]) == bits(base.fit(X[:, columns], y, weight).model_)
+
+
 def test_estimators_are_fitted_trees():
     X, y = rows()
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    roots = model.model_.forest.nodes.weight[model.model_.forest.root]
+    np.testing.assert_allclose(roots, len(y), rtol=1e-9)  # the mean weight is 1 in each round
     winner = np.array([tree.predict(X) for tree in model.estimators_])
     score = model.estimator_weights_ @ np.where(winner == 1, 1.0, -1.0)
     np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
