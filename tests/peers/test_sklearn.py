@@ -667,7 +667,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-    from sklearn.ensemble import AdaBoostClassifier
+    from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import BayesianRidge, LogisticRegressionCV, RidgeCV, SGDClassifier, SGDRegressor
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
@@ -687,6 +687,7 @@ SCRIPT = textwrap.dedent(
 
     print("LDA", round(LinearDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("tree", round(DecisionTreeClassifier(max_depth=2).fit(X, y).score(X, y), 6))
+    print("forest", RandomForestClassifier(20, random_state=0).fit(X, y).score(X, y) > 0.97)
     print("boosting", round(AdaBoostClassifier(n_estimators=9).fit(X, y).score(X, y), 6))
     print("QDA", round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("NB", cross_val_score(GaussianNB(), X, y, cv=5).round(6).tolist())
@@ -721,6 +722,7 @@ SCRIPT = textwrap.dedent(
 
     X, y = load_diabetes(return_X_y=True)
     print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
+    print("forest", RandomForestRegressor(20, random_state=0).fit(X, y).score(X, y) > 0.8)
     print("tree", DecisionTreeRegressor(max_leaf_nodes=5).fit(X, y).predict(X[:5]).round(6).tolist())
     print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
     print("ridge", RidgeCV([0.1, 1.0]).fit(X, y).alpha_)

@@ -464,7 +464,7 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
     >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 2.0, 2.0, 5.0, 5.0])
     >>> model = ForwardStagewiseRegressor(n_estimators=3).fit(X, y)
     >>> model.train_score_.round(4)
-    array([0.1667, 0.125 , 0.0833])
+    array([0.1667, 0.0417, 0.0104])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -85,8 +85,14 @@ def _tree(model: Any) -> dict[str, Any]:
     return {"tree_": tree}
 
 
+def _members(model: Any) -> dict[str, Any]:
+    """The fitted members of an ensemble."""
+    return {"estimators_": [as_sklearn(member) for member in model.estimators_]}
+
+
 # What scikit-learn's classes store beside their public attributes, and their methods read.
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "AdaBoostClassifier": _members,
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
     "KBinsDiscretizer": _bins,
@@ -96,6 +102,8 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "OneHotEncoder": _one_hot,
     "OrdinalEncoder": _ordinal,
     "PolynomialFeatures": _powers,
+    "RandomForestClassifier": _members,
+    "RandomForestRegressor": _members,
     "RidgeClassifier": lambda model: {
         "_label_binarizer": LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)
     },
