@@ -200,8 +200,7 @@ class AdaBoostClassifier(Classifier, Boosting):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws of the classifiers that take one.
     checkpoint : path, default=None
-        File to which the state of the fit is written after each round. If the file exists, `fit` continues
-        from it, with the same result as if it had not been interrupted.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------

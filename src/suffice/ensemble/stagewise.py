@@ -411,8 +411,7 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws of the base learners that take one.
     checkpoint : path, default=None
-        File to which the state of the fit is written after each stage. If the file exists, `fit` continues
-        from it, with the same result as if it had not been interrupted.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -526,8 +525,7 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws of the base learners that take one.
     checkpoint : path, default=None
-        File to which the state of the fit is written after each stage. If the file exists, `fit` continues
-        from it, with the same result as if it had not been interrupted.
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
