@@ -4,7 +4,12 @@ import numpy as np
 from scipy.optimize import linprog
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from suffice.ensemble import AdaBoostClassifier, ForwardStagewiseClassifier, ForwardStagewiseRegressor
+from suffice.ensemble import (
+    AdaBoostClassifier,
+    ForwardStagewiseClassifier,
+    ForwardStagewiseRegressor,
+    boosting_effects,
+)
 from suffice.statistics.margin_loss import best_score
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -257,3 +262,18 @@ def _(given):
         np.testing.assert_allclose(model.decision_function([[0.0]]), F, rtol=1e-9)
         answers[f"{name}_fit_probability_for_F={F}"] = model.predict_proba([[0.0]])[0, 1]
     return answers
+
+
+@example("stats601-and-slides/gradient-boosting-stump-additivity")
+def _(given):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    model = ForwardStagewiseRegressor(n_estimators=60).fit(X, y)
+    a, b = rng.normal(size=(2, 500, 3))
+    mixed = np.zeros(500)
+    for first, second, sign in ((a, a, 1), (a, b, -1), (b, a, -1), (b, b, 1)):
+        mixed += sign * model.predict(np.column_stack([first[:, 0], second[:, 1], a[:, 2]]))
+    found = boosting_effects(model, order=1)
+    total = found.intercept + sum(effect(a) for effect in found.effects.values())
+    return bool(np.abs(mixed).max() < 1e-10 and np.abs(total - model.predict(a)).max() < 1e-10)

@@ -1,5 +1,6 @@
-"""Kernels, kernel principal components and multidimensional scaling: scikit-learn."""
+"""Kernels; kernel principal components and multidimensional scaling by scikit-learn."""
 
+from itertools import combinations
 from math import factorial
 
 import numpy as np
@@ -7,15 +8,25 @@ from sklearn.cluster import SpectralCoclustering
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import ClassicalMDS, smacof
 from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.preprocessing import KernelCenterer, PolynomialFeatures
 
-from ._canon import UpToSign, example, given
+from suffice.kernels import (
+    Centered,
+    Exponential,
+    Gaussian,
+    KernelExpansion,
+    Linear,
+    Polynomial,
+    is_positive_definite,
+    string_kernel,
+)
+
+from ._canon import AnyOrder, UpToSign, example, given
 from ._numeric import groups
 
 
 def polynomial(x, z, degree=2, coef0=1.0):
-    return polynomial_kernel([x], [z], degree=degree, gamma=1, coef0=coef0).item()
+    return Polynomial(degree, gamma=1, coef0=coef0)([x], [z]).item()
 
 
 def quadratic_features(x):
@@ -99,7 +110,7 @@ def _(given):
     x, z, sigma = given["x"], given["z"], given["sigma"]
     series = sum((x * z / sigma**2) ** k / factorial(k) for k in range(20))
     return {
-        "kernel": rbf_kernel([[x]], [[z]], gamma=1 / (2 * sigma**2)).item(),
+        "kernel": Gaussian(1 / (2 * sigma**2))([[x]], [[z]]).item(),
         "series_20_terms": np.exp(-(x * x + z * z) / (2 * sigma**2)) * series,
     }
 
@@ -108,28 +119,102 @@ def _(given):
 def _(given):
     x, z = [[0.0]], [[given["squared_distance"] ** 0.5]]
     return {
-        "slides_exp(-d2/(2s2))": rbf_kernel(x, z, gamma=1 / (2 * given["sigma2"])).item(),
-        "notes_exp(-d2/s2)": rbf_kernel(x, z, gamma=1 / given["sigma2"]).item(),
+        "slides_exp(-d2/(2s2))": Gaussian(1 / (2 * given["sigma2"]))(x, z).item(),
+        "notes_exp(-d2/s2)": Gaussian(1 / given["sigma2"])(x, z).item(),
     }
 
 
 @example("stats601-and-slides/linear-kernel-feature")
 def _(given):
     return {
-        "k_x(y)": linear_kernel([given["x"]], [given["y"]]).item(),
-        "feature_map_of_x": linear_kernel([given["x"]], np.eye(2))[0],
+        "k_x(y)": Linear()([given["x"]], [given["y"]]).item(),
+        "feature_map_of_x": Linear()([given["x"]], np.eye(2))[0],
     }
 
 
 @example("stats601-and-slides/kernel-centering-small")
 def _(given):
     x, new = np.array(given["x"], float)[:, None], [[given["new_x"]]]
-    centerer = KernelCenterer().fit(rbf_kernel(x, gamma=1 / 4))
-    centred = centerer.transform(rbf_kernel(x, gamma=1 / 4))
+    kernel = Centered(Gaussian(1 / 4), x)
     return {
-        "centred": centred,
-        "row_sums": centred.sum(axis=1),
-        "centred_new_row": centerer.transform(rbf_kernel(new, x, gamma=1 / 4))[0],
+        "centred": kernel(x),
+        "row_sums": kernel(x).sum(axis=1),
+        "centred_new_row": kernel(new, x)[0],
+    }
+
+
+@example("li-supervised/li-7-string")
+def _(given):
+    s, t, n, u, decay = (given[k] for k in ("s", "t", "n", "u", "lam"))
+
+    def of_u(string):
+        """The feature of u in a string: u itself has no other subsequence of its length."""
+        return string_kernel(string, u, n, decay) / decay**n
+
+    subsequences = [{"".join(part) for part in combinations(string, n)} for string in (s, t)]
+    return {
+        "phi_s_u": np.isclose(of_u(s), decay**3),
+        "phi_t_u": np.isclose(of_u(t), 2 * decay**5),
+        "phi_s_u_value": of_u(s),
+        "phi_t_u_value": of_u(t),
+        "common_subsequences": AnyOrder(subsequences[0] & subsequences[1]),
+        "k_st": string_kernel(s, t, n, decay),
+        "k_ss": string_kernel(s, s, n, decay),
+        "k_tt": string_kernel(t, t, n, decay),
+        "normalised": string_kernel(s, t, n, decay, normalize=True),
+    }
+
+
+@example("li-supervised/li-ex-7.4")
+def _(given):
+    kernel = Polynomial(given["p"], gamma=1, coef0=0)
+    gram = kernel(given["X"])
+    found = is_positive_definite(kernel, given["X"])
+    assert found
+    return {
+        "gram": gram,
+        "rank": np.linalg.matrix_rank(gram),
+        "smallest_eigenvalue_not_below": found.least_eigenvalue,
+    }
+
+
+@example("cs181/kernel-composition-psd")
+def _(given):
+    k1, k2 = Linear(), Polynomial(2, gamma=1)
+    kernels = {"2K": 2 * k1, "exp K": Exponential(k1), "K1+K2": k1 + k2, "K1*K2": k1 * k2, "-K": -1 * k1}
+    return {name: bool(is_positive_definite(k, given["points"])) for name, k in kernels.items()}
+
+
+@example("cs181/invalid-gram")
+def _(given):
+    found = is_positive_definite(given["K"])
+    assert found.symmetric
+    eigenvalues = [found.least_eigenvalue, np.trace(given["K"]) - found.least_eigenvalue]
+    return {"eigenvalues": eigenvalues, "valid": found.positive_definite}
+
+
+@example("stats601-and-slides/kernel-validity")
+def _(given):
+    found = is_positive_definite(Gaussian(1 / given["gaussian_sigma2"]), given["Y"])
+    negative = -1.0 * np.square(np.subtract.outer(np.ravel(given["Y"]), np.ravel(given["Y"])))
+    refuted = is_positive_definite(negative)
+    assert found
+    assert not refuted
+    eigenvalues = np.linalg.eigvalsh(negative)
+    assert np.isclose(refuted.least_eigenvalue, eigenvalues[0])
+    return {
+        "gaussian_min_eigenvalue": found.least_eigenvalue,
+        "negative_squared_distance_eigenvalues": eigenvalues,
+    }
+
+
+@example("stats601-and-slides/rkhs-reproducing")
+def _(given):
+    f = KernelExpansion(Gaussian(1 / 4), np.array(given["nodes"]), np.array(given["alpha"]))
+    return {
+        "f_at_nodes": f(given["nodes"]),
+        "squared_norm": f.norm**2,
+        "f_at_3": f([[3.0]])[0],
     }
 
 

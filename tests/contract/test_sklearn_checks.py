@@ -23,8 +23,15 @@ PARAMETERS = {
     "AdaBoostClassifier": {"n_estimators": 5},
     "ForwardStagewiseClassifier": {"n_estimators": 5},
     "ForwardStagewiseRegressor": {"n_estimators": 5},
+    "BaggingClassifier": {"n_estimators": 5},
+    "BaggingRegressor": {"n_estimators": 5},
     "BayesianModelAveraging": {"max_features": 2},
     "ConditionalRandomField": {"max_iter": 10},
+    **{f"GradientBoosting{kind}": {"n_estimators": 5} for kind in ("Classifier", "Regressor")},
+    **{
+        f"HistGradientBoosting{kind}": {"max_iter": 5, "min_samples_leaf": 5}
+        for kind in ("Classifier", "Regressor")
+    },
     "HiddenMarkovModel": {"max_iter": 5},
     "LassoCV": {"alphas": 10, "cv": 3},
     "LatentDirichletAllocation": {"max_iter": 5},
@@ -37,6 +44,7 @@ PARAMETERS = {
     "MaxMarginMarkovNetwork": {"max_iter": 50},
     "NMF": {"max_iter": 500},
     "ProbabilisticLatentSemanticAnalysis": {"max_iter": 10, "doc_tol": 1e-6},
+    "SVC": {"tol": 1e-10},
     "ProjectionPursuitClassifier": {"max_iter": 5},
     "QuadraticDiscriminantAnalysis": {"reg_param": 1.0},
     "SGDClassifier": {"max_iter": 5},
@@ -95,7 +103,8 @@ OF_ONE = {
             f"check_sample_weight_equivalence_on_{kind}_data": "samples are of rows, in their order"
             for kind in ("dense", "sparse")
         }
-        for name in ("RandomForestClassifier", "RandomForestRegressor")
+        for kind in ("Classifier", "Regressor")
+        for name in (f"Bagging{kind}", f"RandomForest{kind}")
     },
 }
 
@@ -114,7 +123,8 @@ SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
     *("DecisionTreeRegressor", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"),
-    "RandomForestRegressor",
+    *("BaggingRegressor", "RandomForestRegressor"),
+    *("GradientBoostingRegressor", "HistGradientBoostingRegressor", "RandomForestRegressor"),
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
 

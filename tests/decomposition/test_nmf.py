@@ -346,7 +346,7 @@ def test_bilinear_refusals(tmp_path):
     X, _ = groups()
     with pytest.raises(ValueError, match="n_components=70 must not be more than n_samples=60"):
         BilinearNMF(70).fit(X)
-    with pytest.raises(ValueError, match="one per row seen in fit"):
+    with pytest.raises(ValueError, match="must be a square matrix"):
         BilinearNMF(2, kernel="precomputed").fit(X)
     with pytest.raises(ValueError, match="A checkpoint holds a single run"):
         BilinearNMF(2, n_init=2, checkpoint=tmp_path / "c").fit(X)

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import psutil
+import pyarrow as pa
 import pytest
 
+import suffice
 from suffice.core.storage import load_value
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
@@ -34,6 +37,31 @@ pytestmark = [
 CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, target=None)
 
 
+def wait_to_be_killed(marker):
+    """Say who one is, once."""
+    part = marker.with_suffix(".part")
+    part.write_text(str(os.getpid()))
+    part.rename(marker)
+    time.sleep(120)
+
+
+@contextmanager
+def killing(marker):
+    """Kill the process that waits for it; the list that is returned then has its number."""
+    killed = []
+
+    def kill():
+        while not marker.exists():
+            time.sleep(0.01)
+        killed.append(int(marker.read_text()))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    yield killed
+    thread.join(10)
+
+
 class TestWorker:
     """`kill -9` of a Ray worker process in the middle of a fold."""
 
@@ -48,19 +76,8 @@ class TestWorker:
         def summarize(model, marker, rows):
             """The E step; the first time it comes to block 6 it says who it is, and waits to be killed."""
             if rows.index[0] == 6 and len(rows) and not marker.exists():
-                part = marker.with_suffix(".part")
-                part.write_text(str(os.getpid()))
-                part.rename(marker)
-                time.sleep(120)
+                wait_to_be_killed(marker)
             return model.summarize(rows)
-
-        killed = []
-
-        def kill():
-            while not marker.exists():
-                time.sleep(0.01)
-            killed.append(int(marker.read_text()))
-            os.kill(killed[0], signal.SIGKILL)
 
         mixture = Mixture(np.array([0.4, 0.6]), FullGaussian.start(2, 3))
         mixture = mixture.replace(component=mixture.component.replace(mean=np.eye(3)[:2]))
@@ -69,12 +86,38 @@ class TestWorker:
         expected = here.fold(Mixture.summarize, mixture)
 
         data = source_of(ray.data.from_arrow(tables())).partitions(columns, CHECK)
-        thread = threading.Thread(target=kill, daemon=True)
-        thread.start()
-        got = data.fold(summarize, mixture, marker)
-        thread.join(10)
+        with killing(marker) as killed:
+            got = data.fold(summarize, mixture, marker)
         assert killed and not psutil.pid_exists(killed[0])
         assert bits(got) == bits(expected)
+
+    def test_killed_within_a_tree(self, cluster, monkeypatch, tmp_path):
+        import ray
+
+        from suffice.tree import DecisionTreeClassifier, growth
+
+        def fitted(source):
+            table = suffice.rows(source, features=FEATURES, target="label")
+            return DecisionTreeClassifier(max_depth=5).fit(table).model_
+
+        expected = bits(fitted(pa.concat_tables(tables())))
+        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 12)
+        marker, histograms = tmp_path / "pid", growth.Histograms
+
+        class Waiting:
+            """Histograms, of which those of block 6 wait to be killed below the root."""
+
+            @staticmethod
+            def of(tree, nodes, classes, n_outputs, block):
+                if len(tree.feature) > 1 and block.index[0] == 6 and len(block) and not marker.exists():
+                    wait_to_be_killed(marker)
+                return histograms.of(tree, nodes, classes, n_outputs, block)
+
+        monkeypatch.setattr(growth, "Histograms", Waiting)
+        with killing(marker) as killed:
+            model = fitted(ray.data.from_arrow(tables()))
+        assert killed and not psutil.pid_exists(killed[0])
+        assert bits(model) == expected
 
 
 class TestNode:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +12,7 @@ import scipy.sparse as sp
 from sklearn import ensemble as peer
 from sklearn import naive_bayes as peer_bayes
 from sklearn import tree as peer_tree
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -24,6 +22,7 @@ from suffice.naive_bayes import GaussianNB
 from suffice.tree import DecisionTreeClassifier, growth
 
 from ..laws.registry import bits
+from .killed import killed_fit
 
 
 def rows(n=300, K=2, seed=0):
@@ -304,40 +303,14 @@ def test_estimators_are_fitted_trees():
     np.testing.assert_array_equal(model.predict(X), (score > 0).astype(int))
 
 
-KILLED = """
-import os, signal, sys
-import numpy as np
-from suffice.core import loop
-from suffice.ensemble import AdaBoostClassifier
-
-saved = loop.save_value
-
-
-def save(value, path):
-    saved(value, path)
-    if value.progress.n_iter == 4:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-loop.save_value = save
-with np.load(sys.argv[1]) as rows:
-    AdaBoostClassifier(n_estimators=9, checkpoint=sys.argv[2]).fit(rows["X"], rows["y"])
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=2)], ids=["stumps", "trees"])
 def test_process_killed_between_rounds_goes_on_to_the_same_bits(base, tmp_path):
     X, y = rows()
-    np.savez(tmp_path / "rows.npz", X=X, y=y)
-    script = KILLED if base is None else KILLED.replace("Classifier(n_", "Classifier(Tree(max_depth=2), n_")
-    script = f"from suffice.tree import DecisionTreeClassifier as Tree\n{script}"
-    path = tmp_path / "checkpoint"
-    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path / "rows.npz"), str(path)], check=False)
-    assert ended.returncode == -signal.SIGKILL
-    assert path.exists()
-    whole = AdaBoostClassifier(base, n_estimators=9).fit(X, y)
-    again = AdaBoostClassifier(base, n_estimators=9, checkpoint=path).fit(X, y)
+    path, model = tmp_path / "checkpoint", AdaBoostClassifier(base, n_estimators=9)
+    whole = clone(model).fit(X, y)
+    killed_fit(model, X, y, path)
+    again = model.set_params(checkpoint=path).fit(X, y)
     assert again.n_iter_ == 9
     assert bits(again.model_) == bits(whole.model_)
     assert not path.exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +17,8 @@ from suffice.ensemble import RandomForestClassifier, RandomForestRegressor
 from suffice.ensemble.draws import Draws
 from suffice.estimator.parameters import seed_of
 from suffice.tree import DecisionTreeClassifier, growth
+
+from .killed import killed_fit
 
 
 def classes(n=400, seed=0, **options):
@@ -170,6 +174,34 @@ def test_a_resumed_fit_has_the_same_bits(tmp_path):
     assert path.exists()
     assert bits(model.fit(X, y)) == expected
     assert not path.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", ["gathered", "folded"])
+def test_process_killed_between_trees_goes_on_to_the_same_bits(plan, tmp_path, monkeypatch):
+    X, y = classes(3000)
+    expected = bits(RandomForestClassifier(9, random_state=0).fit(X, y))
+    path = tmp_path / "checkpoint"
+    killed_fit(RandomForestClassifier(9, random_state=0), X, y, path)
+    if plan == "folded":  # it may go on by another plan
+        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 14)
+    again = RandomForestClassifier(9, random_state=0, checkpoint=path).fit(X, y)
+    assert bits(again) == expected
+    assert not path.exists()
+
+
+def test_plan_is_logged(monkeypatch, caplog):
+    X, y = classes()
+    model = RandomForestClassifier(2, random_state=0)
+    with caplog.at_level(logging.INFO, "suffice"):
+        model.fit(X, y)
+        assert "Forest: 400 rows are gathered" in caplog.text
+        caplog.clear()
+        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+        model.fit(X, y)
+        assert "Forest: the 400 rows stay where they are" in caplog.text
+        assert caplog.text.count("split by folded histograms") == 2
+        assert "gathered, and" not in caplog.text
 
 
 def test_classes_are_balanced_in_each_sample():

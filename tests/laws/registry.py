@@ -34,6 +34,8 @@ from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator, Iterative
 from suffice.estimator.parameters import StrOptions
 from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
+from suffice.kernels import Centered, Gaussian, Polynomial
+from suffice.linear_model import Ridge
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
@@ -197,6 +199,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ("itakura-saito",),
         "is refused, with what to use: tests/decomposition/test_nmf.py",
     ),
+    ("LinearSVC", "multi_class"): (("crammer_singer",), "is refused: tests/svm/test_linear.py"),
     ("LogisticRegression", "penalty"): (
         ("deprecated", "elasticnet", "l1", "l2", None),
         "is deprecated, with a warning: tests/linear_model/test_logistic.py",
@@ -233,7 +236,19 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     **{
         (name, "categorical_features"): (("from_dtype",), "takes DataFrames: tests/tree/test_cart.py")
         for kind in ("Classifier", "Regressor")
-        for name in (f"DecisionTree{kind}", f"RandomForest{kind}")
+        for name in (f"DecisionTree{kind}", f"RandomForest{kind}", f"GradientBoosting{kind}")
+    },
+    ("GradientBoostingClassifier", "loss"): (
+        ("exponential",),
+        "takes two classes: tests/ensemble/test_boosting.py",
+    ),
+    ("HistGradientBoostingRegressor", "loss"): (
+        ("gamma", "poisson", "quantile"),
+        "take other targets, or a level: tests/ensemble/test_boosting.py",
+    ),
+    **{
+        (name, "criterion"): (("friedman_mse", "squared_error"), "are ignored")
+        for name in ("GradientBoostingClassifier", "GradientBoostingRegressor")
     },
     ("MultiwayTreeClassifier", "categorical_features"): (
         ("from_dtype",),
@@ -427,6 +442,11 @@ def sum_of(variant: Variant) -> type:
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "RandomForestClassifier": [({"oob_score": True}, None)],
     "RandomForestRegressor": [({"oob_score": True}, None)],
+    "BaggingClassifier": [
+        ({"oob_score": True, "max_features": 2}, None),
+        ({"estimator": GaussianNB(), "oob_score": True}, None),
+    ],
+    "BaggingRegressor": [({"estimator": Ridge(), "oob_score": True, "bootstrap_features": True}, None)],
     "AdaBoostClassifier": [
         ({"estimator": DecisionTreeClassifier(max_depth=2)}, None),
         ({"estimator": GaussianNB(), "learning_rate": 0.5}, None),
@@ -444,13 +464,25 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"n_init": 3}, None),
     ],
     "KMeans": [({"n_init": 3}, None)],
-    "KernelPerceptron": [({"average": True}, None)],
+    "KernelPerceptron": [
+        ({"average": True}, None),
+        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
+    ],
     "LinearDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"solver": "lsqr", "shrinkage": 0.3, "priors": [0.2, 0.3, 0.5]}, None),
         ({"store_covariance": True}, None),
     ],
     "LinearRegression": [({"fit_intercept": False}, None), ({"positive": True}, None)],
+    "LinearSVC": [
+        ({"loss": "hinge", "class_weight": "balanced"}, None),
+        ({"loss": "hinge", "penalize_intercept": False}, None),
+        ({"penalty": "l1", "fit_intercept": False}, None),
+    ],
+    "LinearSVR": [
+        ({"loss": "squared_epsilon_insensitive", "epsilon": 0.2}, None),
+        ({"penalize_intercept": False, "epsilon": 0.2}, None),
+    ],
     "LogisticRegression": [
         ({"class_weight": "balanced"}, None),
         ({"C": np.inf, "fit_intercept": False}, None),
@@ -480,6 +512,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     ],
     "Ridge": [({"positive": True}, None)],
     "RidgeCV": [({"store_cv_results": True}, None)],
+    "SVC": [
+        ({"kernel": "linear"}, None),
+        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2)), "class_weight": "balanced"}, None),
+    ],
     "SmoothingSpline": [({"n_knots": 12}, None)],
     "VotedPerceptron": [({"kernel": "linear"}, None)],
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,15 +14,17 @@ from sklearn.callback import FitCallback
 
 from suffice.additive import AdditiveModel
 from suffice.cluster import KMeans, MiniBatchKMeans
+from suffice.core import loop
 from suffice.core.blocks import Rows
 from suffice.core.hashing import fingerprint, fingerprint_in_order, joined_fingerprint
-from suffice.core.loop import Checkpoint, Progress
+from suffice.core.loop import Checkpoint, Progress, Watch
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
 from suffice.estimator.base import OnePass
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV, Perceptron
 from suffice.mixture import GaussianMixture
 from suffice.sequence import ConditionalRandomField
+from suffice.svm import SVC
 from suffice.topics import LatentDirichletAllocation
 
 from .registry import (
@@ -80,9 +85,14 @@ def saves_iterations(variant):
     return variant.has("checkpoint") and not isinstance(variant.estimator, LogisticRegressionCV)
 
 
+def is_one_each(variant):
+    return "(" not in variant.name or "newton)" in variant.name
+
+
 can_stop = each_variant(lambda v: saves_iterations(v) and has_trace(v))
 # A file is written in every iteration: where options make no difference, one variant of each estimator.
-one_each = each_variant(lambda v: saves_iterations(v) and ("(" not in v.name or "newton)" in v.name))
+one_each = each_variant(lambda v: saves_iterations(v) and is_one_each(v))
+with_trace = each_variant(lambda v: saves_iterations(v) and is_one_each(v) and has_trace(v))
 
 
 def test_the_callback_is_one():
@@ -93,8 +103,8 @@ def test_every_long_fit_has_a_checkpoint():
     for cls in ESTIMATORS:
         if issubclass(cls, OnePass | AdditiveModel):
             continue  # what iterates after the pass has no data to read
-        if cls is MiniBatchKMeans:
-            continue  # it has partial_fit
+        if cls in (MiniBatchKMeans, SVC):
+            continue  # the first has partial_fit, and the second reads the data once
         if "max_iter" in inspect.signature(cls).parameters and hasattr(cls(), "_init_callback_context"):
             wants = "tol" in inspect.signature(cls).parameters and "solver_" not in (cls.__doc__ or "")
             assert not wants or "checkpoint" in inspect.signature(cls).parameters, cls
@@ -136,7 +146,7 @@ def test_more_iterations_go_on(variant, tmp_path):
     assert bits(again) == bits(fit(variant.make(tol=0.0, max_iter=7), X, y))
 
 
-@one_each
+@with_trace
 def test_stopped_after_the_last_iteration(variant, tmp_path):
     """Between the last iteration and the removal of the checkpoint."""
     X, y = variant.data()
@@ -152,7 +162,7 @@ def test_stopped_after_the_last_iteration(variant, tmp_path):
         assert found.progress.n_iter == last - 1
 
 
-@one_each
+@with_trace
 def test_a_checkpoint_of_a_finished_fit_gives_its_result(variant, tmp_path, monkeypatch):
     from pathlib import Path
 
@@ -350,3 +360,48 @@ def test_a_checkpoint_is_given_as_text_or_path(tmp_path):
     for path in (tmp_path / "a", str(tmp_path / "b")):
         fit(LogisticRegression(checkpoint=path), X, y)
         assert not list(tmp_path.iterdir())
+
+
+def members_written(tmp_path, monkeypatch, n, *, grows=True, seconds=0.001, error_at=None):
+    """The numbers of members in the files that a fit of n members writes, if a member takes so many seconds,
+    and to write it takes a tenth of one."""
+    clock, written = SimpleNamespace(now=0.0), []
+
+    def save(value, path):
+        written.append(value.progress.n_iter)
+        clock.now += 0.1 * value.progress.n_iter
+
+    def step(progress):
+        if progress.n_iter == error_at:
+            raise Interrupt
+        clock.now += seconds
+        return progress.replace(trace=(*progress.trace, 0.0))
+
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(loop, "save_value", save)
+    watch = Watch(checkpoint=tmp_path / "progress", max_iter=n, grows=grows)
+    with pytest.raises(Interrupt) if error_at else contextlib.nullcontext():
+        watch.loop(step, Progress(None))
+    return written
+
+
+def test_a_state_that_grows_is_not_written_quadratically(tmp_path, monkeypatch):
+    every = list(range(1, 1001))
+    assert members_written(tmp_path, monkeypatch, 1000, grows=False) == every
+    written = members_written(tmp_path, monkeypatch, 1000)
+    assert written[:8] == every[:8]
+    assert all(b <= a + a / 7 + 1 for a, b in pairwise(written))  # what a kill can lose
+    assert sum(written) < 9 * 1000 < sum(every) / 50
+    # Where a member takes longer than ten writes, nothing is lost.
+    assert members_written(tmp_path, monkeypatch, 1000, seconds=1000.0) == every
+    # In between, writes take up to about a tenth of the time.
+    written = members_written(tmp_path, monkeypatch, 1000, seconds=100.0)
+    assert len(written) > 200
+    assert 0.1 * sum(written) < 0.1 * (100.0 * 1000)
+
+
+def test_an_error_loses_nothing_of_a_state_that_grows(tmp_path, monkeypatch):
+    written = members_written(tmp_path, monkeypatch, 1000, error_at=100)
+    assert written[-2] < 99
+    assert written[-1] == 100
+    assert members_written(tmp_path, monkeypatch, 1000, grows=False, error_at=100) == list(range(1, 101))

@@ -28,7 +28,7 @@ from .registry import (
 
 HOME = Path(suffice.__file__).parent
 # Topics stand above them all.
-LAYERS = ("core", "engines", "loops", "statistics", "families", "fitting", "inputs", "estimator")
+LAYERS = ("core", "engines", "loops", "statistics", "families", "kernels", "fitting", "inputs", "estimator")
 
 
 def layer(part: str) -> int:

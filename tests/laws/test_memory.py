@@ -53,14 +53,14 @@ GROWS = {
         "a sketch of at most 400 kB a feature, once for each level of the tree of sums"
     ),
     r"^SimpleImputer.strategy=most_frequent": "each distinct value is counted",
-    r"^(AdaBoost|DecisionTree|ForwardStagewise|RandomForest)": (
+    r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|RandomForest)": (
         "up to 512 MB of rows are gathered; larger nodes are split where they are"
     ),
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
 }
 # What takes data in memory only, and says so; and what gathers it there, if there is memory for it.
 REFUSES = r"^BilinearNMF"
-GATHERS = r"^MaxMarginMarkovNetwork.solver=|^StructuredPerceptron|^ConditionalRandomField.solver=sgd"
+GATHERS = r"^MaxMarginMarkovNetwork.solver=|^StructuredPerceptron|^ConditionalRandomField.*solver=sgd"
 
 SAMPLED = ("LinearRegression", "AdditiveModel", "PCA")
 

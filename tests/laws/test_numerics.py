@@ -108,6 +108,8 @@ NOT_SHIFTED = (
     *("KBinsDiscretizer", "MaxAbsScaler", "MinMaxScaler", "QuantileTransformer"),  # learn places alone:
     *("RobustScaler", "SimpleImputer", "SplineTransformer"),  # tests/preprocessing/test_scalers.py
     "LogisticRegression",
+    "LinearSVC",  # the penalty of the intercept is at the origin
+    "LinearSVR",
     "ProportionalOdds",
     "MaximumEntropy",
     "TruncatedSVD",  # rows are long because of where they are

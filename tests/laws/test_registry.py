@@ -72,6 +72,7 @@ def tried() -> set[type]:
 
 def test_every_value_is_tried():
     elsewhere = (
+        "suffice.ensemble.newton",
         "suffice.metrics.",
         "suffice.statistics.histograms",
         "suffice.tree.pruning",

@@ -36,6 +36,9 @@ from .registry import (
 # Estimators whose loops visit examples one by one, too often for Python: they are compiled for any data.
 COMPILED = {"SmoothingSpline"}
 
+# Loops whose NumPy form computes something else: `find_buckets` without a table has the same results.
+DIFFERENT = {"bucket_table"}
+
 # In the common run, those whose loops compile fast, or are compiled for other tests.
 CHEAP = {"CategoricalNB", "KMeans", "Lasso", "LogisticRegression", "PageRank"}
 
@@ -79,7 +82,8 @@ def test_both_forms_of_each_loop_agree(variant, kind, monkeypatch):
     plain, count = Loop.__call__, 0
 
     def call(self, *arguments):
-        if self.numpy is not None and small.is_small(arguments, self.limit):
+        same = self.numpy is not None and self.__name__ not in DIFFERENT
+        if same and small.is_small(arguments, self.limit):
             nonlocal count
             out = []
             for form in (self.numpy, self.dispatcher):
@@ -212,6 +216,7 @@ import numpy as np
 
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 from suffice.cluster import KMeans
+from suffice.mixture import GaussianMixture
 from suffice.sequence import HiddenMarkovModel
 
 X = np.random.default_rng(0).normal(size=(100_000, 4))

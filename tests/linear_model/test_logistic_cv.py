@@ -11,6 +11,7 @@ import pytest
 from sklearn import config_context
 from sklearn import linear_model as peer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 import suffice
@@ -90,6 +91,34 @@ def test_weights_and_groups(rows):
     np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-4)
     with config_context(enable_metadata_routing=True):
         assert LogisticRegressionCV(cv=GroupKFold(3), **HOW, **OLD).fit(X, y, groups=groups).C_.shape == (3,)
+
+
+def priced_accuracy(y, prediction, price, sample_weight=None):
+    return np.average(y == prediction, weights=price if sample_weight is None else price * sample_weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metadata_of_the_scorer(rows, weighted):
+    """Also in `score`. Rows of weight zero are left out, and so are their prices."""
+    X, y, weight = rows
+    weight, price = np.where(np.arange(150) % 7, weight, 0.0), np.linspace(1.0, 9.0, 150)
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer(priced_accuracy).set_score_request(price=True, sample_weight=weighted)
+        ours, theirs = (
+            cls(cv=KFold(3), scoring=scorer, use_legacy_attributes=False, **HOW)
+            for cls in (LogisticRegressionCV, peer.LogisticRegressionCV)
+        )
+        ours.fit(X, y, sample_weight=weight, price=price)
+        in_score = {"price": price, **({"sample_weight": weight} if weighted else {})}
+        assert ours.score(X, y, **in_score) == priced_accuracy(y, ours.predict(X), **in_score)
+        if not weighted:
+            with pytest.raises(TypeError, match="sample_weight"):
+                ours.score(X, y, sample_weight=weight, price=price)
+            price = np.where(weight > 0, price, 0.0)  # theirs counts rows of weight zero
+        theirs.fit(X, y, sample_weight=weight, price=price)
+    np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-8)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        ours.score(X, y, price=price)
 
 
 def test_files_and_storage(tmp_path, rows):

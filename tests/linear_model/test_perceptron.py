@@ -397,7 +397,7 @@ def test_what_is_refused():
         ({"kernel_params": {"gamma": 1.0}}, "needs the name of a kernel; got kernel=None"),
         ({"kernel": np.dot, "kernel_params": {"gamma": 1.0}}, "functools.partial"),
         ({"kernel": "rbf", "kernel_params": {"sigma": 1.0}}, r"has \['sigma'\]; expected some of \['gamma'"),
-        ({"kernel": "rbf", "kernel_params": {"gamma": -1.0}}, "'gamma' parameter of MarginPerceptron"),
+        ({"kernel": "rbf", "kernel_params": {"gamma": -1.0}}, "gamma must be finite and non-negative"),
     ):
         with pytest.raises(ValueError, match=words):
             MarginPerceptron(**how).fit(X, y)

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn import linear_model as peer
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import KFold, ShuffleSplit
 
 import suffice
@@ -28,7 +30,6 @@ def rows():
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"scoring": "neg_mean_absolute_error"}])
 def test_leaving_out_one_row_as_scikit_learn_does(rows, form, options):
     X, y, weight = rows
-    weight = None if "scoring" in options else weight  # ours does not weight other scores
     ours, theirs = (
         cls(ALPHAS, store_cv_results=True, **options).fit(form(X), y, weight)
         for cls in (RidgeCV, peer.RidgeCV)
@@ -37,6 +38,27 @@ def test_leaving_out_one_row_as_scikit_learn_does(rows, form, options):
     np.testing.assert_allclose(ours.cv_results_, theirs.cv_results_, rtol=1e-7)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-8)
+
+
+def priced_error(y, prediction, price, sample_weight=None):
+    weight = price if sample_weight is None else price * sample_weight
+    return np.average(np.abs(y - prediction), weights=weight)
+
+
+@pytest.mark.parametrize("cv", [None, KFold(3)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metadata_of_the_scorer(rows, cv, weighted):
+    """Rows of weight zero keep their place beside their price."""
+    X, y, weight = rows
+    weight = np.where(np.arange(60) % 7, weight, 0.0)
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer(priced_error, greater_is_better=False)
+        scorer.set_score_request(price=True, sample_weight=weighted)
+        ours, theirs = (
+            cls(ALPHAS, scoring=scorer, cv=cv).fit(X, y[:, 0], sample_weight=w, price=np.arange(60.0))
+            for cls, w in ((RidgeCV, weight), (peer.RidgeCV, weight + 1e-12))  # theirs divides by weights
+        )
+    assert ours.alpha_ == theirs.alpha_ and ours.best_score_ == pytest.approx(theirs.best_score_)
 
 
 def test_errors_are_those_of_refits(rows):

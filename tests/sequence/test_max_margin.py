@@ -17,6 +17,7 @@ import suffice
 from suffice.core.blocks import Sequences, offsets
 from suffice.fitting import cutting_planes
 from suffice.fitting.planes import best_shares
+from suffice.kernels import Gaussian
 from suffice.sequence import Chains, MarginChain, MaxMarginMarkovNetwork, StructuredPerceptron
 
 K, D = 3, 4
@@ -219,7 +220,7 @@ def test_smo_with_a_linear_kernel_is_linear():
         np.testing.assert_allclose(model.objective_, plain.objective_, rtol=2e-8)
         np.testing.assert_allclose(model.transitions_, plain.transitions_, atol=2e-3)
         assert all((a == b).all() for a, b in zip(model.predict(X), plain.predict(X), strict=True))
-    np.testing.assert_allclose(model.coef_ @ model.model_.kernel.rows, plain.coef_, atol=2e-3)
+    np.testing.assert_allclose(model.coef_ @ model.model_.kernel.points, plain.coef_, atol=2e-3)
 
 
 def test_kernels():
@@ -238,11 +239,11 @@ def test_kernels():
     same = MaxMarginMarkovNetwork(50.0, tol=1e-6).fit(mapped, y)
     np.testing.assert_allclose(rbf.objective_, same.objective_, rtol=2e-6)
     np.testing.assert_allclose(rbf.transitions_, same.transitions_, atol=0.05)
-    called = MaxMarginMarkovNetwork(50.0, kernel=lambda A, B: rbf_kernel(A, B, gamma=1.0), **how).fit(X, y)
+    called = MaxMarginMarkovNetwork(50.0, kernel=lambda A, B: Gaussian(1.0)(A, B), **how).fit(X, y)
     assert called.objective_ == rbf.objective_
     sparse = MaxMarginMarkovNetwork(50.0, kernel="rbf", gamma=1.0, **how).fit([sp.csr_array(x) for x in X], y)
     np.testing.assert_allclose(sparse.objective_, rbf.objective_, rtol=1e-9)
-    assert len(rbf.model_.kernel.rows) < 160  # steps that are far from the others are not kept
+    assert len(rbf.model_.kernel.points) < 160  # steps that are far from the others are not kept
 
 
 def test_costs_move_the_answer():

@@ -13,12 +13,16 @@ def buckets(rng, n):
     return x, x + (rng.random(n) < 0.0), rng.integers(1, 5, n).astype(float)
 
 
-@pytest.mark.parametrize("sizes", [(0, 5), (1, 1), (40, 300)])
-def test_merge(sizes):
+@pytest.mark.parametrize("sizes", [(5, 1), (1, 1), (40, 300)])
+@pytest.mark.parametrize("dropped", [0, 48, 52])
+def test_merge(sizes, dropped):
     rng = np.random.default_rng(0)
-    a, b = (buckets(rng, n) for n in sizes)
-    for ours, theirs in zip(merge.dispatcher(*a, *b), merge.numpy(*a, *b), strict=True):
-        assert np.array_equal(ours, theirs)
+    pair = [(x, x.view(np.int64), *more) for x, *more in (buckets(rng, n) for n in sizes)]
+    ours, theirs = (form(*pair[0], *pair[1], dropped) for form in (merge.dispatcher, merge.numpy))
+    for a, b in zip(ours, theirs, strict=True):
+        assert np.array_equal(a, b)
+    assert ours[2].sum() == pair[0][3].sum() + pair[1][3].sum()
+    assert dropped or len(ours[0]) == sum(sizes)
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 7, 64, 1000])
@@ -43,8 +47,8 @@ def test_find_buckets(n):
     x = np.concatenate([high, high * 1.001, -high, [np.nan, 0.0, -0.0, 1e300, -1e300]])
     ours, theirs = np.empty(len(x), np.int64), np.empty(len(x), np.int64)
     x = x + 0.0
-    numbers = x, x.view(np.int64), high, high.view(np.int64)
-    find_buckets.numpy(*numbers, *bucket_table.numpy(numbers[-1]), theirs)
+    numbers, key = (x, x.view(np.int64), high), high.view(np.int64)
+    find_buckets.numpy(*numbers, *bucket_table.numpy(key), theirs)
     for table in (bucket_table.dispatcher, bucket_table.numpy):
-        find_buckets.dispatcher(*numbers, *table(numbers[-1]), ours)
+        find_buckets.dispatcher(*numbers, *table(key), ours)
         assert np.array_equal(ours, theirs)

@@ -7,9 +7,11 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 from sklearn import tree as peer
+from sklearn.exceptions import NotFittedError
 
 import suffice
 from suffice.core.small import always_compiled
+from suffice.ensemble import RandomForestRegressor
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.pruning import fold_of
 
@@ -354,3 +356,12 @@ def test_from_a_scan(tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=37)
     scan = suffice.rows(suffice.scan_parquet(tmp_path / "rows.parquet"), target="y")
     same_tree(DecisionTreeClassifier().fit(X, label).model_, DecisionTreeClassifier().fit(scan).model_)
+
+
+def test_a_tree_that_is_not_fitted_says_so():
+    for ask in ("get_depth", "get_n_leaves"):
+        with pytest.raises(NotFittedError):
+            getattr(DecisionTreeClassifier(), ask)()
+    for model in (DecisionTreeRegressor(), RandomForestRegressor()):
+        with pytest.raises(NotFittedError):
+            _ = model.feature_importances_

@@ -11,6 +11,7 @@ from suffice.loops.trees import (
     SQUARED_ERROR,
     add_histograms,
     add_leaf_values,
+    add_parts,
     best_by_parts,
     best_of_feature,
     best_of_two,
@@ -162,6 +163,20 @@ def test_histograms_of_blocks_add_up_exactly():
     assert add_histograms.numpy is None and leaves_of_codes.numpy is not None
 
 
+def searched_by_parts(codes, group, entry, n_bins, total, criterion, least, best, ratio, space):
+    """The split of the second of two features, of which the first is constant."""
+    rows, by_row = np.arange(len(codes), dtype=np.int32), np.stack([np.zeros_like(codes), codes], axis=1)
+    shift, parts = np.empty(2, np.int64), np.empty((2, PARTS + 1, 2), np.int64)
+    goal = add_parts.dispatcher(
+        by_row, rows, group, entry, np.array([PARTS + 1, n_bins]), total, criterion == GINI, least, best,
+        np.arange(2), shift, parts,
+    )  # fmt: skip
+    return best_by_parts.dispatcher(
+        codes, rows, group, entry, n_bins, total, criterion, least, goal, *ratio, shift[1], parts[1], *space,
+        np.empty((2, 257), np.int32),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("classes", [True, False])
 @pytest.mark.parametrize("least", [1, 60])
 def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
@@ -183,10 +198,9 @@ def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
         limit = 1 << 16 if trial % 3 else n // 4  # space for the rows of a few parts
         space = np.empty(limit, np.int32), np.empty(limit, np.uint32), np.empty(limit, np.uint32)
         for so_far in (-1.0, best / 2, best, 2 * best):
-            g, below, above, varies = best_by_parts.dispatcher(
-                codes, np.arange(n, dtype=np.int32), group, entry, n_bins, total, criterion, least, so_far,
-                *ratio, np.empty((PARTS + 1, 2), np.int64), *space, np.empty((2, 257), np.int32),
-            )  # fmt: skip
+            g, below, above, varies = searched_by_parts(
+                codes, group, entry, n_bins, total, criterion, least, so_far, ratio, space
+            )
             if varies < 0:  # the rows of too many parts are left
                 assert limit < n
             elif so_far <= best:
@@ -200,9 +214,8 @@ def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
 def test_a_search_by_parts_tells_a_constant_feature():
     n = 200
     group, entry = np.arange(n) % 2, np.ones((n, 1), np.int64)
-    *_, varies = best_by_parts.dispatcher(
-        np.full(n, 7, np.uint16), np.arange(n, dtype=np.int32), group, entry, 999, np.array([100, 100]), GINI,
-        1, -1.0, 0.0, 1.0, np.empty((PARTS + 1, 2), np.int64), np.empty(n, np.int32), np.empty(n, np.uint32),
-        np.empty(n, np.uint32), np.empty((2, 257), np.int32),
-    )  # fmt: skip
+    space = np.empty(n, np.int32), np.empty(n, np.uint32), np.empty(n, np.uint32)
+    *_, varies = searched_by_parts(
+        np.full(n, 7, np.uint16), group, entry, 999, np.array([100, 100]), GINI, 1, -1.0, (0.0, 1.0), space
+    )
     assert varies == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -59,6 +60,7 @@ class Watch:
     limited_by: str = (
         "max_iter"  # the parameter that may be raised before a fit is continued, if there is one
     )
+    grows: bool = False  # whether the state grows by a part in each iteration: see `_Saves`
 
     def limited(self, max_iter: int) -> Watch:
         return replace(self, max_iter=max_iter)
@@ -75,12 +77,16 @@ class Watch:
         if self.estimator is not None:
             context = self.estimator._init_callback_context(max_subtasks=self.max_iter)
             context.call_on_fit_task_begin(estimator=self.estimator)
-        while not progress.stopped_because and progress.n_iter < self.max_iter:
-            progress = self._iteration(step, progress, context)
-            if self.report is not None:
-                self.report(progress)
-            if self.checkpoint is not None:
-                save_value(Checkpoint(fit, progress), self.checkpoint)
+        saves = _Saves(self.checkpoint, fit, self.grows, progress)
+        try:
+            while not progress.stopped_because and progress.n_iter < self.max_iter:
+                progress = self._iteration(step, progress, context)
+                if self.report is not None:
+                    self.report(progress)
+                saves.offer(progress)
+        except BaseException:
+            saves.finish()
+            raise
         if context is not None:
             context.call_on_fit_task_end(estimator=self.estimator)
         if self.checkpoint is not None:
@@ -136,6 +142,41 @@ class Watch:
                 f"pass another file."
             )
         return stored.progress  # type: ignore[return-value]
+
+
+class _Saves:
+    """The writes of a checkpoint: after each iteration, but of a state that grows less often.
+
+    To write all trees after each tree would take a time that is quadratic in their number. So a state that
+    grows is written when it has an eighth more iterations than in the last file, or when the time since then
+    is ten times what that file took. What is not yet written is written if an error ends the fit, and lost if
+    the process is killed.
+    """
+
+    def __init__(self, path: Any, fit: str, grows: bool, progress: Progress) -> None:
+        self.path, self.fit, self.grows = path, fit, grows
+        self.last = self.written = progress
+        self.end, self.seconds = time.monotonic(), 0.0  # of the last write
+
+    def offer(self, progress: Progress) -> None:
+        """Write the progress, if it is time."""
+        if self.path is None:
+            return
+        self.last, n = progress, progress.n_iter
+        soon = self.grows and 8 * (n - self.written.n_iter) < n and not progress.stopped_because
+        if not soon or time.monotonic() - self.end >= 10.0 * self.seconds:
+            self._write()
+
+    def finish(self) -> None:
+        """Write what is not yet written."""
+        if self.last is not self.written:
+            self._write()
+
+    def _write(self) -> None:
+        begin, self.written = time.monotonic(), self.last
+        save_value(Checkpoint(self.fit, self.last), self.path)
+        self.end = time.monotonic()
+        self.seconds = self.end - begin
 
 
 @contextmanager

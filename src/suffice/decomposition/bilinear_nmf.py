@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import with_callbacks
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
@@ -28,6 +27,7 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOpti
 from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
 from ..inputs.conversions import check_weighted
+from ..kernels import as_kernel, is_precomputed
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -118,10 +118,12 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     ----------
     n_components : int, default=2
         Number of concepts.
-    kernel : str or callable, default='linear'
-        A kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, or 'precomputed': X is the matrix.
+    kernel : Kernel, str or callable, default='linear'
+        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
     kernel_params : dict, default=None
-        Parameters of the kernel.
+        Parameters of a kernel that is passed by name: gamma (one over the number of features if it is
+        missing), degree (3) and coef0 (1), as far as the kernel has them.
     init : str, default='random'
         Initialization: 'random', or 'custom' for the `W` and `V` passed to `fit`.
     n_init : int, default=1
@@ -263,7 +265,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             raise ValueError(f"n_components={C} must not be more than n_samples={keep.sum()}.")
         afford(3.0 * N**2, f"the kernels of {N} rows", "fit a sample, and transform the others.")
         root = np.sqrt(weight[keep])[:, None]
-        K = self._kernel(X, X)[np.ix_(keep, keep)] * root * root.T
+        self._kernel = as_kernel(self.kernel, self.kernel_params).with_rows(X, weight)
+        K = self._kernel(X)[np.ix_(keep, keep)] * root * root.T
         # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
         # nothing rounds. `unit` is that of lengths of rows.
         unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)
@@ -288,7 +291,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         W, V = np.zeros((2, len(keep), model.W.shape[1]))
         result = model.normalized(kernel)
         W[keep], V[keep] = result.W * root / unit, result.V / root * unit
-        return {"concept_weights_": W, "embedding_": V, "_rows": self._rows}
+        return {"concept_weights_": W, "embedding_": V, "_rows": self._rows, "_kernel": self._kernel}
 
     def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:
         def step(state: Progress) -> Progress:
@@ -323,16 +326,6 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             starts.append(Concepts(W * weight[:, None] / weight.sum(), V))
         return starts
 
-    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
-        if self.kernel == "precomputed":
-            if X.shape[1] != Y.shape[0]:
-                raise ValueError(
-                    f"A precomputed kernel must have {Y.shape[0]} columns, one per row seen in fit."
-                )
-            return X.toarray() if sp.issparse(X) else X
-        result = pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
-        return result.toarray() if sp.issparse(result) else result
-
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
         """Weights of the concepts in each row, from their kernel with the training rows.
@@ -344,8 +337,9 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         X, W, rows = read_rows(self, X), self.concept_weights_, self._rows
         if isinstance(rows, tuple):
             rows = sp.csr_array(rows[:3], rows[3])
-        near = np.ascontiguousarray(self._kernel(X, rows) @ W)
-        length = np.ascontiguousarray(W.T @ (self._kernel(rows, rows) @ W))
+        points = np.arange(len(W)) if self._kernel.precomputed else rows
+        near = np.ascontiguousarray(self._kernel(X, points) @ W)
+        length = np.ascontiguousarray(W.T @ (self._kernel(rows) @ W))
         V = np.zeros_like(near)
         turns = np.arange(len(length))
         coordinate_sweeps(V, length, near, turns, np.ones(len(V)), 1e-10, SWEEPS)
@@ -362,7 +356,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags
 
     @property

@@ -24,7 +24,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, softmax
-from ..inputs import Check, map_rows, open_rows, read_rows
+from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
 from ..statistics import CategoryCounts, class_codes, count_categories
 from ..statistics.bins import grid
 from ..tree.base import categorical_columns, importances
@@ -157,6 +157,18 @@ class AdaBoost(Value):
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def first(self, n: int) -> AdaBoost:
+        """The first n members."""
+        return self.replace(
+            forest=None if self.forest is None else self.forest.first(n),
+            members=self.members[:n],
+            vote=self.vote[: [*self.start, len(self.vote)][n]],
+            start=self.start[:n],
+            weight=self.weight[:n],
+            error=self.error[:n],
+            normalizer=self.normalizer[:n],
+        )
 
     def votes(self, m: int, X: Any) -> np.ndarray:
         """The votes of member m for rows, (N, K)."""
@@ -379,7 +391,13 @@ class AdaBoostClassifier(Classifier, Boosting):
             return AdaBoost.of(rounds, trees, self.classes_)
 
         watch = Watch(
-            self, self.checkpoint, data, self.n_estimators, as_model=as_model, limited_by="n_estimators"
+            self,
+            self.checkpoint,
+            data,
+            self.n_estimators,
+            as_model=as_model,
+            limited_by="n_estimators",
+            grows=True,
         )
         state = watch.loop(step, Progress(Rounds()))
         return self._publish(state.replace(model=as_model(state.model)))
@@ -450,6 +468,15 @@ class AdaBoostClassifier(Classifier, Boosting):
             by_member = np.array([member.feature_importances_ for member in self.estimators_])
         return model.weight.dot(by_member) / model.weight.sum()
 
+    def _score_trees(self) -> tuple[Forest, np.ndarray]:
+        """Trees whose values add up to the decision function, and what is added to them."""
+        if self.model_.forest is None:
+            raise TypeError("The members of the ensemble are not trees: boost a tree of suffice.")
+        vote = self._decision(self.model_.vote, self.model_.weight.sum())
+        vote = vote[:, None] if vote.ndim == 1 else vote
+        forest = self.model_.forest
+        return forest.replace(nodes=forest.nodes.replace(value=vote)), np.zeros(vote.shape[1])
+
     # --- answers -----------------------------------------------------------------------------------------
 
     def _decision(self, total: np.ndarray, norm: float) -> np.ndarray:
@@ -484,14 +511,9 @@ class AdaBoostClassifier(Classifier, Boosting):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        X, check = read_rows(self, X, late=True), Check.of(self)
-
-        def of_rows(rows: Any) -> np.ndarray:
-            if isinstance(rows, np.ndarray) and rows.dtype != object:
-                check.must_pass(rows)
-            return self._decision(self.model_.total(rows), self.model_.weight.sum())
-
-        return map_rows(of_rows, X)
+        return answers_of(
+            self, lambda rows: self._decision(self.model_.total(rows), self.model_.weight.sum()), X
+        )
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

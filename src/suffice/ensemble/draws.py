@@ -4,6 +4,7 @@ number of the row, so that it does not depend on blocks or engines, and can be c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.special import pdtr
 
 from ..core.hashing import uniforms
 from ..core.partitions import Partitions
+from ..core.statistics import Statistics
 from ..core.values import Value
 from ..loops.trees import mixed
 
@@ -36,12 +38,8 @@ class Draws(Value):
     def of(cls, data: Partitions, seed: int, n_rows: int, mean: float, replacement: bool) -> Draws:
         """Of rows of data, of which `n_rows` have a weight."""
         cumulative = pdtr(np.arange(MOST), mean) if replacement else np.array([1.0 - mean])
-        count: dict[int, int] = {}
-        for b, n in data.fold(_count_rows):
-            count[b] = count.get(b, 0) + n
-        block = np.array(sorted(count), np.int64)
-        n = np.array([count[b] for b in block], np.int64)
-        return cls(seed, cumulative, block, np.cumsum(n) - n, n_rows)
+        s = data.fold(RowCounts.of)
+        return cls(seed, cumulative, s.block, np.cumsum(s.rows) - s.rows, n_rows)
 
     def gathered(self) -> Draws:
         """Of the same rows in one block."""
@@ -69,10 +67,33 @@ class Draws(Value):
         return np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)
 
 
+def mean_draws(max_samples: Any, n_rows: int) -> float:
+    """The mean number of times that a row is drawn, from `max_samples`."""
+    if not isinstance(max_samples, Integral):
+        return float(max_samples)
+    if (most := int(max_samples)) > n_rows:
+        raise ValueError(f"`max_samples` must be <= n_samples={n_rows} but got value {most}")
+    return most / n_rows
+
+
 def has_weight(block: Any) -> np.ndarray:
     """Whether each row has a weight."""
     return block.entry[:, 0] > 0 if hasattr(block, "entry") else block.weight > 0
 
 
-def _count_rows(block: Any) -> tuple[tuple[int, int], ...]:
-    return ((block.index[0], int(has_weight(block).sum())),)
+@dataclass(frozen=True, eq=False)
+class RowCounts(Statistics):
+    """The number of rows with a weight in each block."""
+
+    block: Annotated[np.ndarray, "int (B,)"]  # in order
+    rows: Annotated[np.ndarray, "int (B,)"]
+
+    @classmethod
+    def of(cls, block: Any) -> RowCounts:
+        return cls(np.array([block.index[0]]), np.array([has_weight(block).sum()]))
+
+    def __add__(self, other: RowCounts) -> RowCounts:
+        block, place = np.unique(np.concatenate([self.block, other.block]), return_inverse=True)
+        rows = np.zeros(len(block), np.int64)
+        np.add.at(rows, place, np.concatenate([self.rows, other.rows]))
+        return RowCounts(block, rows)

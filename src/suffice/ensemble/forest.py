@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
@@ -11,13 +13,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.small import repeated
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
-from ..inputs import in_memory, in_order, n_threads, threads
+from ..inputs import answers_of, in_memory, in_order, n_threads, threads
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
 from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
@@ -25,11 +29,14 @@ from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree, most_gathered, with_weight
 from ..tree.model import Tree
-from ..tree.pruning import pruned
+from ..tree.pruning import pruned, unpruned
 from ..tree.targets import ClassTarget, NumberTarget
-from .draws import MOST, Draws
+from .draws import MOST, Draws, mean_draws
 
+CODES_PER_CALL = 16  # which Python reads in the time of a call of a loop
 INSTEAD = "fit without oob_score."
+
+log = logging.getLogger("suffice")
 
 
 def sampled(draws: Draws, sample: int, class_factor: np.ndarray | None, block: Binned) -> Binned:
@@ -38,6 +45,22 @@ def sampled(draws: Draws, sample: int, class_factor: np.ndarray | None, block: B
     if class_factor is not None:
         entry = np.rint(entry * class_factor[block.y][:, None]).astype(np.int64)
     return with_weight(block.replace(entry=entry * draws.counts(sample, block)[:, None]))
+
+
+def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partitions, Draws, int]:
+    """Binned rows, in this process if they fit; their draws; and how many trees are grown at a time."""
+    most = most_gathered(p.bins, p.target)
+    if p.rows > most:
+        log.info("Forest: the %d rows stay where they are, and one tree grows at a time.", p.rows)
+        return rows, draws, 1
+    at_once = max(1, min(n_threads(), 4 * most // p.rows))
+    log.info("Forest: %d rows are gathered; %d trees grow at a time here.", p.rows, at_once)
+    return in_memory(rows.gather(INSTEAD)), draws.gathered(), at_once
+
+
+def compiled_if_many(p: Prepared, n_trees: int) -> AbstractContextManager[None]:
+    """Context manager: many trees of few rows take longer in Python than the compiler does."""
+    return repeated(n_trees * p.rows * len(p.bins.n_bins) // CODES_PER_CALL)
 
 
 def class_totals(n_classes: int, block: Binned) -> np.ndarray:
@@ -64,6 +87,7 @@ class RandomForest(TreeGrower):
     draws_: Draws
     _draws: ClassVar[float] = MOST + 1.0
     _tree: ClassVar[Any]  # the class of one tree
+    one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max, "ccp_alpha": unpruned}
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{k: v for k, v in TreeGrower._parameter_constraints.items() if k != "splitter"},
@@ -106,7 +130,8 @@ class RandomForest(TreeGrower):
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         p = self._prepared(X, y, sample_weight)
         rows = p.data.map(binned, p.bins, p.target).persisted()
-        mean = self._mean_draws(p.rows) if self.bootstrap else 1.0
+        all_rows = not self.bootstrap or self.max_samples is None
+        mean = 1.0 if all_rows else mean_draws(self.max_samples, p.rows)
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
         trees = tuple(self.model_) if self.warm_start and hasattr(self, "model_") else ()
         if len(trees) > self.n_estimators:
@@ -126,7 +151,13 @@ class RandomForest(TreeGrower):
             return Progress((*progress.model, tree), (*progress.trace, float(len(progress.model) + 1)))
 
         watch = Watch(
-            self, self.checkpoint, p.data, as_model=Forest.of, in_order=True, limited_by="n_estimators"
+            self,
+            self.checkpoint,
+            p.data,
+            as_model=Forest.of,
+            in_order=True,
+            limited_by="n_estimators",
+            grows=True,
         )
         trees = watch.limited(self.n_estimators - len(trees)).loop(step, Progress(trees)).model
         self.__dict__.update(p.fitted)
@@ -138,16 +169,18 @@ class RandomForest(TreeGrower):
             self._score_out_of_bag(votes, p.target)
         return self
 
+    def _shorten(self) -> None:
+        first = self.model_.first(self.n_estimators)
+        self.model_ = Forest.of([pruned(t, self.ccp_alpha) for t in first]) if self.ccp_alpha > 0.0 else first
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of all trees
+            self.__dict__.pop(name, None)
+
     def _fitted(self, model: Forest) -> dict[str, Any]:
         return {}
 
     def _growth(self, p: Prepared, rows: Partitions, draws: Draws) -> tuple[Callable[[int], Tree], int]:
-        """How tree m is grown, and how many at a time: to rows in this process if they fit."""
-        most, at_once = most_gathered(p.bins, p.target), 1
-        if p.rows <= most:
-            rows = in_memory(rows.gather(INSTEAD))
-            draws = draws.gathered()
-            at_once = max(1, min(n_threads(), 4 * most // p.rows))
+        """How tree m is grown, and how many at a time."""
+        rows, draws, at_once = gathered_if_few(p, rows, draws)
         balanced = getattr(self, "class_weight", None) == "balanced_subsample"
 
         def grow(m: int) -> Tree:
@@ -157,23 +190,13 @@ class RandomForest(TreeGrower):
                 factor = total.sum() / (len(total) * np.maximum(total, 1.0))
             with np.errstate(over="ignore"):
                 key = int(mixed.python(np.uint64(p.limits.key) + np.uint64(m)))
-            tree = grow_tree(
-                rows.map(sampled, draws, m, factor), p.rows, p.bins, p.target, replace(p.limits, key=key)
-            )
+            part, limits = rows.map(sampled, draws, m, factor), replace(p.limits, key=key)
+            with compiled_if_many(p, self.n_estimators):
+                tree = grow_tree(part, p.rows, p.bins, p.target, limits)
             tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
             return tree.replace(bins=p.bins.of_categories())
 
         return grow, at_once
-
-    def _mean_draws(self, n_rows: int) -> float:
-        if self.max_samples is None:
-            return 1.0
-        if isinstance(self.max_samples, Integral):
-            most = int(self.max_samples)
-            if most > n_rows:
-                raise ValueError(f"`max_samples` must be <= n_samples={n_rows} but got value {most}")
-            return most / n_rows
-        return float(self.max_samples)
 
     def _score_out_of_bag(self, votes: Any, target: Any) -> None:
         raise NotImplementedError
@@ -185,11 +208,11 @@ class RandomForest(TreeGrower):
 
     def _shares(self, X: Any) -> np.ndarray:
         """The mean value of the leaves of each row, (N, K)."""
-        return self._of_rows(lambda rows: self.model_.sum(rows), X) / len(self.model_)
+        return answers_of(self, lambda rows: self.model_.sum(rows), X) / len(self.model_)
 
     def apply(self, X: Any) -> np.ndarray:
         """The index of the leaf of each row in each tree, (n_samples, n_estimators)."""
-        return self._of_rows(lambda rows: self.model_.leaves(rows), X) - self.model_.root
+        return answers_of(self, lambda rows: self.model_.leaves(rows), X) - self.model_.root
 
     def decision_path(self, X: Any) -> tuple[sp.csr_array, np.ndarray]:
         """The nodes that each row passes in all trees, as a sparse indicator matrix, and the first column of
@@ -226,6 +249,7 @@ class RandomForest(TreeGrower):
     @property
     def feature_importances_(self) -> np.ndarray:
         """The decrease of impurity by the splits of each feature: the mean over the trees, normalized."""
+        check_is_fitted(self)
         split = [importances(tree) for tree in self.model_ if len(tree.feature) > 1]
         total = np.sum(split, axis=0) if split else np.zeros(self.n_features_in_)
         return total / total.sum() if total.any() else total

@@ -28,9 +28,10 @@ from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import Check, in_memory, map_rows, open_rows, read_rows
+from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
 from ..statistics import class_codes, margin_loss, quantile_sketch
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
+from ..tree.model import Tree
 from .adaboost import class_counts
 from .weak_learners import PERSIST_ROUNDS, Boosting, Passed, feature_names, packed, seeded, unpacked
 
@@ -183,6 +184,18 @@ class Term(Value):
     def estimator(self) -> Any:
         return nameless(unpacked(self.member))
 
+    def tree(self, beta: float) -> Tree:
+        """The term as a tree, times a coefficient."""
+        estimator = unpacked(self.member)
+        tree = getattr(estimator, "model_", None)
+        if not isinstance(tree, Tree):
+            raise TypeError("The members of the ensemble are not trees: boost a tree of suffice.")
+        value = tree.value
+        if self.classes is not None:
+            answer = estimator.classes_[value.argmax(axis=1)]
+            value = 2.0 * class_codes(self.classes, answer)[:, None] - 1.0
+        return tree.replace(value=beta * value)
+
     def __call__(self, X: Any) -> np.ndarray:
         if not X.shape[0]:
             return np.zeros(0)
@@ -243,6 +256,10 @@ class Stagewise(Value):
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         must(len(self.terms) == len(self.coefficient), "There are not as many terms as coefficients.")
+
+    def first(self, n: int) -> Stagewise:
+        """The first n terms."""
+        return Stagewise(self.terms[:n], self.coefficient[:n])
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
         """The scores of rows after each stage."""
@@ -353,10 +370,14 @@ class ForwardStagewise(Boosting):
                 model=model, trace=(*state.trace, float(now[0] / now[1])), stopped_because=reason
             )
 
-        watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators")
-        state = watch.loop(step, Progress(Stagewise()))
-        self.statistics_, self.train_score_ = float(weight), np.array(state.trace)
-        return self._publish(state)
+        watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators", grows=True)
+        self.statistics_ = float(weight)
+        return self._publish(watch.loop(step, Progress(Stagewise())))
+
+    def _publish(self, progress: Progress) -> Self:
+        super()._publish(progress)
+        self.train_score_ = self.trace_
+        return self
 
     def _must_be_fit_for(self, loss: Loss) -> None:
         right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
@@ -378,15 +399,14 @@ class ForwardStagewise(Boosting):
         check_is_fitted(self)
         return [unpacked(term.member) for term in self.model_.terms]
 
+    def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
+        """Trees whose values add up to the score, and what is added to them."""
+        return [
+            term.tree(beta) for term, beta in zip(self.model_.terms, self.model_.coefficient, strict=True)
+        ], np.zeros(1)
+
     def _score(self, X: Any) -> np.ndarray:
-        X, check = read_rows(self, X, late=True), Check.of(self)
-
-        def of_rows(rows: Any) -> np.ndarray:
-            if isinstance(rows, np.ndarray) and rows.dtype != object:
-                check.must_pass(rows)
-            return self.model_.score(rows)
-
-        return map_rows(of_rows, X)
+        return answers_of(self, lambda rows: self.model_.score(rows), X)
 
 
 class ForwardStagewiseRegressor(Regressor, ForwardStagewise):

@@ -150,6 +150,12 @@ def unpacked(member: Any) -> Any:
 class Boosting(Iterative):
     """Base class of estimators that fit one member of an ensemble after the other."""
 
+    one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
+
+    def _shorten(self) -> None:
+        if (n := self.n_estimators) < self.n_iter_:
+            self._publish(Progress(self.model_.first(n), tuple(self.trace_[:n]), stopped_because="max_iter"))
+
     def _publish(self, progress: Progress) -> Self:
         self.__dict__.update(self._fitted(progress.model))
         self.model_ = progress.model
@@ -391,10 +397,10 @@ def feature_names(estimator: Any) -> tuple[str, ...] | int:
 class Passed(Opened):
     """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
 
-    flat_target = True
-
-    def __init__(self, data: Partitions, features: tuple[str, ...] | int, check: Check) -> None:
-        self.data, self.features, self.check = data, features, check
+    def __init__(
+        self, data: Partitions, features: tuple[str, ...] | int, check: Check, flat_target: bool = True
+    ) -> None:
+        self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
 
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         return self.data.map(f, *shared)

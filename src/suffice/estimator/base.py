@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from typing import Annotated, Any, ClassVar, Self
 
@@ -40,6 +41,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
+    # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
+    one_fit: ClassVar[dict[str, Callable[[list[Any]], Any]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -77,6 +80,16 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             row = np.ones((1, X.shape[1]), X.dtype)
             return self.transform(sp.csr_array(row) if sp.issparse(X) else row)[:0]
         return self.transform(X)
+
+    def _with_values(self, values: dict[str, Any]) -> Self:
+        """The fitted estimator as if these had been the values of the parameters in `one_fit`."""
+        out = copy(self).set_params(**values)
+        out._shorten()
+        return out
+
+    def _shorten(self) -> None:
+        """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
+        raise NotImplementedError
 
     def _guarantee(self) -> Guarantee:
         """What a fit with these parameters guarantees: what its solver declares, or a subclass."""

@@ -13,6 +13,7 @@ from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.values import stored_name
+from .answers import nameless
 from .storing import Storable
 
 MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # of other names there
@@ -90,9 +91,35 @@ def _members(model: Any) -> dict[str, Any]:
     return {"estimators_": [as_sklearn(member) for member in model.estimators_]}
 
 
+def _bagged(model: Any) -> dict[str, Any]:
+    """The members, to which scikit-learn's class passes arrays without names."""
+    return {"estimators_": [as_sklearn(nameless(member)) for member in model.estimators_]}
+
+
 # What scikit-learn's classes store beside their public attributes, and their methods read.
+def _support_vectors(model: Any) -> dict[str, Any]:
+    """The arrays that LIBSVM predicts with: of two classes, scores have the other sign."""
+    if not isinstance(model.kernel, str):
+        raise TypeError(
+            f"A copy of {type(model).__name__} needs the name of a kernel, as 'rbf'; got {model.kernel!r}: "
+            "save the model with suffice.save."
+        )
+    sign = -1.0 if len(model.classes_) == 2 else 1.0
+    return {
+        "_sparse": False,
+        "_gamma": getattr(model.model_.kernel.kernel, "gamma", 0.0),
+        "_dual_coef_": sign * model.dual_coef_,
+        "_intercept_": sign * model.intercept_,
+        "_n_support": model.n_support_,
+        "_probA": np.empty(0),
+        "_probB": np.empty(0),
+    }
+
+
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "AdaBoostClassifier": _members,
+    "BaggingClassifier": _bagged,
+    "BaggingRegressor": _bagged,
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
     "KBinsDiscretizer": _bins,
@@ -111,10 +138,13 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
         "_fit_dtype": model.statistics_.dtype,
         "_fill_dtype": model.statistics_.dtype,
     },
+    "SVC": _support_vectors,
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.
 NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
+NOT_COPIED |= {f"GradientBoosting{kind}" for kind in ("Classifier", "Regressor")}
+NOT_COPIED |= {f"HistGradientBoosting{kind}" for kind in ("Classifier", "Regressor")}
 
 
 def as_sklearn(model: Any) -> Any:

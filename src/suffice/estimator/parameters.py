@@ -103,13 +103,8 @@ def check_parameters(estimator: Any) -> None:
     """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
-    check_values(constraints, values, type(estimator).__name__)
-
-
-def check_values(constraints: dict[str, Any], values: dict[str, Any], caller: str) -> None:
-    """The same for values by name, as of a parameter that is a dict."""
     if not get_config()["skip_parameter_validation"]:
-        validate_parameter_constraints(constraints, values, caller_name=caller)
+        validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
 
 
 __all__ = [
@@ -134,6 +129,5 @@ __all__ = [
     "StrOptions",
     "Whole",
     "check_parameters",
-    "check_values",
     "seed_of",
 ]

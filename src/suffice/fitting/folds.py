@@ -83,6 +83,14 @@ class Folds(Value):
     def n_folds(self) -> int:
         return self.trained.shape[1]
 
+    @property
+    def n_rows(self) -> int:
+        return int(self.first_row[-1])
+
+    def rows(self, folds: np.ndarray) -> np.ndarray:
+        """The positions of the rows of some folds, given as a mask."""
+        return np.flatnonzero(np.repeat(folds[self.run_fold], np.diff(self.run_start, append=self.n_rows)))
+
     def number(self, block: Any) -> Any:
         """The block with the fold of each row as the last column of y, and without rows of weight zero."""
         row = self.first_row[block.index[0]] + np.arange(len(block))

@@ -74,6 +74,18 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
     return source_of(X).read_rows(estimator, Check.of(estimator), late)
 
 
+def answers_of(estimator: Any, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """f of rows in memory, whose numbers are checked in the pieces to which f is applied."""
+    X, check = read_rows(estimator, X, late=True), Check.of(estimator)
+
+    def of_rows(rows: Any) -> np.ndarray:
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            check.must_pass(rows)
+        return f(rows)
+
+    return map_rows(of_rows, X)
+
+
 def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Any]:
     """Checked sequences in memory, and the shape of the input."""
     if "n_features_in_" not in vars(estimator):
@@ -105,6 +117,7 @@ __all__ = [
     "Shards",
     "Source",
     "Table",
+    "answers_of",
     "in_blocks",
     "in_file",
     "in_memory",

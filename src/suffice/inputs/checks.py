@@ -101,7 +101,7 @@ class Check:
         except (TypeError, ValueError, OverflowError) as error:
             if str(error).startswith("Input contains NaN"):
                 # Of X, only strings may be refused so.
-                of_y = not alone and (not self.strings or (is_object(y) and missing(np.ravel(y)).any()))
+                of_y = not alone and (not self.strings or missing(np.ravel(np.asarray(y))).any())
                 what = "y" if of_y else "X"
                 raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
             if not CONVERSION.search(str(error)):

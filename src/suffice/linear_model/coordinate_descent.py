@@ -891,7 +891,7 @@ class ElasticNetCV(_Penalised):
         self
         """
         self._flat_target = True
-        for_splitter = splitter_params(self, sample_weight, params)
+        for_splitter, _ = routed_params(self, sample_weight, params)
         with one_task(self):
             source = source_of(X)
             data = open_rows(self, source, y, sample_weight)
@@ -1078,19 +1078,23 @@ def router(estimator: Any) -> MetadataRouter:
     out.add(splitter=check_cv(estimator.cv), method_mapping=mapping)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None and not (isinstance(scoring, str) and scoring == "warn"):
-        scored = MethodMapping().add(caller="fit", callee="score")
+        scored = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         out.add(scorer=check_scoring(estimator, scoring), method_mapping=scored)
     return out
 
 
-def splitter_params(estimator: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """What of the metadata of `fit` goes to the splitter, e.g. groups."""
+def routed_params(
+    estimator: Any, sample_weight: Any, params: dict[str, Any], method: str = "fit"
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The metadata for the splitter, e.g. groups, and for the scorer: without routing, the weights alone."""
+    weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
     if get_config()["enable_metadata_routing"]:
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return dict(process_routing(estimator, "fit", **weighted, **params).splitter.split)
+        routed = process_routing(estimator, method, **weighted, **params)
+        split, score = (routed.get(name) or {} for name in ("splitter", "scorer"))
+        return dict(split.get("split") or {}), dict(score.get("score") or {})
     if params:
         raise ValueError(
-            f"{type(estimator).__name__}.fit: passing {sorted(params)} is only supported if "
+            f"{type(estimator).__name__}.{method}: passing {sorted(params)} is only supported if "
             f"enable_metadata_routing=True: call sklearn.set_config(enable_metadata_routing=True)."
         )
-    return {}
+    return {}, weighted

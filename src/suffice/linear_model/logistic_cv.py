@@ -14,6 +14,7 @@ from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
+from sklearn.utils.metadata_routing import UNUSED
 
 from ..core.loop import Progress, Watch
 from ..core.values import Value
@@ -21,10 +22,10 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier, softmax
 from ..fitting.folds import Folds
-from ..fitting.shared import Divided, Sharing
+from ..fitting.shared import Divided, Sharing, View
 from ..inputs import Check, open_rows, source_of
 from ..statistics import class_codes, class_weights, classes_of
-from .coordinate_descent import router, splitter_params
+from .coordinate_descent import routed_params, router
 from .logistic import LogisticRegression, LogLinear
 
 
@@ -192,6 +193,7 @@ class LogisticRegressionCV(LogisticRegression):
         "checkpoint": CHECKPOINT,
     }
     counts_rows: ClassVar[bool] = True
+    __metadata_request__score: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}  # it is the scorer's
 
     def __init__(
         self,
@@ -250,7 +252,7 @@ class LogisticRegressionCV(LogisticRegression):
         sample_weight : array, optional
             Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
         **params : dict
-            Passed to the splitter `cv`, e.g. groups, with
+            Passed to the splitter `cv`, e.g. groups, and to the scorer, with
             ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
@@ -259,16 +261,15 @@ class LogisticRegressionCV(LogisticRegression):
         """
         self._warn()
         Cs, ratios = self._grid()
-        metadata = splitter_params(self, sample_weight, params)
         source = source_of(X)
+        for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
         data = open_rows(self, source, y, sample_weight)
         arrays = source.in_memory and source.table is None
         cv: Any = 5 if self.cv is None else self.cv
         if arrays:
-            folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **metadata)
+            folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **for_splitter)
         else:
-            folds = Folds.of(data, cv, **metadata)
-        weighted = sample_weight is not None or source.weighted
+            folds = Folds.of(data, cv, **for_splitter)
         sharing = Sharing(
             data,
             folds.n_folds,
@@ -279,12 +280,12 @@ class LogisticRegressionCV(LogisticRegression):
         )
         classes = classes_of(sharing.view())
         base = self._base(sharing, classes)
-        splits = zip(folds.trained, folds.tested, strict=True)
-        paths = [
-            _Path(base, classes, sharing, *s, ratio, self._scoring, weighted)
-            for s in splits
-            for ratio in ratios
+        scorers = [
+            _Scorer(self._scoring, _of_rows(for_scorer, folds, tested, sample_weight))
+            for tested in folds.tested
         ]
+        splits = zip(folds.trained, folds.tested, scorers, strict=True)
+        paths = [_Path(base, classes, sharing, *s, ratio) for s in splits for ratio in ratios]
         order = np.argsort(Cs, kind="stable")  # from the strongest penalty
 
         def step(progress: Progress) -> Progress:
@@ -442,7 +443,7 @@ class LogisticRegressionCV(LogisticRegression):
         classes = self.classes_[-len(values) :]
         return {c: v[:, :, 0] if flat else v for c, v in zip(classes, values, strict=True)}
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """Score of the predictions, by `scoring`: the accuracy unless it says otherwise.
 
         Parameters
@@ -453,14 +454,16 @@ class LogisticRegressionCV(LogisticRegression):
             Class labels. Leave out if a column of the table holds them.
         sample_weight : array, optional
             Weights of the rows.
+        **score_params : dict
+            Passed to the scorer, with ``sklearn.set_config(enable_metadata_routing=True)``.
         """
-        if self._scoring == "accuracy":
+        if self._scoring == "accuracy" and not score_params:
             return Classifier.score(self, X, y, sample_weight)
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(get_scorer(self._scoring)(self, X, y, **weighted))
+        _, for_scorer = routed_params(self, sample_weight, score_params, "score")
+        return float(get_scorer(self._scoring)(self, X, y, **for_scorer))
 
     def get_metadata_routing(self) -> Any:
-        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
+        """The metadata that `fit` takes and passes on, as scikit-learn's `MetadataRouter`."""
         return router(self)
 
 
@@ -475,12 +478,10 @@ class _Path:
         sharing: Sharing,
         trained: np.ndarray,
         tested: np.ndarray,
+        scorer: _Scorer,
         ratio: float,
-        scoring: Any,
-        weighted: bool,
     ) -> None:
-        self.base, self.ratio, self.scoring = base, float(ratio), scoring
-        self.classes, self.weighted = classes, weighted
+        self.base, self.ratio, self.scorer, self.classes = base, float(ratio), scorer, classes
         self.train, self.test = (sharing.view(*np.flatnonzero(m).tolist()) for m in (trained, tested))
 
     def __call__(self, C: float, theta: np.ndarray | None) -> tuple[np.ndarray, int, float]:
@@ -491,18 +492,41 @@ class _Path:
         if theta is not None:
             model.model_ = LogLinear(theta, np.empty(0), np.empty(0), self.base.fit_intercept)
         model.fit(self.train)
-        return model.model_.theta, int(model.n_iter_[0]), self.score(model)
+        return model.model_.theta, int(model.n_iter_[0]), self.scorer(model, self.test)
 
-    def score(self, model: LogisticRegression) -> float:
+
+def _of_rows(
+    metadata: dict[str, Any], folds: Folds, tested: np.ndarray, sample_weight: Any
+) -> dict[str, Any]:
+    """The metadata of the rows of some folds, without rows of weight zero."""
+    by_row = {k: np.asarray(v) for k, v in metadata.items() if np.ndim(v) and len(v) == folds.n_rows}
+    if not by_row:
+        return metadata
+    row = folds.rows(tested)
+    if sample_weight is not None:
+        row = row[np.broadcast_to(sample_weight, folds.n_rows)[row] > 0]
+    return {**metadata, **{k: v[row] for k, v in by_row.items()}}
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """The score of a fit on rows that were left out."""
+
+    scoring: Any
+    params: dict[str, Any]  # of a scorer of scikit-learn
+
+    def __call__(self, model: LogisticRegression, rows: View) -> float:
         if self.scoring == "accuracy":
-            return float(model.score(self.test))
+            return float(model.score(rows))
         if self.scoring == "neg_log_loss":
             at = model.model_.replace(class_weight=np.ones(len(model.classes_)))
-            s = self.test.fold(LogLinear.summarize, at)
+            s = rows.fold(LogLinear.summarize, at)
             return float(-s.loss / s.weight)
         if self.scoring == "neg_brier_score":
-            squares, weight = self.test.fold(_squares, model.model_)
+            squares, weight = rows.fold(_squares, model.model_)
             return float(-squares / weight)
-        block = self.test.gather("use scoring='accuracy', 'neg_log_loss' or 'neg_brier_score'.")
-        weighted = {"sample_weight": block.weight} if self.weighted else {}
-        return float(get_scorer(self.scoring)(model, block.X, block.y, **weighted))
+        block = rows.gather("use scoring='accuracy', 'neg_log_loss' or 'neg_brier_score'.")
+        params = self.params
+        if "sample_weight" in params:
+            params = {**params, "sample_weight": block.weight}
+        return float(get_scorer(self.scoring)(model, block.X, block.y, **params))

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -24,15 +22,13 @@ from ..estimator.parameters import (
     AT_LEAST_1,
     CHECKPOINT,
     CLASS_WEIGHT,
-    FINITE,
     NON_NEGATIVE,
     POSITIVE,
     check_parameters,
-    check_values,
 )
 from ..estimator.scores import Classifier
-from ..fitting.kernel import Kernel
 from ..inputs import open_rows, read_rows
+from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
 from ..statistics import Objective, class_codes, class_weights, classes_of
 from .perceptron_epochs import Dual, Epochs, Form, Primal, signs
 
@@ -73,7 +69,7 @@ class Hyperplanes(Model):
     class_weight: Annotated[np.ndarray, "(K,)"]
     fit_intercept: bool = True
     step: float = 1.0
-    kernel: Annotated[Kernel | None, "M, D"] = None  # with the support vectors
+    kernel: Annotated[KernelColumns | None, "M, D"] = None  # with the support vectors
     support: Annotated[np.ndarray | None, "int (M,)"] = None  # their places in the data
     votes: Votes | None = None
 
@@ -103,9 +99,9 @@ class Hyperplanes(Model):
     @property
     def flat(self) -> Self:
         """The same with weights of features, if the kernel is linear."""
-        if self.kernel is None or self.kernel.kernel != "linear":
+        if self.kernel is None or not isinstance(self.kernel.kernel, Linear):
             return self
-        coef = self.theta[:, :-1].dot(self.kernel.rows)
+        coef = self.theta[:, :-1].dot(self.kernel.points)
         return self.replace(theta=np.column_stack([coef, self.theta[:, -1]]), kernel=None, support=None)
 
     def summarize(self, block: Any) -> Objective:
@@ -123,9 +119,6 @@ class Hyperplanes(Model):
     def estimate(self, s: Objective) -> Self:
         """One update with all rows at once: the batch perceptron."""
         return self.replace(theta=self.theta - self.step * s.gradient.reshape(self.theta.shape))
-
-
-KERNEL_PARAMS: dict[str, Any] = {"gamma": [NON_NEGATIVE, None], "degree": [NON_NEGATIVE], "coef0": [FINITE]}
 
 
 class BasePerceptron(Classifier, Iterative):
@@ -174,15 +167,11 @@ class BasePerceptron(Classifier, Iterative):
 
     def _check(self) -> None:
         """Refuse parameters that do not go together."""
-        params = getattr(self, "kernel_params", None) or {}
-        if params and (self._kernel is None or callable(self._kernel) or self._kernel == "precomputed"):
-            raise ValueError(
-                f"kernel_params={params!r} needs the name of a kernel; got kernel={self._kernel!r}. Use "
-                "functools.partial for the parameters of a function."
-            )
-        if unknown := set(params) - set(KERNEL_PARAMS):
-            raise ValueError(f"kernel_params has {sorted(unknown)}; expected some of {list(KERNEL_PARAMS)}.")
-        check_values({name: KERNEL_PARAMS[name] for name in params}, params, type(self).__name__)
+        if self._kernel is not None or getattr(self, "kernel_params", None):
+            self._as_kernel()
+
+    def _as_kernel(self) -> Kernel:
+        return as_kernel(self._kernel, getattr(self, "kernel_params", None))
 
     @property
     def _kernel(self) -> Any:
@@ -195,8 +184,8 @@ class BasePerceptron(Classifier, Iterative):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._kernel != "precomputed"
-        tags.input_tags.pairwise = self._kernel == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self._kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def _learn(
@@ -224,21 +213,13 @@ class BasePerceptron(Classifier, Iterative):
         P, rule = len(start.theta), (self._margins(), start.step, self._pocket, self._vote)
         if self._kernel is None:
             return Primal(block, codes, weight, self.fit_intercept, P, *rule)
-        N, D = block.X.shape
-        if self._kernel == "precomputed" and N != D:
-            raise ValueError(f"A precomputed kernel must be a square matrix; got shape {(N, D)}.")
-        kernel = self._kernel_with(np.arange(N) if self._kernel == "precomputed" else block.X)
+        kernel = self._as_kernel().with_rows(block.X, weight)
         return Dual(block, codes, weight, self.fit_intercept, P, *rule, kernel)
 
-    def _kernel_with(self, rows: Any) -> Kernel:
-        return Kernel(rows, self._kernel or "linear", **(getattr(self, "kernel_params", None) or {}))
-
-    def _kernel_with_support(self, X: Any, support: np.ndarray) -> Kernel:
-        """The kernel with the support vectors: dense, as a file holds them."""
-        if self._kernel == "precomputed":
-            return self._kernel_with(support)
-        afford(len(support) * X.shape[1], f"{len(support)} support vectors", "use Perceptron(average=True).")
-        return self._kernel_with(X[support].toarray() if sp.issparse(X) else X[support])
+    def _columns(self, form: Form, support: np.ndarray) -> KernelColumns:
+        """The kernel with the support vectors."""
+        kernel = form.kernel if isinstance(form, Dual) else Linear()
+        return KernelColumns.of(kernel, form.block.X, support, "use Perceptron(average=True).")
 
     def _initial(self, start: Hyperplanes, coef: Any, intercept: Any) -> np.ndarray | None:
         """The initial weights, (P, D + 1), or None for zero."""
@@ -295,8 +276,7 @@ class BasePerceptron(Classifier, Iterative):
                 lasted[mine] = np.diff(epochs.log[mine, 3], append=epochs.visits[k])
             votes = Votes(problem, np.searchsorted(support, row), epochs.log[:, 2], lasted)
         theta = np.ascontiguousarray(np.column_stack([W[:, support], form.bias * W.sum(axis=1)]))
-        kernel = self._kernel_with_support(form.block.X, support)
-        return model.replace(theta=theta, kernel=kernel, support=support, votes=votes)
+        return model.replace(theta=theta, kernel=self._columns(form, support), support=support, votes=votes)
 
     def _conclude(self, form: Form, epochs: Epochs, data: Partitions) -> Self:
         for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "updates_", "votes_", "_epochs"):
@@ -314,7 +294,7 @@ class BasePerceptron(Classifier, Iterative):
         if model.flat.kernel is None:
             fitted["coef_"] = np.ascontiguousarray(model.flat.theta[:, :-1])
         if model.kernel is not None:
-            fitted["support_"], fitted["support_vectors_"] = model.support, model.kernel.rows
+            fitted["support_"], fitted["support_vectors_"] = model.support, model.kernel.points
             fitted["dual_coef_"] = np.ascontiguousarray(model.theta[:, :-1])
         if model.votes is not None and model.support is not None:
             votes, mine = model.votes, [model.votes.problem == k for k in range(len(model.theta))]

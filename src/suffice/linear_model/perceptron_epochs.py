@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress
-from ..fitting.kernel import Kernel
+from ..kernels import Kernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,11 +40,11 @@ class VotedPerceptron(ColdStartPerceptron):
     class_weight : dict or 'balanced', default=None
         Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
         and one with a step of 0.8.
-    kernel : str or callable, default=None
+    kernel : Kernel, str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
-        weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
-        knows, a function of two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that
-        matrix.
+        weight for each row from the Gram matrix (dual form): a kernel of :mod:`suffice.kernels`, a name that
+        scikit-learn's `pairwise_kernels` knows, a function of two arrays of rows that returns their Gram
+        matrix, or 'precomputed' if X is that matrix.
     kernel_params : dict, default=None
         Parameters of a kernel that is passed by name: gamma (one over the number of features if it is
         missing), degree (3) and coef0 (1), as far as the kernel has them.
@@ -195,11 +195,11 @@ class PocketPerceptron(WarmStartPerceptron):
     class_weight : dict or 'balanced', default=None
         Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
         and one with a step of 0.8.
-    kernel : str or callable, default=None
+    kernel : Kernel, str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
-        weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
-        knows, a function of two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that
-        matrix.
+        weight for each row from the Gram matrix (dual form): a kernel of :mod:`suffice.kernels`, a name that
+        scikit-learn's `pairwise_kernels` knows, a function of two arrays of rows that returns their Gram
+        matrix, or 'precomputed' if X is that matrix.
     kernel_params : dict, default=None
         Parameters of a kernel that is passed by name: gamma (one over the number of features if it is
         missing), degree (3) and coef0 (1), as far as the kernel has them.
@@ -344,11 +344,11 @@ class MarginPerceptron(OnlinePerceptron):
     class_weight : dict or 'balanced', default=None
         Weights of the classes, by which the weights of the rows are multiplied. A weight of 2.8 is two visits
         and one with a step of 0.8.
-    kernel : str or callable, default=None
+    kernel : Kernel, str or callable, default=None
         If None, the perceptron learns a weight for each feature (primal form). With a kernel it learns a
-        weight for each row from the Gram matrix (dual form): a name that scikit-learn's `pairwise_kernels`
-        knows, a function of two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that
-        matrix.
+        weight for each row from the Gram matrix (dual form): a kernel of :mod:`suffice.kernels`, a name that
+        scikit-learn's `pairwise_kernels` knows, a function of two arrays of rows that returns their Gram
+        matrix, or 'precomputed' if X is that matrix.
     kernel_params : dict, default=None
         Parameters of a kernel that is passed by name: gamma (one over the number of features if it is
         missing), degree (3) and coef0 (1), as far as the kernel has them.
@@ -480,9 +480,9 @@ class KernelPerceptron(ColdStartPerceptron):
 
     Parameters
     ----------
-    kernel : str or callable, default='linear'
-        A name that scikit-learn's `pairwise_kernels` knows, a function of two arrays of rows that returns
-        their Gram matrix, or 'precomputed' if X is that matrix.
+    kernel : Kernel, str or callable, default='linear'
+        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
     kernel_params : dict, default=None
         Parameters of a kernel that is passed by name: gamma (one over the number of features if it is
         missing), degree (3) and coef0 (1), as far as the kernel has them.
@@ -583,7 +583,8 @@ class KernelPerceptron(ColdStartPerceptron):
     --------
     >>> from suffice.linear_model import KernelPerceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["a", "b", "b", "a"]
-    >>> model = KernelPerceptron(kernel="rbf", kernel_params={"gamma": 1.0}).fit(X, y)
+    >>> from suffice.kernels import Gaussian
+    >>> model = KernelPerceptron(kernel=Gaussian(gamma=1.0)).fit(X, y)
     >>> model.predict(X)
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     >>> model.support_

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
+from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
@@ -32,7 +34,7 @@ from ..estimator.parameters import POSITIVE, StrOptions
 from ..fitting.folds import Folds
 from ..inputs import open_rows, source_of
 from ..statistics import Moments
-from .coordinate_descent import fold_moments, router, splitter_params
+from .coordinate_descent import fold_moments, routed_params, router
 from .least_squares import LeastSquares, LinearModel, Ridge, targets_of
 from .normal_equations import EPS
 from .refinement import refined
@@ -224,8 +226,8 @@ class RidgeCV(LeastSquares):
 
     @property
     def counts_rows(self) -> bool:
-        """Folds are runs of rows, those of weight zero too."""
-        return self.cv is not None
+        """Folds are runs of rows, and the metadata of a scorer is by row: rows of weight zero count."""
+        return self.cv is not None or self.scoring is not None
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.cv is None else "order")
@@ -243,7 +245,7 @@ class RidgeCV(LeastSquares):
         sample_weight : array, optional
             Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
         **params : dict
-            Passed to the splitter `cv`, e.g. groups, with
+            Passed to the splitter `cv`, e.g. groups, and to the scorer, with
             ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
@@ -261,19 +263,20 @@ class RidgeCV(LeastSquares):
                 FutureWarning,
                 stacklevel=2,
             )
-        metadata = splitter_params(self, sample_weight, params)
+        for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
         self._flat_target = source.flat_target(y)
         with one_task(self):
             data = open_rows(self, source, y, sample_weight)
             start = self._start(data)
             examples = (X, y) if source.in_memory and source.table is None else ()
             if self.cv is None:
-                s, results = self._left_out(data, start, alphas)
+                s, results = self._left_out(data, start, alphas, for_scorer)
             elif self.scoring is None:
-                folds = Folds.of(data, self.cv, *examples, **metadata)
+                folds = Folds.of(data, self.cv, *examples, **for_splitter)
                 s, results = self._folded(data.map(Folds.number, folds), folds, start, alphas)
             else:
-                s, results = data.fold(LinearModel.summarize, start), self._searched(X, y, sample_weight)
+                s = data.fold(LinearModel.summarize, start)
+                results = self._searched(X, y, sample_weight, params)
             model, sums = refined(start.replace(alpha=results["alpha_"]), s, data)
             self._set(model, s, {**self._fitted(model, sums), **results})
         return self
@@ -289,7 +292,9 @@ class RidgeCV(LeastSquares):
             check_scalar(alpha, name, Real, min_val=0.0, include_boundaries=allowed)
         return alphas.astype(np.float64)
 
-    def _left_out(self, data: Partitions, start: LinearModel, alphas: np.ndarray) -> tuple[Moments, Any]:
+    def _left_out(
+        self, data: Partitions, start: LinearModel, alphas: np.ndarray, for_scorer: dict[str, Any]
+    ) -> tuple[Moments, Any]:
         """The moments, and the best penalty by errors of rows that are left out, one at a time."""
         s, rows = data.fold(_moments_and_rows, start).parts
         must_have_rows(s.weight)
@@ -305,7 +310,9 @@ class RidgeCV(LeastSquares):
             shown = block.weight[:, None, None] * errors**2
             if self.scoring is not None:
                 shown = y[:, None] - errors
-                scores = self._scored(shown, y)
+                if "sample_weight" in for_scorer:
+                    for_scorer["sample_weight"] = block.weight
+                scores = self._scored(shown, y, for_scorer)
             if self.store_cv_results:
                 shown = np.swapaxes(shown, 1, 2)
                 results["cv_results_"] = shown[:, 0] if self._flat_target else shown
@@ -315,20 +322,20 @@ class RidgeCV(LeastSquares):
         place = np.argmax(scores, axis=0)
         return s, {**results, "alpha_": alphas[place], "best_score_": scores.max(axis=0)}
 
-    def _scored(self, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def _scored(self, predictions: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> np.ndarray:
         """The score of predictions (N, A, T), by penalty and, if asked for, by target."""
-        scorer, answer = check_scoring(self, self.scoring), _Predictions()
+        scorer = partial(check_scoring(self, self.scoring), _Predictions(), **params)
         if self.alpha_per_target:
             return np.array(
                 [
-                    [scorer(answer, p, t) for p, t in zip(part.T, y.T, strict=True)]
+                    [scorer(p, t) for p, t in zip(part.T, y.T, strict=True)]
                     for part in np.swapaxes(predictions, 0, 1)
                 ]
             )
         flat = self._flat_target
         return np.array(
             [
-                [scorer(answer, part[:, 0], y[:, 0]) if flat else scorer(answer, part, y)]
+                [scorer(part[:, 0], y[:, 0]) if flat else scorer(part, y)]
                 for part in np.swapaxes(predictions, 0, 1)
             ]
         )
@@ -346,15 +353,20 @@ class RidgeCV(LeastSquares):
         best = int(np.argmax(mean))
         return tree_sum(sums.present), {"alpha_": alphas[best], "best_score_": float(mean[best])}
 
-    def _searched(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+    def _searched(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """The best penalty by a score that needs the predictions, for rows in memory."""
+        if sample_weight is not None:
+            params = {"sample_weight": sample_weight, **params}
+        ridge = Ridge(fit_intercept=self.fit_intercept)
+        if get_config()["enable_metadata_routing"]:
+            ridge.set_fit_request(sample_weight=True)
         search = GridSearchCV(
-            Ridge(fit_intercept=self.fit_intercept),
+            ridge,
             {"alpha": self._alphas()},
             cv=self.cv,
             scoring=check_scoring(self, self.scoring),
         )
-        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        search.fit(X, y, **params)
         return {"alpha_": search.best_params_["alpha"], "best_score_": float(search.best_score_)}
 
     def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
@@ -362,7 +374,7 @@ class RidgeCV(LeastSquares):
         return {**super()._fitted(model, s), "coef_": coef}
 
     def get_metadata_routing(self) -> Any:
-        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
+        """The metadata that `fit` takes and passes on, as scikit-learn's `MetadataRouter`."""
         return router(self)
 
     @available_if(_reads_twice)

@@ -12,36 +12,45 @@ jit = compiled()
 
 BITS = 64
 FLIP = np.int64(0x7FFF_FFFF_FFFF_FFFF)
-
-
-@jit
-def merge(low_a, high_a, count_a, low_b, high_b, count_b):
-    """Merge two lists of buckets, each sorted by the smallest values. Of equal ones, the first list is
-    first."""
-    N, M = len(low_a), len(low_b)
-    low, high, count = np.empty(N + M), np.empty(N + M), np.empty(N + M)
-    i, j = 0, 0
-    for k in range(N + M):
-        if j == M or (i < N and low_a[i] <= low_b[j]):
-            low[k], high[k], count[k] = low_a[i], high_a[i], count_a[i]
-            i += 1
-        else:
-            low[k], high[k], count[k] = low_b[j], high_b[j], count_b[j]
-            j += 1
-    return low, high, count
-
-
-@merge.small
-def _(low_a, high_a, count_a, low_b, high_b, count_b):
-    order = np.argsort(np.concatenate([low_a, low_b]), kind="stable")
-    pairs = ((low_a, low_b), (high_a, high_b), (count_a, count_b))
-    return tuple(np.concatenate(pair)[order] for pair in pairs)
+MANTISSA, EXPONENTS = 52, 4096  # bits of the one; signs with exponents
 
 
 @jit
 def _ordered(bits):
     """The bits of a number as an integer, in the order of the numbers."""
     return bits if bits >= 0 else bits ^ FLIP
+
+
+@jit
+def merge(low_a, key_a, high_a, count_a, low_b, key_b, high_b, count_b, dropped):
+    """Merge two lists of buckets, each sorted by the smallest values, and join those whose values are equal
+    without their last bits. Keys are the bits of the smallest values. Of equal ones, the first list is
+    first."""
+    N, M = len(low_a), len(low_b)
+    low, high, count = np.empty(N + M), np.empty(N + M), np.empty(N + M)
+    i, j, n, previous = 0, 0, -1, (min(_ordered(key_a[0]), _ordered(key_b[0])) >> dropped) - 1
+    while i + j < N + M:  # all is chosen without branches, which could not be predicted
+        a, b = min(i, N - 1), min(j, M - 1)
+        key, other = _ordered(key_a[a]), _ordered(key_b[b])
+        first = (j == M) | ((i < N) & (key <= other))
+        key = (key if first else other) >> dropped
+        new = key != previous
+        n += new
+        least, largest = low_a[a] if first else low_b[b], high_a[a] if first else high_b[b]
+        weight = count_a[a] if first else count_b[b]
+        low[n] = least if new else low[n]
+        high[n] = largest if new else max(high[n], largest)
+        count[n] = weight if new else count[n] + weight
+        i, j, previous = i + first, j + 1 - first, key
+    return low[: n + 1].copy(), high[: n + 1].copy(), count[: n + 1].copy()
+
+
+@merge.small
+def _(low_a, key_a, high_a, count_a, low_b, key_b, high_b, count_b, dropped):
+    order = np.argsort(np.concatenate([low_a, low_b]), kind="stable")
+    pairs = ((low_a, low_b), (key_a, key_b), (high_a, high_b), (count_a, count_b))
+    low, key, high, count = (np.concatenate(pair)[order] for pair in pairs)
+    return _joined(low, key, high, count, dropped)
 
 
 @jit
@@ -87,56 +96,75 @@ def compress(low, key, high, count, dropped, capacity):
 
 @compress.small
 def _(low, key, high, count, dropped, capacity):
-    key = np.where(key < 0, key ^ FLIP, key)  # in the order of the values
-    differ = key[1:] ^ key[:-1]
+    ordered = np.where(key < 0, key ^ FLIP, key)
+    differ = ordered[1:] ^ ordered[:-1]
 
     def is_enough(dropped):
         return bool(np.count_nonzero(differ >> dropped) < capacity)
 
     dropped = bisect_left(range(BITS - 1), True, lo=dropped, key=is_enough)
-    first = np.flatnonzero(np.concatenate([[len(low) > 0], (differ >> dropped) != 0]))
+    return dropped, *_joined(low, key, high, count, dropped)
+
+
+def _joined(low, key, high, count, dropped):
+    """Join sorted buckets whose values are equal without their last bits."""
+    key = np.where(key < 0, key ^ FLIP, key) >> dropped
+    first = np.flatnonzero(np.concatenate([[len(low) > 0], key[1:] != key[:-1]]))
     if len(first) == len(low):
-        return dropped, low, high, count
-    return dropped, low[first], np.maximum.reduceat(high, first), np.add.reduceat(count, first)
+        return low, high, count
+    return low[first], np.maximum.reduceat(high, first), np.add.reduceat(count, first)
+
+
+@jit
+def _exponent(bits):
+    """The sign and exponent of a number, in the order of the numbers."""
+    return (_ordered(bits) >> MANTISSA) + EXPONENTS // 2
 
 
 @jit
 def bucket_table(key):
-    """A table in which `find_buckets` starts, with a few entries for each bucket, and a shift: the bits of a
-    number, shifted, are its place in the table. So neighbors in it are at about the same ratio. `key` are the
-    bits of the largest values of the buckets."""
+    """Where to look for a number among buckets: `start`, with a few entries for each bucket.
+
+    `key` are the bits of the largest values of the buckets. Numbers of sign and exponent e have the entries
+    from first[e] on, as many as their buckets need, at equal distances: `shift` is that of the mantissas."""
     B = len(key)
-    first, last, shift = _ordered(key[0]), _ordered(key[B - 1]), 2  # so that differences do not overflow
-    while (last >> shift) - (first >> shift) >= 4 * B:
-        shift += 1
-    start = np.empty((last >> shift) - (first >> shift) + 1, np.int64)
-    j = 0
-    for s in range(len(start)):
-        while _ordered(key[j]) >> shift < (first >> shift) + s:
-            j += 1
-        start[s] = j
-    return start, shift
+    first, shift = np.zeros(EXPONENTS + 1, np.int32), np.full(EXPONENTS, MANTISSA, np.int64)
+    for j in range(B):
+        first[_exponent(key[j]) + 1] += 1
+    for e in range(EXPONENTS):
+        size = 1
+        while size < 2 * first[e + 1]:
+            size *= 2
+            shift[e] -= 1
+        first[e + 1] = first[e] + size
+    start, j = np.empty(first[EXPONENTS], np.int32), 0
+    for e in range(EXPONENTS):
+        for c in range(first[e + 1] - first[e]):
+            least = (np.int64(e - EXPONENTS // 2) << MANTISSA) + (np.int64(c) << shift[e])
+            while j < B - 1 and _ordered(key[j]) < least:
+                j += 1
+            start[first[e] + c] = j
+    return start, first, shift
 
 
 @bucket_table.small
-def _(key):
-    return np.zeros(1, np.int64), 0  # without a table, numbers are found by bisection
+def _(key):  # without a table, numbers are found by bisection
+    return np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int64)
 
 
 @jit
-def find_buckets(x, bits, high, key, start, shift, out):
+def find_buckets(x, bits, high, start, first, shift, out):
     """The first bucket whose largest value is not below x, for each x; the last one if there is none, and the
-    number of buckets for NaN. `bits` are those of x, and `key` those of `high`."""
+    number of buckets for NaN. `bits` are those of x."""
     B = len(high)
-    first, last = _ordered(key[0]), _ordered(key[B - 1])
     for i in range(len(x)):
         if x[i] != x[i]:
             out[i] = B
             continue
-        j = np.int64(0)
         if len(start) > 1:
-            j = start[(min(max(_ordered(bits[i]), first), last) >> shift) - (first >> shift)]
-        elif B > 1:
+            e = _exponent(bits[i])
+            j = np.int64(start[first[e] + ((_ordered(bits[i]) & (1 << MANTISSA) - 1) >> shift[e])])
+        else:
             j = np.searchsorted(high, x[i])
         while j < B - 1 and high[j] < x[i]:
             j += 1
@@ -144,5 +172,5 @@ def find_buckets(x, bits, high, key, start, shift, out):
 
 
 @find_buckets.small
-def _(x, bits, high, key, start, shift, out):
+def _(x, bits, high, start, first, shift, out):
     out[:] = np.where(np.isnan(x), len(high), np.minimum(np.searchsorted(high, x), len(high) - 1))

@@ -317,44 +317,62 @@ ROUNDING = 2e-6  # relative to the mean, of differences that bounds may not tell
 
 
 @jit
+def add_parts(by_row, rows, group, entry, n_bins, total, gini, least, best, parted, shift, parts):
+    """Add up parts of the bins of several features, of sums with two outputs: those before each part. Returns
+    the largest gain of a split between parts, or `best` if that is larger, in units of `gain_of_two`.
+
+    The codes of a row are next to each other, so that all are read at once.
+    """
+    n, F = len(rows), len(parted)
+    for f in range(F):
+        shift[f] = 0
+        while (n_bins[parted[f]] >> shift[f]) >= min(PARTS, n // 8):
+            shift[f] += 1
+        parts[f, : (n_bins[parted[f]] >> shift[f]) + 2] = 0
+    for i in range(n):
+        r, weight = rows[i], entry[i, 0]
+        weighted = weight * group[i] if gini else entry[i, 1]
+        for f in range(F):
+            part = (np.int64(by_row[r, parted[f]]) >> shift[f]) + 1
+            parts[f, part, 0] += weight
+            parts[f, part, 1] += weighted
+    total_weight = total[0] + total[1] if gini else total[0]
+    goal = best * (float(total_weight) / 2.0 if gini else float(total_weight))
+    for f in range(F):
+        for q in range((n_bins[parted[f]] >> shift[f]) + 1):
+            parts[f, q + 1, 0] += parts[f, q, 0]
+            parts[f, q + 1, 1] += parts[f, q, 1]
+            left = parts[f, q + 1, 0]
+            if left >= least and total_weight - left >= least:
+                x, y = gain_of_two(left, parts[f, q + 1, 1], total_weight, total[1])
+                goal = max(goal, x / y)
+    return goal
+
+
+@jit
 def best_by_parts(
-    codes, rows, group, entry, n_bins, total, criterion, least, best, low, high, parts, chosen, keys, spare,
-    count,
+    codes, rows, group, entry, n_bins, total, criterion, least, goal, low, high, shift, parts, chosen, keys,
+    spare, count,
 ):  # fmt: skip
-    """The best split of a numeric feature with many bins, if its gain is not below `best`: of sums with two
+    """The best split of a numeric feature with many bins, if its gain is not below `goal`: of sums with two
     outputs, without constraints and missing values.
 
-    First the sums of parts of the bins are added up, then only those parts are searched whose bound is not
-    below the best split so far: see `may_exceed`. The answer is that of `best_of_two`.
+    Only those parts of the bins are searched whose bound is not below the best split so far: see
+    `may_exceed`. The answer is that of `best_of_two`.
 
     Returns the gain, the bins at both sides of the threshold, and 1 if the feature varies, 0 if it does not,
     or -1 if the search is not done: too many parts are left, or bounds would be rounded too much.
     """
     n, gini = len(rows), criterion == GINI
-    shift = 0
-    while (n_bins >> shift) >= min(PARTS, n // 8):
-        shift += 1
     n_parts = (n_bins >> shift) + 1
-    parts[: n_parts + 1] = 0  # sums of a part in the next row, and then those before it
-    for i in range(n):
-        part = (np.int64(codes[rows[i]]) >> shift) + 1
-        parts[part, 0] += entry[i, 0]
-        parts[part, 1] += entry[i, 0] * group[i] if gini else entry[i, 1]
     total_weight = total[0] + total[1] if gini else total[0]
     total_0, total_1 = float(total_weight), float(total[1])
-    factor = 2.0 if gini else 1.0
-    goal, occupied_parts = best * total_0 / factor, 0
-    for q in range(n_parts):  # what is reached at the ends of the parts
-        if parts[q + 1, 0] > 0:
-            occupied_parts += 1
-        parts[q + 1, 0] += parts[q, 0]
-        parts[q + 1, 1] += parts[q, 1]
-        left = parts[q + 1, 0]
-        if left >= least and total_weight - left >= least:
-            x, y = gain_of_two(left, parts[q + 1, 1], total_weight, total[1])
-            goal = max(goal, x / y)
+    factor, occupied_parts = 2.0 if gini else 1.0, 0
     if goal > 0.0 and np.sqrt(goal) < ROUNDING * abs(total_1) * np.sqrt(n):
         return -1.0, np.int64(0), np.int64(0), -1
+    for q in range(n_parts):
+        if parts[q + 1, 0] > parts[q, 0]:
+            occupied_parts += 1
     n_kept = 0
     for q in range(n_parts):
         a, a_end = float(parts[q, 0]), float(parts[q + 1, 0])
@@ -405,9 +423,9 @@ def best_by_parts(
 
 @jit
 def find_split(
-    codes, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion, least,
-    max_features, key, low, high, with_missing, ratios, parts, chosen, dense, keys, spare, count, hist, bins,
-    place, share, features,
+    codes, by_row, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion,
+    least, max_features, key, low, high, with_missing, ratios, parts, shift, chosen, dense, keys, spare,
+    count, hist, bins, place, share, features, parted,
 ):  # fmt: skip
     """The best split of a node, from its rows; or if there are none here, from its `folded` histograms, in
     which the bins of feature d are those from offset[d] on. If there are `values` of the bins, thresholds are
@@ -426,19 +444,39 @@ def find_split(
     left_bins, below, above = place[:0], np.int64(0), np.int64(0)
     for d in range(D):
         features[d] = d
-    tried, draw = 0, key
+    tried, draw, n_drawn, n_parted, next_parted, goal = 0, key, 0, 0, 0, 0.0
+    gini = criterion == GINI
     for i in range(D):
-        if max_features < D:
-            if tried >= max_features:
-                break
-            key = mixed(key)
-            other = i + np.int64(key % np.uint64(D - i))
-            features[i], features[other] = features[other], features[i]
+        if tried >= max_features:
+            break
+        if i == n_drawn:  # as many features as are needed, if none is constant
+            n_drawn = D if max_features == D else min(D, i + max_features - tried)
+            n_parted = 0
+            for j in range(i, n_drawn):
+                if max_features < D:
+                    key = mixed(key)
+                    other = j + np.int64(key % np.uint64(D - j))
+                    features[j], features[other] = features[other], features[j]
+                d = features[j]
+                if two and cst[d] == 0 and not categorical[d] and not with_missing[d] and n_bins[d] > PARTS:
+                    parted[n_parted] = d
+                    n_parted += 1
+            next_parted = 0
+            if n_parted > 0:
+                goal = add_parts(
+                    by_row, rows, group, entry, n_bins, total, gini, least, best, parted[:n_parted], shift,
+                    parts,
+                )  # fmt: skip
         d = features[i]
-        if two and cst[d] == 0 and not categorical[d] and not with_missing[d] and n_bins[d] > PARTS:
+        if next_parted < n_parted and parted[next_parted] == d:
+            f = next_parted
+            next_parted += 1
+            if best > 0.0:
+                weight = float(total[0] + total[1]) / 2.0 if gini else float(total[0])
+                goal = max(goal, best * weight)
             g, a, b, varies = best_by_parts(
-                codes[d], rows, group, entry, n_bins[d], total, criterion, least, best, ratios[0], ratios[1],
-                parts, chosen, keys, spare, count,
+                codes[d], rows, group, entry, n_bins[d], total, criterion, least, goal, ratios[0], ratios[1],
+                shift[f], parts[f], chosen, keys, spare, count,
             )  # fmt: skip
             if varies >= 0:
                 tried += varies
@@ -502,14 +540,15 @@ def node_sums(group, entry, classes, total):
 
 @jit
 def grow(
-    codes, n_bins, categorical, cst, group, entry, n_outputs, criterion, max_depth, least_split, least,
-    least_gain, max_features, max_leaves, key, depth, low, high, offset, values,
+    codes, by_row, n_bins, categorical, cst, group, entry, n_outputs, criterion, max_depth, least_split,
+    least, least_gain, max_features, max_leaves, key, depth, low, high, offset, values,
 ):  # fmt: skip
     """Grow a tree to rows in memory. Nodes are numbered in the order in which they are made.
 
     Parameters
     ----------
     codes : (D, N) unsigned; code n_bins[d] means missing.
+    by_row : (N, D), the same.
     group : int64 (N,), the class, or the target as an integer.
     entry : int64 (N, M), the weight; and for a regression the weighted target, and a term of the impurity.
     least_split, least : integer weights of a node that may be split, and of a leaf.
@@ -548,7 +587,8 @@ def grow(
     n_keys = min(N, 1 << 16)  # of nodes whose rows are sorted
     keys_of_rows, spare_keys = np.empty(n_keys, np.uint32), np.empty(n_keys, np.uint32)
     count, share = np.empty((2, 257), np.int32), np.empty(most_bins)
-    parts, chosen = np.empty((PARTS + 1, 2), np.int64), np.empty(n_keys, np.int32)
+    parts, shift = np.empty((D, PARTS + 1, 2), np.int64), np.empty(D, np.int64)
+    chosen, parted = np.empty(n_keys, np.int32), np.empty(D, np.int64)
     with_missing, ratios = np.zeros(D, np.bool_), np.array([0.0, 1.0])
     for d in range(D):
         for i in range(N):
@@ -576,10 +616,10 @@ def grow(
             if pure[t] or depths[t] >= max_depth or weight < max(least_split, 2 * least):
                 continue
             g, d, below, above, s, left_bins = find_split(
-                codes, rows[a:b], group[a:b], entry[a:b], folded, offset, values, n_bins, categorical, cst,
-                total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1], with_missing,
-                ratios, parts, chosen, dense, keys_of_rows, spare_keys, count, hist, bins, place, share,
-                features,
+                codes, by_row, rows[a:b], group[a:b], entry[a:b], folded, offset, values, n_bins, categorical,
+                cst, total, criterion, least, max_features, keys[t], bounds[t, 0], bounds[t, 1], with_missing,
+                ratios, parts, shift, chosen, dense, keys_of_rows, spare_keys, count, hist, bins, place,
+                share, features, parted,
             )  # fmt: skip
             if d == NO_SPLIT or g < least_gain:
                 continue

@@ -5,6 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -45,6 +49,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     Every candidate is fitted on every fold as it would be alone. But one pass over the data computes the next
     sum of every fit: a search takes as many passes as its longest fit. This saves time if the data is read
     from files in each pass, or is on a cluster.
+
+    Candidates that differ only in the number of members of an ensemble, or in the complexity `ccp_alpha` of
+    pruning, share one fit per fold: the largest ensemble is shortened, and the whole tree is pruned.
 
     Parameters
     ----------
@@ -187,8 +194,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         with _said_once():
             part, sharing = self._open(X, y, groups, sample_weight)
             params, estimators = zip(*candidates, strict=True)
-            fits = [_Trial(clone(e), part, self.cv, fold) for e in estimators for fold in range(self.cv)]
-            scores = self._scores(sharing.together(fits, forgive=self.error_score != "raise"), params)
+            scores = self._scores(self._outcomes(candidates, part, sharing), params)
             results = _results(params, scores)
             best = int(results["rank_test_score"].argmin())
             self.__dict__.pop("best_estimator_", None)
@@ -233,6 +239,31 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
                         f"{name}={value!r} is the file of one fit, and a search has many: use {name}=None."
                     )
         return out
+
+    def _outcomes(
+        self, candidates: list[tuple[dict[str, Any], Any]], part: Callable[..., Any], sharing: Sharing
+    ) -> list[Any]:
+        """The score of each candidate on each fold, or a `Failure`: all fits, then all scores."""
+        fits, folds, forgive = _one_fit_for_each(candidates), range(self.cv), self.error_score != "raise"
+
+        def fitted(fit: _Fit, fold: int) -> Any:
+            return clone(fit.estimator).fit(part(*(n for n in folds if n != fold)))
+
+        def score(model: Any, values: dict[str, Any], fold: int) -> float:
+            if isinstance(model, Failure):
+                raise model.error
+            return float(_with_values(model, values).score(part(fold)))
+
+        pairs = list(product(fits, folds))
+        models = sharing.together([partial(fitted, *pair) for pair in pairs], forgive=forgive)
+        trials = {
+            (candidate, fold): partial(score, model, values, fold)
+            for (fit, fold), model in zip(pairs, models, strict=True)
+            for candidate, values in fit.values.items()
+        }
+        scores = sharing.together(list(trials.values()), forgive=forgive)
+        out = dict(zip(trials, scores, strict=True))
+        return [out[key] for key in sorted(out)]
 
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Callable[..., Any], Sharing]:
         """A function that returns the data of some folds, or all, and what shares passes over it."""
@@ -328,15 +359,59 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_
 
 
-class _Trial:
-    """A candidate, fitted to all folds but one and scored on that."""
+@dataclass
+class _Fit:
+    """An estimator to fit, and the candidates that it serves."""
 
-    def __init__(self, estimator: Any, part: Callable[..., Any], n_folds: int, fold: int) -> None:
-        others = (n for n in range(n_folds) if n != fold)
-        self.estimator, self.train, self.test = estimator, part(*others), part(fold)
+    estimator: Any
+    values: dict[int, dict[str, Any]]  # by candidate, the parameters in which it differs from the estimator
 
-    def __call__(self) -> float:
-        return float(self.estimator.fit(self.train).score(self.test))
+
+def _one_fit_for_each(candidates: list[tuple[dict[str, Any], Any]]) -> list[_Fit]:
+    """The fits to make. Candidates that differ only in parameters of `one_fit` share one."""
+    groups: dict[Any, list[int]] = {}
+    for n, (params, estimator) in enumerate(candidates):
+        prefix, last = _last_step(estimator)
+        names = {prefix + name for name in getattr(last, "one_fit", ())}
+        others = frozenset((name, id(value)) for name, value in params.items() if name not in names)
+        groups.setdefault((others, None if names and _is_valid(last) else n), []).append(n)
+    return [_fit_for(group, candidates) for group in groups.values()]
+
+
+def _fit_for(group: list[int], candidates: list[tuple[dict[str, Any], Any]]) -> _Fit:
+    estimators = [candidates[n][1] for n in group]
+    if len(group) == 1:
+        return _Fit(estimators[0], {group[0]: {}})
+    prefix, last = _last_step(estimators[0])
+    values = [{name: _last_step(e)[1].get_params()[name] for name in last.one_fit} for e in estimators]
+    serving = {prefix + k: choose([v[k] for v in values]) for k, choose in last.one_fit.items()}
+    return _Fit(clone(estimators[0]).set_params(**serving), dict(zip(group, values, strict=True)))
+
+
+def _last_step(estimator: Any) -> tuple[str, Any]:
+    """The estimator, or the last one of a pipeline, with the prefix of its parameters."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return f"{name}__", last
+    return "", estimator
+
+
+def _with_values(fitted: Any, values: dict[str, Any]) -> Any:
+    """What the estimator would be if it had been fitted with these values."""
+    if not values:
+        return fitted
+    if isinstance(fitted, Pipeline):
+        name, last = fitted.steps[-1]
+        return copy(fitted).set_params(steps=[*fitted.steps[:-1], (name, last._with_values(values))])
+    return fitted._with_values(values)
+
+
+def _is_valid(estimator: Any) -> bool:
+    try:
+        check_parameters(estimator)
+    except ValueError:
+        return False
+    return True
 
 
 def _opened(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Partitions:

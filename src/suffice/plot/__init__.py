@@ -4,6 +4,7 @@ from .clusters import ClusterProfilesDisplay, SilhouetteDisplay
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
+from .ensemble import ImportancesDisplay, StagedLossDisplay
 from .mixture import MixtureDisplay
 from .model_selection import ModelSelectionDisplay
 from .partial_effects import PartialEffectsDisplay
@@ -12,6 +13,7 @@ from .scree import ScreeDisplay
 from .segments import SegmentsDisplay
 from .topics import TopicMapDisplay, TopicsDisplay
 from .transition import StateDiagramDisplay, TransitionDisplay
+from .tree import PruningDisplay, TreeDisplay
 from .trellis import TrellisDisplay
 from .weights import TopWeightsDisplay
 
@@ -20,17 +22,21 @@ __all__ = [
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
+    "ImportancesDisplay",
     "MixtureDisplay",
     "ModelSelectionDisplay",
     "PartialEffectsDisplay",
+    "PruningDisplay",
     "RankDisplay",
     "ScreeDisplay",
     "SegmentsDisplay",
     "SilhouetteDisplay",
+    "StagedLossDisplay",
     "StateDiagramDisplay",
     "TopWeightsDisplay",
     "TopicMapDisplay",
     "TopicsDisplay",
     "TransitionDisplay",
+    "TreeDisplay",
     "TrellisDisplay",
 ]

@@ -39,9 +39,9 @@ from ..estimator.parameters import (
     seed_of,
 )
 from ..fitting import LossModel, Problem, find_solver
-from ..fitting.kernel import Kernel
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..inputs import open_sequences
+from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import class_codes, classes_of
 from .base import StepClassifier
 from .chain import Chains, by_sequence
@@ -69,11 +69,11 @@ class Hinge(Statistics):
 class MarginChain(LossModel):
     """The score of a path of labels is the sum of coef_y x over its steps, and of its transitions."""
 
-    coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the rows of the kernel
+    coef: Annotated[np.ndarray, "(K, M)"]  # of features, or of the points of the kernel
     transitions: Annotated[np.ndarray, "(K, K)"]
     classes: Annotated[np.ndarray, "labels (K,)"]
     cost: Annotated[np.ndarray, "(K, K)"]  # of the label in the column where that in the row is true
-    kernel: Annotated[Kernel | None, "M, D"] = None
+    kernel: Annotated[KernelColumns | None, "M, D"] = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         if self.kernel is None:
@@ -182,11 +182,12 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         others take the sequences one after the other, in memory, so that their way depends on the order:
         'bcfw', block-coordinate Frank-Wolfe, is much faster if there are many sequences. 'smo', sequential
         minimal optimization of the factored dual, is for kernels and small data.
-    kernel : str or callable, default='linear'
-        Kernel of the features of steps, for ``solver='smo'``: a name of scikit-learn's `pairwise_kernels`,
-        such as 'rbf', or a function of two arrays of rows that returns their kernel matrix.
+    kernel : Kernel, str or callable, default='linear'
+        Kernel of the features of steps, for ``solver='smo'``: a kernel of :mod:`suffice.kernels`, a name of
+        scikit-learn's `pairwise_kernels`, such as 'rbf', or a function of two arrays of rows that returns
+        their kernel matrix.
     gamma : float, default=None
-        Kernel coefficient. If None, 1 / n_features.
+        Coefficient of a kernel that is passed by name. If None, 1 / n_features.
     tol : float, default=1e-3
         Tolerance of the duality gap, relative to the objective.
     max_iter : int, default=1000
@@ -202,7 +203,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         The labels, in order.
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features of a step for each label. With a nonlinear kernel, weights of the support
-        steps, ``model_.kernel.rows``.
+        steps, ``model_.kernel.points``.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of the transitions, from a label (row) to the next (column).
     objective_ : float
@@ -324,12 +325,19 @@ distributed data set
             "bcfw": self._frank_wolfe,
             "smo": self._smo,
         }
-        if self.solver != "smo" and self.kernel != "linear":
+        if self.solver != "smo" and not isinstance(self._kernel, Linear):
             raise ValueError(
                 f"kernel={self.kernel!r} needs solver='smo'. For much data, map the features instead, e.g. "
                 "with sklearn.kernel_approximation.Nystroem."
             )
         return solvers[self.solver]
+
+    @property
+    def _kernel(self) -> Kernel:
+        kernel = as_kernel(self.kernel, {} if self.gamma is None else {"gamma": self.gamma})
+        if kernel.precomputed:
+            raise ValueError("A kernel of steps cannot be precomputed: pass the features of the steps.")
+        return kernel
 
     def _cost(self, classes: np.ndarray) -> np.ndarray:
         K = len(classes)
@@ -391,14 +399,15 @@ distributed data set
         block = data.gather("use solver='cutting-plane'.")
         N, K, offset = len(block.y), len(model.classes), block.offset
         instead = "use solver='cutting-plane'."
-        if self.kernel != "linear":
+        if not isinstance(self._kernel, Linear):
             instead = "map the features, e.g. with sklearn.kernel_approximation.Nystroem, and " + instead
         afford(
             float(N) * N + 2.0 * N * K * K,
             f"the kernel of {N} steps and the marginals of their transitions",
             instead,
         )
-        gram = np.ascontiguousarray(Kernel(block.X, self.kernel, self.gamma)(block.X))
+        kernel = self._kernel.with_rows(block.X, block.step_weight)
+        gram = np.ascontiguousarray(kernel(block.X))
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         by_step = np.repeat(scale, block.lengths)
 
@@ -412,12 +421,12 @@ distributed data set
             order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
             smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
             A, T = weights(share, moves)
-            if self.kernel == "linear":
+            if isinstance(kernel, Linear):
                 new, F = model.replace(coef=np.asarray(block.X.T.dot(A)).T, transitions=T), block.X
             else:
                 support = A.any(axis=1)
-                kernel = Kernel(block.X[support], self.kernel, self.gamma)
-                new, F = model.replace(coef=A[support].T, transitions=T, kernel=kernel), gram[:, support]
+                columns = KernelColumns(kernel, block.X[support])
+                new, F = model.replace(coef=A[support].T, transitions=T, kernel=columns), gram[:, support]
             level = by_sequence((share * model.cost[codes]).sum(axis=1), offset)
             progress = dual.replace(model=new, share=share, moves=moves, level=level)
             return self._measured(progress, new._summarize(F, block), scale, float((A * gram.dot(A)).sum()))

@@ -17,6 +17,7 @@ from .quantile_sketch import QuantileSketch, quantile_sketch
 from .sums import Distinct, category_codes, distinct
 
 BITS = 62  # of the largest sum of integers
+MOST_EXPONENT = 1000  # of a grid of tiny numbers, so that it is a float
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,8 @@ def _numbers(X: Any, columns: np.ndarray) -> Any:
 
 
 def _column(X: Any, d: int) -> np.ndarray:
+    if isinstance(X, np.ndarray):
+        return X[:, d]
     part = X[:, [d]]
     return (part.toarray() if sp.issparse(part) else np.asarray(part)).ravel()
 
@@ -88,6 +91,11 @@ class FeatureBins(Value):
         none = tuple(a[:0] for a in self.low)
         return self.replace(low=none, high=none)
 
+    def chosen(self, features: np.ndarray) -> FeatureBins:
+        """The bins of some features."""
+        parts = (tuple(part[d] for d in features) for part in (self.low, self.high, self.categories))
+        return FeatureBins(self.categorical[features], *parts)
+
     @cached_property
     def n_bins(self) -> np.ndarray:
         """The number of bins of each feature, (D,), without the one of missing values."""
@@ -110,19 +118,16 @@ class FeatureBins(Value):
                 code, known = category_codes(self.categories[d], _column(X, d))
                 out[d] = np.where(known, code, n)
             elif n:
-                x, key = (
-                    _column(X, d).astype(np.float64) + 0.0,
-                    self.high[d].view(np.int64),
-                )  # one zero of two
+                x = _column(X, d).astype(np.float64) + 0.0  # one zero of two
                 if d not in self._tables:
-                    self._tables[d] = bucket_table(key)
-                find_buckets(x, x.view(np.int64), self.high[d], key, *self._tables[d], out[d])
+                    self._tables[d] = bucket_table(self.high[d].view(np.int64))
+                find_buckets(x, x.view(np.int64), self.high[d], *self._tables[d], out[d])
             else:  # nothing was observed
                 out[d] = 0
         return out
 
     @cached_property
-    def _tables(self) -> dict[int, tuple[np.ndarray, int]]:
+    def _tables(self) -> dict[int, tuple[np.ndarray, ...]]:
         """By feature, where to look for a number among its bins; made when they are needed."""
         return {}
 
@@ -163,4 +168,4 @@ def grid(largest: float, bits: int = BITS) -> float:
     """
     if not largest:
         return 1.0
-    return math.ldexp(1.0, bits - math.frexp(largest * (1.0 + 2.0**-30))[1])
+    return math.ldexp(1.0, min(bits - math.frexp(largest * (1.0 + 2.0**-30))[1], MOST_EXPONENT))

@@ -157,7 +157,12 @@ def _merged(capacity: int, a: Any, b: Any) -> tuple[float, Any, Any, Any]:
 
     if not len(b[1]) or not len(a[1]):
         return a if len(a[1]) else b
-    return _compressed(capacity, int(max(a[0], b[0])), *merge(*a[1:], *b[1:]))
+    dropped = int(max(a[0], b[0]))
+    (low_a, *more_a), (low_b, *more_b) = a[1:], b[1:]
+    merged = merge(low_a, low_a.view(np.int64), *more_a, low_b, low_b.view(np.int64), *more_b, dropped)
+    if len(merged[0]) <= capacity:
+        return float(dropped), *merged
+    return _compressed(capacity, dropped, *merged)
 
 
 def _compressed(

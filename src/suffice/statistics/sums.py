@@ -234,6 +234,12 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 
 
+def class_counts(block: Any) -> CategoryCounts:
+    """The classes of a block, and the weight of each."""
+    values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
+    return CategoryCounts((values,), (count,))
+
+
 def class_totals(data: Any, classes: np.ndarray) -> np.ndarray:
     """Total weight of the rows of each class, (K,)."""
     return data.fold(_class_totals, classes)

@@ -1,5 +1,6 @@
-"""Margins of separating hyperplanes."""
+"""Support vector machines, and margins of separating hyperplanes."""
 
+from .linear import LinearSVC, LinearSVR
 from .margins import (
     hyperplane_distance,
     hyperplane_projection,
@@ -7,8 +8,13 @@ from .margins import (
     margin,
     novikoff_bound,
 )
+from .svc import SVC, KKTReport
 
 __all__ = [
+    "SVC",
+    "KKTReport",
+    "LinearSVC",
+    "LinearSVR",
     "hyperplane_distance",
     "hyperplane_projection",
     "is_linearly_separable",

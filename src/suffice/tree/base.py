@@ -19,12 +19,11 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import Check, map_rows, open_rows, read_rows
+from ..inputs import open_rows
 from ..statistics import (
-    CategoryCounts,
     FeatureBins,
     FeatureValues,
-    count_categories,
+    class_counts,
     extremes,
     weights_of_classes,
 )
@@ -49,11 +48,7 @@ class TreeStart(Statistics):
         if not rows.weight.all():
             rows = rows[np.flatnonzero(rows.weight)]
         features = FeatureValues.of(categorical, max_bins, rows)
-        if labels:
-            values, count = count_categories(rows.y[:0], rows.y, rows.weight[:, None])
-            target: Any = CategoryCounts((values,), (count,))
-        else:
-            target = extremes(rows.y.astype(np.float64)[:, None])
+        target: Any = class_counts(rows) if labels else extremes(rows.y.astype(np.float64)[:, None])
         return cls(float(len(rows)), float(rows.weight.sum()), features, target)
 
 
@@ -74,6 +69,7 @@ class TreeGrower(Estimator):
 
     _labels: ClassVar[bool]  # whether targets are classes
     _draws: ClassVar[float] = 1.0  # the largest number of times that a tree has a row
+    _from_dtype_of_arrays: ClassVar[bool] = False  # whether 'from_dtype' is allowed where there are no names
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "splitter": [StrOptions({"best", "random"})],
@@ -112,14 +108,18 @@ class TreeGrower(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
-        """Read the rows once: their bins, and their grid."""
+    def _opened(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
+        """Read the rows once: their values, and their bins."""
         by_dtype = categorical_columns(X) if self.categorical_features is not None else None
         data = open_rows(self, X, y, sample_weight)
         categorical = categorical_mask(self, by_dtype)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
         must_have_rows(start.weight)
-        bins = FeatureBins.of(categorical, start.features, self.max_bins)
+        return data, start, FeatureBins.of(categorical, start.features, self.max_bins)
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Read the rows once: their bins, and their grid."""
+        data, start, bins = self._opened(X, y, sample_weight)
         target, total, fitted = self._target(start)
         limits = self._limits(target, total)
         fitted |= {"max_features_": limits.max_features, "n_outputs_": 1, "statistics_": start.target}
@@ -128,17 +128,6 @@ class TreeGrower(Estimator):
     def _target(self, start: TreeStart) -> tuple[Any, float, dict[str, Any]]:
         """The target on its grid, the total weight, and the fitted attributes that follow."""
         raise NotImplementedError
-
-    def _of_rows(self, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-        """f of the rows of X, of which infinite numbers are refused."""
-        X, check = read_rows(self, X, late=True), Check.of(self)
-
-        def of_rows(rows: Any) -> np.ndarray:
-            if isinstance(rows, np.ndarray) and rows.dtype != object:
-                check.must_pass(rows)
-            return f(rows)
-
-        return map_rows(of_rows, X)
 
     def _limits(self, target: Any, total: float) -> Limits:
         D = self.n_features_in_
@@ -227,6 +216,8 @@ def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
         return out
     if isinstance(chosen, str):
         if by_dtype is None:
+            if getattr(model, "_from_dtype_of_arrays", False):
+                return out
             raise ValueError(
                 "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
                 "the categorical features."

@@ -9,21 +9,24 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..core.statistics import tree_sum
 from ..estimator.parameters import StrOptions, seed_of
+from ..inputs import answers_of
 from .base import MAX_BINS, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
 from .growth import binned, grow_tree, with_weight
 from .model import Tree
-from .pruning import PathLoss, in_fold, numbers_of_leaves, pruned, pruning_path
+from .pruning import PathLoss, in_fold, numbers_of_leaves, pruned, pruning_path, unpruned
 
 
 class DecisionTree(TreeGrower):
     """Base class of trees: growth, pruning, and what is asked of all of them."""
 
     model_: Annotated[Tree, "D"]
+    one_fit: ClassVar[dict[str, Any]] = {"ccp_alpha": unpruned}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -44,11 +47,14 @@ class DecisionTree(TreeGrower):
         """
         with one_task(self):
             *_, tree, fitted = self._grown(X, y, sample_weight)
-            if self.ccp_alpha > 0.0:
-                tree = pruned(tree, self.ccp_alpha)
             self.model_ = tree.replace(bins=tree.bins.of_categories())
+            self._shorten()
             self.__dict__.update(fitted)
         return self
+
+    def _shorten(self) -> None:
+        if self.ccp_alpha > 0.0:
+            self.model_ = pruned(self.model_, self.ccp_alpha)
 
     def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
         """The binned rows, how trees are grown to them, the tree of all, and the fitted attributes."""
@@ -124,7 +130,7 @@ class DecisionTree(TreeGrower):
         return self._of_leaves(lambda leaves: self.model_.value[leaves], X)
 
     def _of_leaves(self, f: Any, X: Any) -> np.ndarray:
-        return self._of_rows(lambda rows: f(self.model_.leaves(rows)), X)
+        return answers_of(self, lambda rows: f(self.model_.leaves(rows)), X)
 
     def apply(self, X: Any) -> np.ndarray:
         """The index of the leaf of each row."""
@@ -136,10 +142,12 @@ class DecisionTree(TreeGrower):
 
     def get_depth(self) -> int:
         """The depth of the tree: the largest number of splits to a leaf."""
+        check_is_fitted(self)
         return int(self.model_.depth.max())
 
     def get_n_leaves(self) -> int:
         """The number of leaves."""
+        check_is_fitted(self)
         return int(self.model_.is_leaf.sum())
 
     @property
@@ -166,6 +174,7 @@ class DecisionTree(TreeGrower):
     @property
     def feature_importances_(self) -> np.ndarray:
         """The total decrease of impurity by the splits of each feature, normalized."""
+        check_is_fitted(self)
         return importances(self.model_)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
@@ -64,6 +65,10 @@ class Forest(Value):
         part["children"] = np.where(part["children"] < 0, -1, part["children"] - a)
         part["set_start"] = np.where(sets < 0, -1, sets - begin)
         return Tree(nodes.bins, goes_left=nodes.goes_left[begin:end], **part)
+
+    def first(self, n: int) -> Forest:
+        """The first n trees."""
+        return Forest.of(tuple(islice(self, n)))
 
     def leaves(self, X: Any) -> np.ndarray:
         """The node of each row that is its leaf, in each tree, (N, M)."""

@@ -87,7 +87,7 @@ def with_weight(block: Binned) -> Binned:
 
 def most_gathered(bins: FeatureBins, target: Any) -> int:
     """The number of rows to which a tree is grown in this process."""
-    row_bytes = 2 * len(bins.n_bins) * bins.dtype.itemsize + 24 * (1 + target.n_entries) + LOOP_BYTES
+    row_bytes = 3 * len(bins.n_bins) * bins.dtype.itemsize + 24 * (1 + target.n_entries) + LOOP_BYTES
     return GATHERED_BYTES // row_bytes
 
 
@@ -98,7 +98,7 @@ def grow_tree(data: Partitions, rows: int, bins: FeatureBins, target: Any, limit
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
         return tree_of(bins, target, _finish(data.gather(INSTEAD), bins, target, limits))
     log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
-    return tree_of(bins, target, _Folding(data, bins, target, limits, most, rows).run())
+    return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most).run())
 
 
 def _in_nodes(tree: Tree, nodes: np.ndarray, block: Binned) -> Binned:
@@ -120,10 +120,10 @@ def _finish(
         raise ValueError("There are no rows to grow a tree to.")
     return Grown(
         *grow(
-            rows.codes, bins.n_bins, bins.categorical, limits.constraints, rows.y, rows.entry,
-            target.n_outputs, target.criterion, limits.max_depth, limits.least_split, limits.least,
-            limits.least_gain, limits.max_features, limits.max_leaves, np.uint64(limits.key), depth, low,
-            high, bin_offsets(bins.n_bins), _bin_values(bins, limits),
+            rows.codes, np.ascontiguousarray(rows.codes.T), bins.n_bins, bins.categorical, limits.constraints,
+            rows.y, rows.entry, target.n_outputs, target.criterion, limits.max_depth, limits.least_split,
+            limits.least, limits.least_gain, limits.max_features, limits.max_leaves, np.uint64(limits.key),
+            depth, low, high, bin_offsets(bins.n_bins), _bin_values(bins, limits),
         )
     )  # fmt: skip
 
@@ -175,8 +175,8 @@ def tree_of(bins: FeatureBins, target: Any, nodes: Grown) -> Tree:
 
 
 @dataclass
-class _Node:
-    """A node of a tree that is grown by folds."""
+class Node:
+    """A node of a tree that is growing."""
 
     depth: int
     key: int
@@ -193,34 +193,31 @@ class _Node:
     sets: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     shares: tuple[float, ...] = ()  # of its weight, that the children would have
     middle: float = 0.0  # the mean of the values of the children
+    path: tuple[int, ...] = ()  # the features of the splits above it
     is_split: bool = False  # whether it has children yet
 
 
 @dataclass
-class _Folding:
-    """Growth of a tree by folds over rows that do not fit in this process."""
+class Growth:
+    """Growth of a tree: its nodes, and which of them are split next. A subclass finds their splits."""
 
-    data: Partitions
     bins: FeatureBins
     target: Any
     limits: Limits
-    most: int  # rows that are gathered at a time
     rows: int
-    nodes: list[_Node] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list, init=False)
 
     def run(self) -> Grown:
-        self.nodes.append(_Node(0, self.limits.key, -np.inf, np.inf, float(self.rows)))
+        self.nodes.append(Node(0, self.limits.key, -np.inf, np.inf, float(self.rows)))
         fresh = [0]
         while fresh:
-            small = [t for t in fresh if self.nodes[t].rows <= self.most]
-            large = [t for t in fresh if self.nodes[t].rows > self.most]
-            tree, place = self._drawn()
-            for group in self._groups(large, self._histogram_nodes()):
-                self._search(tree, place, group)
-            for group in self._groups_of_rows(small):
-                self._finish(tree, place, group)
+            self._search(fresh)
             fresh = [child for t in self._chosen() for child in self._split(t)]
         return self._grown()
+
+    def _search(self, fresh: list[int]) -> None:
+        """Find the sums and the best splits of new nodes."""
+        raise NotImplementedError
 
     def _histogram_nodes(self) -> int:
         """The number of nodes whose histograms are summed in one pass."""
@@ -230,107 +227,12 @@ class _Folding:
     def _groups(self, nodes: list[int], size: int) -> Iterator[list[int]]:
         return (nodes[i : i + size] for i in range(0, len(nodes), size))
 
-    def _groups_of_rows(self, nodes: list[int]) -> Iterator[list[int]]:
-        group: list[int] = []
-        for t in nodes:
-            if group and sum(self.nodes[u].rows for u in group) + self.nodes[t].rows > self.most:
-                yield group
-                group = []
-            group.append(t)
-        if group:
-            yield group
-
     def _drawn(self) -> tuple[Tree, np.ndarray]:
         """The tree so far, and the place of each node in it."""
         if len(self.nodes) == 1:
             return root(self.bins), np.zeros(1, np.int64)
         nodes = self._grown(drawn=True)
         return tree_of(self.bins, self.target, nodes), np.argsort(preorder(nodes.children))
-
-    def _search(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
-        """Find the splits of some nodes from their histograms, in one pass."""
-
-        at = place[group]
-        classes = self.target.criterion < SQUARED_ERROR
-        h = self.data.fold(Histograms.of, tree, at, classes, self.target.n_outputs)
-        for i, t in enumerate(group):
-            node = self.nodes[t]
-            node.sums, node.pure, node.rows = h.sums[i], bool(h.low[i] == h.high[i]), float(h.rows[i])
-            self._find(node, h.count[i])
-
-    def _find(self, node: _Node, count: np.ndarray) -> None:
-
-        limits, n_bins, n_outputs = self.limits, self.bins.n_bins, self.target.n_outputs
-        total = node.sums[:n_outputs]
-        weight = total[0] if self.target.criterion >= SQUARED_ERROR else total.sum()
-        if (
-            node.pure
-            or node.depth >= limits.max_depth
-            or weight < limits.least_split
-            or weight < 2 * limits.least
-        ):
-            return
-        D, most = len(n_bins), int(n_bins.max()) + 2
-        none = np.empty(0, np.int64)
-        gain, feature, below, above, side, left = find_split(
-            np.empty((D, 0), self.bins.dtype), np.empty(0, np.int32), none, none[:, None], count,
-            bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
-            limits.constraints, total, self.target.criterion, limits.least, limits.max_features,
-            np.uint64(node.key), node.low, node.high, self.bins.categorical, np.zeros(2), count[:0],
-            none.astype(np.int32), count[:0], none.astype(np.uint32), none.astype(np.uint32),
-            np.empty((0, 257), np.int32), np.empty((most, n_outputs), np.int64), np.empty(most, np.int64),
-            np.empty(most, np.int64), np.empty(most), np.empty(D, np.int64),
-        )  # fmt: skip
-        if feature >= 0 and gain >= limits.least_gain:
-            node.feature, node.gain, node.side, node.sets = feature, gain, side, left
-            node.edges = int(below), int(above)
-            self._children_sums(node, count)
-
-    def _children_sums(self, node: _Node, count: np.ndarray) -> None:
-        """What the children need to know: the share of their rows, and the bounds of their values."""
-
-        d, offset = node.feature, bin_offsets(self.bins.n_bins)
-        h = count[offset[d] : offset[d + 1]]
-        left = np.zeros(len(h), bool)
-        if self.bins.categorical[d]:
-            left[node.sets] = True
-        else:
-            left[: node.edges[0] + 1] = True
-        left[-1] = node.side == MISSING_LEFT
-        sums = np.stack([h[left].sum(axis=0), h[~left].sum(axis=0)])
-        criterion = self.target.criterion
-        weights = [float(weight_of.python(s, criterion)) for s in sums]
-        node.shares = tuple(w / sum(weights) for w in weights)
-        if self.limits.constraints[d]:
-            node.middle = 0.5 * sum(value_of.python(s, criterion) for s in sums)
-
-    def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
-        """Gather the rows of some nodes, and grow their subtrees here."""
-        at = place[group]
-        rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
-        leaf = tree.leaves_of_codes(rows.codes)
-        for t, place_of_t in zip(group, at, strict=True):
-            node = self.nodes[t]
-            part, limits = rows[np.flatnonzero(leaf == place_of_t)], replace(self.limits, key=node.key)
-            self._graft(t, _finish(part, self.bins, self.target, limits, node.depth, node.low, node.high))
-
-    def _graft(self, t: int, part: Grown) -> None:
-        """Replace a node by a subtree."""
-        first = len(self.nodes) - 1  # node 0 of the part is t, node i > 0 is first + i
-        parent = self.nodes[t]
-        for i in range(len(part.feature)):
-            node = (
-                parent if i == 0 else _Node(0, int(part.keys[i]), part.bounds[i, 0], part.bounds[i, 1], 0.0)
-            )
-            if i:
-                self.nodes.append(node)
-            node.feature, node.side = int(part.feature[i]), int(part.side[i])
-            node.edges = (int(part.edges[i, 0]), int(part.edges[i, 1]))
-            node.sums, node.pure, node.gain = part.sums[i], bool(part.pure[i]), float(part.gains[i])
-            node.sets = part.sets[part.set_start[i] : part.set_stop[i]]
-            if node.feature >= 0:
-                node.children = (first + int(part.children[i, 0]), first + int(part.children[i, 1]))
-                node.is_split = True
 
     def _chosen(self) -> list[int]:
         """The nodes to split next: all that have a split; with a limit of leaves, those that best-first
@@ -365,7 +267,12 @@ class _Folding:
                 low, high = (low, middle) if (s == 0) == (sign > 0) else (middle, high)
             with np.errstate(over="ignore"):
                 key = int(mixed.python(np.uint64(node.key ^ (s + 1))))
-            self.nodes.append(_Node(node.depth + 1, key, low, high, node.rows * node.shares[s]))
+            self.nodes.append(
+                Node(
+                    node.depth + 1, key, low, high, node.rows * node.shares[s],
+                    path=(*node.path, node.feature),
+                )
+            )  # fmt: skip
         node.children, node.is_split = (len(self.nodes) - 2, len(self.nodes) - 1), True
         yield from node.children
 
@@ -411,6 +318,116 @@ class _Folding:
             if node.is_split:
                 node.children = tuple(place[c] for c in node.children or ())  # type: ignore[assignment]
         self.nodes = [self.nodes[t] for t in sorted(kept)]
+
+
+@dataclass
+class _Folding(Growth):
+    """Growth of a tree by folds over rows that do not fit in this process."""
+
+    data: Partitions
+    most: int  # rows that are gathered at a time
+
+    def _search(self, fresh: list[int]) -> None:
+        small = [t for t in fresh if self.nodes[t].rows <= self.most]
+        large = [t for t in fresh if self.nodes[t].rows > self.most]
+        tree, place = self._drawn()
+        for group in self._groups(large, self._histogram_nodes()):
+            self._fold(tree, place, group)
+        for group in self._groups_of_rows(small):
+            self._finish(tree, place, group)
+
+    def _groups_of_rows(self, nodes: list[int]) -> Iterator[list[int]]:
+        group: list[int] = []
+        for t in nodes:
+            if group and sum(self.nodes[u].rows for u in group) + self.nodes[t].rows > self.most:
+                yield group
+                group = []
+            group.append(t)
+        if group:
+            yield group
+
+    def _fold(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
+        """Find the splits of some nodes from their histograms, in one pass."""
+
+        at = place[group]
+        classes = self.target.criterion < SQUARED_ERROR
+        h = self.data.fold(Histograms.of, tree, at, classes, self.target.n_outputs)
+        for i, t in enumerate(group):
+            node = self.nodes[t]
+            node.sums, node.pure, node.rows = h.sums[i], bool(h.low[i] == h.high[i]), float(h.rows[i])
+            self._find(node, h.count[i])
+
+    def _find(self, node: Node, count: np.ndarray) -> None:
+
+        limits, n_bins, n_outputs = self.limits, self.bins.n_bins, self.target.n_outputs
+        total = node.sums[:n_outputs]
+        weight = total[0] if self.target.criterion >= SQUARED_ERROR else total.sum()
+        if (
+            node.pure
+            or node.depth >= limits.max_depth
+            or weight < limits.least_split
+            or weight < 2 * limits.least
+        ):
+            return
+        D, most = len(n_bins), int(n_bins.max()) + 2
+        none = np.empty(0, np.int64)
+        codes, keys, small = np.empty((D, 0), self.bins.dtype), none.astype(np.uint32), none.astype(np.int32)
+        gain, feature, below, above, side, left = find_split(
+            codes, codes.T.copy(), small, none, none[:, None], count, bin_offsets(n_bins),
+            _bin_values(self.bins, limits), n_bins, self.bins.categorical, limits.constraints, total,
+            self.target.criterion, limits.least, limits.max_features, np.uint64(node.key), node.low,
+            node.high, self.bins.categorical, np.zeros(2), count[:0, None], none, small, count[:0], keys,
+            keys, np.empty((0, 257), np.int32), np.empty((most, n_outputs), np.int64),
+            np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most), np.empty(D, np.int64), none,
+        )  # fmt: skip
+        if feature >= 0 and gain >= limits.least_gain:
+            node.feature, node.gain, node.side, node.sets = feature, gain, side, left
+            node.edges = int(below), int(above)
+            self._children_sums(node, count)
+
+    def _children_sums(self, node: Node, count: np.ndarray) -> None:
+        """What the children need to know: the share of their rows, and the bounds of their values."""
+
+        d, offset = node.feature, bin_offsets(self.bins.n_bins)
+        h = count[offset[d] : offset[d + 1]]
+        left = np.zeros(len(h), bool)
+        if self.bins.categorical[d]:
+            left[node.sets] = True
+        else:
+            left[: node.edges[0] + 1] = True
+        left[-1] = node.side == MISSING_LEFT
+        sums = np.stack([h[left].sum(axis=0), h[~left].sum(axis=0)])
+        criterion = self.target.criterion
+        weights = [float(weight_of.python(s, criterion)) for s in sums]
+        node.shares = tuple(w / sum(weights) for w in weights)
+        if self.limits.constraints[d]:
+            node.middle = 0.5 * sum(value_of.python(s, criterion) for s in sums)
+
+    def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
+        """Gather the rows of some nodes, and grow their subtrees here."""
+        at = place[group]
+        rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
+        leaf = tree.leaves_of_codes(rows.codes)
+        for t, place_of_t in zip(group, at, strict=True):
+            node = self.nodes[t]
+            part, limits = rows[np.flatnonzero(leaf == place_of_t)], replace(self.limits, key=node.key)
+            self._graft(t, _finish(part, self.bins, self.target, limits, node.depth, node.low, node.high))
+
+    def _graft(self, t: int, part: Grown) -> None:
+        """Replace a node by a subtree."""
+        first = len(self.nodes) - 1  # node 0 of the part is t, node i > 0 is first + i
+        parent = self.nodes[t]
+        for i in range(len(part.feature)):
+            node = parent if i == 0 else Node(0, int(part.keys[i]), part.bounds[i, 0], part.bounds[i, 1], 0.0)
+            if i:
+                self.nodes.append(node)
+            node.feature, node.side = int(part.feature[i]), int(part.side[i])
+            node.edges = (int(part.edges[i, 0]), int(part.edges[i, 1]))
+            node.sums, node.pure, node.gain = part.sums[i], bool(part.pure[i]), float(part.gains[i])
+            node.sets = part.sets[part.set_start[i] : part.set_stop[i]]
+            if node.feature >= 0:
+                node.children = (first + int(part.children[i, 0]), first + int(part.children[i, 1]))
+                node.is_split = True
 
 
 def root(bins: FeatureBins) -> Tree:

@@ -68,6 +68,11 @@ def pruned(tree: Tree, ccp_alpha: float) -> Tree:
     return tree.pruned(to_leaf)
 
 
+def unpruned(alphas: list[float]) -> float:
+    """The complexity of a tree that can be pruned with each of these."""
+    return 0.0
+
+
 # --- cross-validation ----------------------------------------------------------------------------------
 
 

@@ -43,15 +43,15 @@ def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) ->
     if income <= 27.5 then no (1 of 1)
     if income > 27.5 then yes (1 of 3)
     """
-    tree, names = _named(model, feature_names)
+    tree, names = named_tree(model, feature_names)
     lines = []
     for leaf, path in _paths(tree):
-        conditions = " and ".join(_joined(tree, path, names, decimals))
+        conditions = " and ".join(joined_conditions(tree, path, names, decimals))
         share = ""
         if hasattr(model, "classes_"):
             share = f"{tree.value[leaf].max():.{decimals}g} of "
-        answer = f"{_answer(model, tree, leaf, decimals)} ({share}{tree.weight[leaf]:,.{decimals + 4}g})"
-        lines.append(f"if {conditions} then {answer}" if conditions else answer)
+        result = f"{answer(model, tree, leaf, decimals)} ({share}{tree.weight[leaf]:,.{decimals + 4}g})"
+        lines.append(f"if {conditions} then {result}" if conditions else result)
     return "\n".join(lines)
 
 
@@ -87,26 +87,27 @@ def export_text(
     |--- x > 2.5
     |   |--- value: 8
     """
-    tree, names = _named(model, feature_names)
+    tree, names = named_tree(model, feature_names)
     lines: list[str] = []
     word = "class" if hasattr(model, "classes_") else "value"
 
     def write(node: int, depth: int) -> None:
         indent = ("|" + " " * spacing) * depth + "|" + "-" * spacing + " "
         if tree.feature[node] < 0:
-            lines.append(f"{indent}{word}: {_answer(model, tree, node, decimals)}")
+            lines.append(f"{indent}{word}: {answer(model, tree, node, decimals)}")
         elif depth >= max_depth:
             lines.append(f"{indent}truncated branch of depth {_height(tree, node)}")
         else:
-            for branch, child in _branches(tree, node):
-                lines.append(indent + _joined(tree, [(node, branch)], names, decimals)[0])
+            for branch, child in branches(tree, node):
+                lines.append(indent + joined_conditions(tree, [(node, branch)], names, decimals)[0])
                 write(child, depth + 1)
 
     write(0, 0)
     return "\n".join(lines)
 
 
-def _named(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
+def named_tree(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
+    """The tree of a fitted estimator, and the names of its features."""
     check_is_fitted(model)
     tree: AnyTree = model.model_
     D = model.n_features_in_
@@ -117,17 +118,18 @@ def _named(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
     return tree, names
 
 
-def _answer(model: Any, tree: AnyTree, leaf: int, decimals: int) -> str:
+def answer(model: Any, tree: AnyTree, leaf: int, decimals: int) -> str:
+    """The class or the number that a node predicts."""
     if hasattr(model, "classes_"):
         return str(model.classes_[tree.value[leaf].argmax()])
     return f"{tree.value[leaf, 0]:.{decimals}g}"
 
 
 def _height(tree: AnyTree, node: int) -> int:
-    return 0 if tree.feature[node] < 0 else 1 + max(_height(tree, c) for _, c in _branches(tree, node))
+    return 0 if tree.feature[node] < 0 else 1 + max(_height(tree, c) for _, c in branches(tree, node))
 
 
-def _branches(tree: AnyTree, node: int) -> list[tuple[int, int]]:
+def branches(tree: AnyTree, node: int) -> list[tuple[int, int]]:
     """The branches of an inner node and their children. Numbers up to the threshold take branch 0."""
     if isinstance(tree, MultiwayTree):
         return list(tree.branches_of(node))
@@ -142,10 +144,12 @@ def _paths(tree: AnyTree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         if tree.feature[node] < 0:
             yield node, path
         else:
-            stack += [(child, [*path, (node, b)]) for b, child in reversed(_branches(tree, node))]
+            stack += [(child, [*path, (node, b)]) for b, child in reversed(branches(tree, node))]
 
 
-def _joined(tree: AnyTree, path: list[tuple[int, int]], names: list[str], decimals: int) -> list[str]:
+def joined_conditions(
+    tree: AnyTree, path: list[tuple[int, int]], names: list[str], decimals: int
+) -> list[str]:
     """The conditions of a path: for each feature, a range or a set of categories, and missing values if some
     split sends them this way."""
     features = list(dict.fromkeys(int(tree.feature[node]) for node, _ in path))

@@ -1,0 +1,678 @@
+"""The loop of gradient boosting: in each stage trees are grown to the gradients of a loss. Friedman, 2001."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+
+from ..core.blocks import Rows
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import seed_of
+from ..estimator.scores import Classifier, Regressor
+from ..inputs import answers_of, in_blocks, open_rows, read_rows
+from ..loops.trees import mixed
+from ..statistics import weights_of_classes
+from ..statistics.bins import FeatureBins, grid
+from ..statistics.histograms import Binned
+from ..statistics.selection import group_quantiles
+from ..tree import growth
+from ..tree.base import TreeGrower, TreeStart
+from ..tree.forest import Forest
+from ..tree.growth import Limits, grow_tree, tree_of, with_weight
+from ..tree.model import Tree
+from ..tree.pruning import pruned
+from ..tree.targets import NumberTarget, weighted
+from .draws import Draws
+from .losses import Huber, Loss, loss_of
+from .newton import LEAST_PACKED, FoldedNewton, GatheredNewton, NewtonTarget, Weights
+from .stages import (
+    SELDOM,
+    Measure,
+    Scored,
+    StageSums,
+    Start,
+    Targets,
+    after_trees,
+    all_held,
+    first_scores,
+    with_score,
+)
+from .weak_learners import PERSIST_ROUNDS
+
+log = logging.getLogger("suffice")
+
+STEP_BYTES = 64  # of a row, beside its codes, while trees are grown to rows in this process
+
+
+@dataclass(frozen=True, eq=False)
+class Stages(Value):
+    """The stages so far."""
+
+    trees: tuple[Tree, ...] = ()  # K of each stage
+    # Mean losses before the first stage and after each: of the rows in its sample, of the others, of those
+    # for validation.
+    losses: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees(Value):
+    """A sum of trees: K of each stage, one for each raw score."""
+
+    forest: Annotated[Forest, "D"]
+    baseline: Annotated[np.ndarray, "(K,)"]  # the raw scores before the first stage
+    start: Any = None  # a stored estimator whose predictions are those scores instead
+
+    @property
+    def n_stages(self) -> int:
+        return len(self.forest) // len(self.baseline)
+
+    def sum(self, X: Any) -> np.ndarray:
+        """The raw scores of rows (N, K), without the start."""
+        K = len(self.baseline)
+        return self.forest.sum(X, np.arange(len(self.forest)) % K, K)
+
+    def staged(self, X: Any, score: np.ndarray) -> Iterator[np.ndarray]:
+        """The raw scores of rows after each stage, from those before the first."""
+        K = len(self.baseline)
+        for m, tree in enumerate(self.forest):
+            score[:, m % K] += tree.value[tree.leaves(X), 0]
+            if m % K == K - 1:
+                yield score.copy()
+
+
+# --- one stage -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class InSample:
+    """Whether rows are in the sample of a stage, as 0 and 1."""
+
+    draws: Draws
+    stage: int
+
+    def __call__(self, block: Scored) -> np.ndarray:
+        return self.draws.counts(self.stage, block)
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """The integers of the gradients of raw score k, to which a Newton tree is grown."""
+
+    loss: Loss
+    targets: tuple[NewtonTarget, ...]
+    packed: tuple[bool, ...]
+
+    def __call__(self, block: Scored) -> list[np.ndarray]:
+        """For each raw score, of all rows for training."""
+        train = np.flatnonzero(~block.held) if block.held.any() else slice(None)
+        g, h = self.loss.derivatives(np.asarray(block.y)[train], block.score[train])
+        return [
+            target.lanes(g[:, k], None if h is None else h[:, k])
+            if self.packed[k]
+            else target.entries(g[:, k], None if h is None else h[:, k], block.weight[train])
+            for k, target in enumerate(self.targets)
+        ]
+
+
+@dataclass(frozen=True)
+class DerivativesOf:
+    """The integers of raw score k of all rows: zeros for validation."""
+
+    loss: Loss
+    target: NewtonTarget
+    k: int
+
+    def __call__(self, block: Scored) -> np.ndarray:
+        g, h = self.loss.derivatives(np.asarray(block.y), block.score)
+        return self.target.entries(g[:, self.k], None if h is None else h[:, self.k], block.train_weight)
+
+
+@dataclass
+class NewtonLearner:
+    """Newton trees of gradients and curvatures, from histograms."""
+
+    bins: FeatureBins
+    limits: Limits
+    weights: Weights
+    n_rows: int
+    groups: np.ndarray | None
+    penalty: float
+    learning_rate: float
+    weight_unit: float
+    matrix: Any = None  # (N, D), the codes of rows in this process
+    columns: Any = None  # (D, N)
+    order: Any = None  # (N,), the rows for training
+
+    def gathered(self, block: Scored) -> Self:
+        """With the rows in this process."""
+        self.matrix, self.columns = block.X, np.ascontiguousarray(block.X.T)
+        self.order = np.flatnonzero(~block.held).astype(np.uint32)
+        return self
+
+    def grow(self, rows: Partitions, loss: Loss, sums: StageSums, m: int, sample: Any) -> list[Tree]:
+        """The trees of stage m."""
+        targets = [self._target(loss, sums, k) for k in range(loss.n_outputs)]
+        entries: Any = None
+        if self.matrix is not None:
+            packed = tuple(self.weights.one and target.packed for target in targets)
+            working = Derivatives(loss, tuple(targets), packed)
+            entries = zip(*rows.map(working).batches(), strict=True)
+        trees = []
+        for k, target in enumerate(targets):
+            shared = (
+                self.bins,
+                target,
+                limits_of(self.limits, m * loss.n_outputs + k),
+                self.n_rows,
+                self.groups,
+            )
+            grown: Any
+            if self.matrix is None:
+                grown = FoldedNewton(*shared, rows, DerivativesOf(loss, target, k))
+            else:
+                entry, lane = np.concatenate(next(entries)), target.lane if packed[k] else 0
+                grown = GatheredNewton(*shared, self.matrix, self.columns, self.order.copy(), entry, lane)
+            tree = tree_of(self.bins, target, grown.run())
+            if loss.leaf == "quantile":
+                leaves = Leaves(self.bins, tree, self.weight_unit)
+                value = leaves.quantiles(rows, loss.level, self.n_rows)
+                tree = tree.replace(value=self.learning_rate * value[:, None])
+            trees.append(tree)
+        return trees
+
+    def _target(self, loss: Loss, sums: StageSums, k: int) -> NewtonTarget:
+        largest = np.array(loss.largest or sums.largest[k])
+        coarse = loss.largest is not None and self.weights.total * len(self.bins.n_bins) >= LEAST_PACKED
+        if coarse and not loss.constant:  # unless most curvatures are far smaller than the largest
+            mean = float(sums.curvature[k]) / grid(self.weights.total * largest[1]) / self.weights.total
+            coarse = mean >= SELDOM * largest[1]
+        return NewtonTarget.of(self.weights, largest, coarse, self.penalty, self.learning_rate)
+
+
+def limits_of(limits: Limits, tree: int) -> Limits:
+    """The limits of a tree, with a key of its own."""
+    with np.errstate(over="ignore"):
+        return replace(limits, key=int(mixed.python(np.uint64(limits.key) + np.uint64(tree))))
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The rows in the sample of a stage, by the leaf of a tree; without a tree, in one."""
+
+    bins: FeatureBins
+    tree: Tree | None
+    weight_unit: float
+    sample: Any = None
+
+    @property
+    def n_nodes(self) -> int:
+        return 1 if self.tree is None else len(self.tree.feature)
+
+    def of(self, block: Scored) -> np.ndarray:
+        """The leaf of each row."""
+        if self.tree is None:
+            return np.zeros(len(block), np.int64)
+        return self.tree.replace(bins=self.bins).leaves_of_codes(block.X.T)
+
+    def weight(self, block: Scored) -> np.ndarray:
+        """The weight of each row: zero if it is not in the sample."""
+        weight = block.train_weight
+        return weight if self.sample is None else weight * self.sample(block)
+
+    def residuals(self, absolute: bool, block: Scored) -> Rows:
+        """The residuals of rows, or their absolute values, with their leaf and integer weight."""
+        x = np.asarray(block.y) - block.score[:, 0]
+        weight = weighted(self.weight(block), np.full(len(x), self.weight_unit))
+        seen = np.flatnonzero(weight)
+        x = np.abs(x[seen]) if absolute else x[seen]
+        return Rows(x[:, None], self.of(block)[seen], weight[seen].astype(np.float64), block.index)
+
+    def quantiles(self, rows: Partitions, level: float, n_rows: int, absolute: bool = False) -> np.ndarray:
+        """A quantile of the residuals of each leaf."""
+        return group_quantiles(rows.map(self.residuals, absolute), self.n_nodes, level, n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSums(Statistics):
+    """Sums of integers for each node of a tree."""
+
+    sums: Annotated[np.ndarray, "int (T, 2)"]
+
+    any_order: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, leaves: Leaves, numbers: Any, units: np.ndarray, block: Scored, onto: Any = None) -> LeafSums:
+        """`numbers(leaf, block)` are two for each row; `units` are integers of a unit of each."""
+        if onto is None:
+            onto = cls(np.zeros((leaves.n_nodes, 2), np.int64))
+        leaf, weight = leaves.of(block), leaves.weight(block)
+        for j, x in enumerate(numbers(leaf, block)):
+            np.add.at(onto.sums[:, j], leaf, weighted(weight, np.rint(x * units[j])))
+        return onto
+
+    def ratio(self, units: np.ndarray) -> np.ndarray:
+        """The first sum divided by the second; zero if that is zero."""
+        first, second = self.sums.T
+        return np.divide(first, second, out=np.zeros(len(first)), where=second > 0) / (units[0] / units[1])
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Gradient and curvature of raw score k."""
+
+    loss: Loss
+    k: int
+
+    def __call__(self, leaf: np.ndarray, block: Scored) -> tuple[np.ndarray, np.ndarray]:
+        g, h = self.loss.derivatives(np.asarray(block.y), block.score)
+        return g[:, self.k], h[:, self.k]  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Residuals less the median of their leaf, at most `delta`; and ones."""
+
+    median: np.ndarray
+    delta: float
+
+    def __call__(self, leaf: np.ndarray, block: Scored) -> tuple[np.ndarray, np.ndarray]:
+        r = np.asarray(block.y) - block.score[:, 0] - self.median[leaf]
+        return np.clip(r, -self.delta, self.delta), np.ones(len(r))
+
+
+@dataclass
+class CartLearner:
+    """CART trees of the negative gradients, whose leaves then get the values that minimize the loss."""
+
+    bins: FeatureBins
+    limits: Limits
+    weights: Weights
+    n_rows: int
+    learning_rate: float
+    weight_unit: float
+    ccp_alpha: float
+    min_impurity_decrease: float
+
+    def grow(self, rows: Partitions, loss: Loss, sums: StageSums, m: int, sample: Any) -> list[Tree]:
+        """The trees of stage m."""
+        return [self._tree(rows, loss, sums, m, k, sample) for k in range(loss.n_outputs)]
+
+    def _tree(self, rows: Partitions, loss: Loss, sums: StageSums, m: int, k: int, sample: Any) -> Tree:
+        g, h = loss.largest or sums.largest[k]
+        target = NumberTarget.of("squared_error", -float(g), float(g), self.weights.total)
+        gain = self.min_impurity_decrease * self.weights.total * target.gain_unit
+        limits = replace(limits_of(self.limits, m * loss.n_outputs + k), least_gain=gain)
+        part = rows.map(as_targets, loss, k, target, sample)
+        tree = grow_tree(part, self.n_rows, self.bins, target, limits)
+        tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree
+        value = self._values(rows, loss, Leaves(self.bins, tree, self.weight_unit, sample), k, (g, h))
+        return tree.replace(value=self.learning_rate * value[:, None])
+
+    def _values(
+        self, rows: Partitions, loss: Loss, leaves: Leaves, k: int, largest: tuple[float, float]
+    ) -> np.ndarray:
+        """The values of the leaves that minimize the loss, or a Newton step towards them."""
+        total, K = self.weights.total, loss.n_outputs
+        if loss.leaf == "step" and loss.constant:
+            return leaves.tree.value[:, 0]  # type: ignore[union-attr]
+        if loss.leaf == "step":
+            units = np.array([grid(total * float(x)) for x in largest])
+            step = -rows.fold(LeafSums.of, leaves, Steps(loss, k), units).ratio(units)
+            return step * ((K - 1.0) / K if K > 1 else 1.0)  # Friedman, equation 31
+        value = leaves.quantiles(rows, loss.level, self.n_rows)
+        if isinstance(loss, Huber):
+            units = np.array([grid(total * loss.delta), self.weight_unit])
+            value = value + rows.fold(LeafSums.of, leaves, Clipped(value, loss.delta), units).ratio(units)
+        return value
+
+
+def as_targets(loss: Loss, k: int, target: NumberTarget, sample: Any, block: Scored) -> Binned:
+    """The negative gradients as targets of a tree, of the rows in a sample."""
+    weight = block.train_weight
+    if sample is not None:
+        weight = weight * sample(block)
+    g, _ = loss.derivatives(np.asarray(block.y), block.score)
+    group, entry = target.integers(Rows(block.X, -g[:, k], weight))
+    return with_weight(Binned(block.X, group, None, block.index, entry))
+
+
+# --- the loop --------------------------------------------------------------------------------------------
+
+
+def opened(
+    data: Partitions, start: Start, bins: FeatureBins, n_rows: int
+) -> tuple[Partitions, Scored | None]:
+    """The binned rows: in blocks of this process, and as one block, if they fit; else where they are."""
+    rows, D = data.map(start), len(bins.n_bins)
+    codes = D * bins.dtype.itemsize * (2 if start.by_rows else 1)
+    if n_rows * (codes + STEP_BYTES + 24 * start.loss.n_outputs) > growth.GATHERED_BYTES:
+        log.info("Boosting: %d rows stay where they are, and the sums of trees are folded.", n_rows)
+        return rows.persisted(), None
+    log.info("Boosting: %d rows are gathered, and trees are grown in this process.", n_rows)
+    block = rows.gather(growth.INSTEAD)
+    return in_blocks(block), block
+
+
+@dataclass
+class StageLoop:
+    """The stages of a fit: the rows with their raw scores, and what grows the trees."""
+
+    rows: Partitions
+    others: Partitions | None  # more rows, for validation
+    bins: FeatureBins
+    loss: Loss
+    learner: Any
+    measure: Measure
+    draws: Draws | None
+    done: int = 0  # trees that are in the raw scores
+    sums: StageSums | None = None  # of the rows with these scores
+
+    def step(self, state: Progress) -> Progress:
+        """One stage."""
+        m, loss = state.n_iter, self.loss
+        self._advance(state.model.trees)
+        if isinstance(loss, Huber):
+            leaves = Leaves(self.bins, None, self.measure.weight_unit)
+            delta = leaves.quantiles(self.rows, loss.quantile, self.learner.n_rows, absolute=True)
+            loss = loss.replace(delta=float(delta[0]))
+        measure = replace(self.measure, loss=loss)
+        sample = None if self.draws is None else InSample(self.draws, m)
+        if self.sums is None:
+            self.sums = self._fold(measure, sample)
+        losses = state.model.losses or (self._means(self.sums),)
+        trees = self.learner.grow(self.rows, loss, self.sums, m, sample)
+        trees = (*state.model.trees, *(tree.replace(bins=self.bins.of_categories()) for tree in trees))
+        self._advance(trees)
+        self.sums = self._fold(measure, sample)
+        losses = (*losses, self._means(self.sums))
+        return state.replace(model=Stages(trees, losses), trace=(*state.trace, losses[-1][0]))
+
+    def _advance(self, trees: tuple[Tree, ...]) -> None:
+        """Add the values of new trees to the raw scores."""
+        if not (new := trees[self.done :]):
+            return
+        K, before = self.loss.n_outputs, self.done
+        self.done, self.sums = len(trees), None
+        self.rows = self.rows.map(after_trees, self.bins, new)
+        if before // K // PERSIST_ROUNDS < self.done // K // PERSIST_ROUNDS:
+            self.rows = self.rows.persisted()
+        if self.others is not None:
+            self.others = self.others.map(after_trees, self.bins, new)
+
+    def _fold(self, measure: Measure, sample: Any) -> StageSums:
+        s = self.rows.fold(StageSums.of, measure, sample)
+        return s if self.others is None else s + self.others.fold(StageSums.of, measure, None)
+
+    def _means(self, s: StageSums) -> tuple[float, ...]:
+        """Mean losses in the sample, out of it, and of validation; NaN if there are no such rows."""
+        weight = np.where(s.weight > 0, s.weight, np.nan) / self.measure.weight_unit
+        return tuple((s.loss / self.measure.loss_unit / weight).tolist())
+
+
+class TreeBoosting(TreeGrower):
+    """Base class of gradient boosting."""
+
+    model_: Annotated[BoostedTrees, "D"]
+    losses_: Annotated[np.ndarray, "(M, 3)"]
+    one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
+    _limited_by: ClassVar[str]  # the parameter with the number of stages
+    _by_rows: ClassVar[bool]  # the layout of codes
+    splitter: ClassVar[str] = "best"
+    subsample: float = 1.0
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("order" if self.subsample < 1.0 else "bit")
+
+    def _loss_of(self, start: TreeStart) -> tuple[Loss, dict[str, Any]]:
+        """The loss, and the fitted attributes that follow from the targets."""
+        raise NotImplementedError
+
+    @property
+    def _link(self) -> Loss:
+        """The loss, for what it predicts from raw scores."""
+        raise NotImplementedError
+
+    def _learner(self, bins: FeatureBins, weights: Weights, n_rows: int, weight_unit: float) -> Any:
+        """What grows the trees of a stage."""
+        raise NotImplementedError
+
+    def _validation(self, n_rows: int) -> tuple[bool, float | None]:
+        """Whether the fit may stop early, and if on rows for validation, their share."""
+        raise NotImplementedError
+
+    def _stops(self, losses: np.ndarray) -> bool:
+        """Whether the last of these losses, from that before the first stage on, did not decrease."""
+        raise NotImplementedError
+
+    def _first(self, data: Partitions) -> Any:
+        """A fitted estimator that predicts before the first stage; None for a constant."""
+        return None
+
+    def _boost(self, X: Any, y: Any, sample_weight: Any, held_out: Any = None, monitor: Any = None) -> Self:
+        """Fit the stages to rows, and validate with others, which may be `held_out`."""
+        data, start, bins = self._opened(X, y, sample_weight)
+        loss, fitted = self._loss_of(start)
+        earlier = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        n_stages = getattr(self, self._limited_by)
+        if earlier is not None and earlier.n_stages > n_stages:
+            raise ValueError(
+                f"{self._limited_by}={n_stages} must be larger or equal to the number of stages so far, "
+                f"{earlier.n_stages}, when warm_start==True"
+            )
+        stopping, share = self._validation(int(start.rows))
+        key = seed_of(self.random_state)
+        first = self._first(data) if earlier is None else earlier.start
+        held = (key, share) if stopping and share is not None and held_out is None else None
+        binned = Start(bins, fitted.get("classes_"), self._by_rows, loss, first, held)
+        rows, block = opened(data, binned, bins, int(start.rows))
+        targets = Targets.of(rows, loss, start)
+        if held is not None and not targets.n_held:
+            raise ValueError(
+                "No row is for validation: raise validation_fraction, or choose another random_state."
+            )
+        baseline = earlier.baseline if earlier is not None else self._baseline(targets, rows, loss, bins)
+        if first is None:
+            rows = rows.map(with_score, baseline)
+        others = None
+        if held_out is not None:
+            others = open_rows(self, *held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
+            others = (others if first is not None else others.map(with_score, baseline)).persisted()
+        draws = None
+        if self.subsample < 1.0:
+            draws = Draws.of(rows, key, int(start.rows), self.subsample, False)
+        learner = self._learner(bins, targets.weights, targets.n_rows, targets.weight_unit)
+        if block is not None and isinstance(learner, NewtonLearner):
+            learner.gathered(block)
+        boosting = StageLoop(
+            rows, others, bins, loss, learner, targets.measure(rows, loss), draws
+        )  # fmt: skip
+        score = self._score_of(data, binned, held_out) if stopping else None
+        by_validation = held_out is not None or held is not None or score is not None
+
+        def as_model(stages: Stages) -> BoostedTrees:
+            return BoostedTrees(Forest.of(stages.trees), baseline, first)
+
+        def step(state: Progress) -> Progress:
+            state = boosting.step(state)
+            if score is not None:
+                self._publish(state, as_model(state.model))
+                *losses, (train, out, _) = state.model.losses
+                losses = [(*before[:2], np.inf if i == 0 else before[2]) for i, before in enumerate(losses)]
+                state = state.replace(model=state.model.replace(losses=(*losses, (train, out, -score()))))
+            if monitor is not None:
+                self._publish(state, as_model(state.model))
+                if monitor(state.n_iter - 1, self, {}):
+                    return state.replace(stopped_because="monitor")
+            losses = np.array(state.model.losses)[:, 2 if by_validation else 0]
+            stops = stopping and self._stops(losses)
+            return state.replace(stopped_because="tolerance") if stops else state
+
+        watch = Watch(
+            self, self.checkpoint, data, n_stages, as_model=as_model, in_order=draws is not None,
+            limited_by=self._limited_by, grows=True,
+        )  # fmt: skip
+        self.__dict__.update(fitted, statistics_=start.target, do_early_stopping_=stopping)
+        state = Progress(Stages())
+        if earlier is not None:
+            so_far = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
+            state = Progress(so_far, tuple(self.losses_[1:, 0].tolist()))
+        state = watch.loop(step, state)
+        return self._publish(state, as_model(state.model))
+
+    def _score_of(self, data: Partitions, start: Start, held_out: Any) -> Any:
+        """A function that scores the model so far on rows for validation; None for their loss."""
+        return None
+
+    def _shorten(self) -> None:
+        n = getattr(self, self._limited_by)
+        if n < self.model_.n_stages:
+            forest = self.model_.forest.first(n * len(self.model_.baseline))
+            losses = tuple(map(tuple, self.losses_[: n + 1].tolist()))
+            state = Progress(Stages(tuple(forest), losses), tuple(self.losses_[1 : n + 1, 0].tolist()))
+            self._publish(state.replace(stopped_because="max_iter"), self.model_.replace(forest=forest))
+
+    def _baseline(self, targets: Targets, rows: Partitions, loss: Loss, bins: FeatureBins) -> np.ndarray:
+        """The best constant raw scores."""
+        if loss.leaf == "step":
+            return loss.baseline(targets.mean)
+        return Leaves(bins, None, targets.weight_unit).quantiles(rows, loss.level, targets.n_rows)
+
+    def _publish(self, state: Progress, model: BoostedTrees) -> Self:
+        self.model_, self.losses_ = model, np.array(state.model.losses)
+        self.converged_ = state.stopped_because == "tolerance"
+        self.stopped_because_ = state.stopped_because.replace("max_iter", self._limited_by)
+        self.__dict__.update(self._fitted(model))
+        return self
+
+    def _fitted(self, model: BoostedTrees) -> dict[str, Any]:
+        return {"n_trees_per_iteration_": len(model.baseline)}
+
+    def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
+        """Trees whose values add up to the raw scores, and what is added to them."""
+        if self.model_.start is not None:
+            raise TypeError("Scores that start at the predictions of another model are no sum of trees.")
+        K = len(self.model_.baseline)
+        trees = enumerate(self.model_.forest)
+        return [tree.replace(value=tree.value * np.eye(K)[m % K]) for m, tree in trees], self.model_.baseline
+
+    # --- answers -----------------------------------------------------------------------------------------
+
+    def _start_scores(self, X: Any) -> np.ndarray:
+        """The raw scores of rows before the first stage, (N, K)."""
+        if self.model_.start is None:
+            return np.tile(self.model_.baseline, (X.shape[0], 1))
+        return first_scores(self.model_.start, self._link, X)
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """The raw scores of rows, (N, K)."""
+        return answers_of(self, lambda rows: self._start_scores(rows) + self.model_.sum(rows), X)
+
+    def _staged(self, X: Any) -> Iterator[np.ndarray]:
+        """The raw scores after each stage, for rows in memory."""
+        X = read_rows(self, X)
+        return self.model_.staged(X, self._start_scores(X))
+
+
+class BoostingRegressor(Regressor):
+    """Answers of boosting that predicts numbers."""
+
+    _labels = False
+    _link: Loss
+    _raw: Callable[[Any], np.ndarray]
+    _staged: Callable[[Any], Iterator[np.ndarray]]
+
+    def _loss_of(self, start: TreeStart) -> tuple[Loss, dict[str, Any]]:
+        self._link.check(float(start.target.low[0]), float(start.target.high[0]))
+        return self._link, {}
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted number of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._link.predicted(self._raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Generator of the predictions after each stage, for rows in memory."""
+        return map(self._link.predicted, self._staged(X))
+
+
+class BoostingClassifier(Classifier):
+    """Answers of boosting that predicts classes."""
+
+    _labels = True
+    _raw: Callable[[Any], np.ndarray]
+    _staged: Callable[[Any], Iterator[np.ndarray]]
+
+    @property
+    def _link(self) -> Loss:
+        return loss_of(self.loss, class_weight=np.ones(len(self.classes_)))
+
+    def _loss_of(self, start: TreeStart) -> tuple[Loss, dict[str, Any]]:
+        (classes,), (totals,) = start.target.values, start.target.count
+        weight = weights_of_classes(getattr(self, "class_weight", None), classes, totals[0])
+        if self.loss == "exponential" and len(classes) > 2:
+            raise ValueError(
+                f"loss='exponential' is only suitable for a binary classification problem, you have "
+                f"n_classes={len(classes)}. Please use loss='log_loss' instead."
+            )
+        if len(classes) > 2 and self.monotonic_cst is not None:
+            raise ValueError("monotonic constraints are not supported for multiclass classification.")
+        return loss_of(self.loss, class_weight=weight), {"classes_": classes}
+
+    def _decision(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0].copy() if raw.shape[1] == 1 else raw
+
+    def _shares(self, raw: np.ndarray) -> np.ndarray:
+        return np.ones((len(raw), 1)) if len(self.classes_) == 1 else self._link.predicted(raw)
+
+    def _classes_of(self, raw: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(raw))
+        return self.classes_[(raw[:, 0] > 0).astype(int) if raw.shape[1] == 1 else raw.argmax(axis=1)]
+
+    @row_wise
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The raw scores of each row: with two classes that of the second, else one for each class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._decision(self._raw(X))
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities of the classes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._shares(self._raw(X))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the largest probability for each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return self._classes_of(self._raw(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Generator of the decision function after each stage, for rows in memory."""
+        return map(self._decision, self._staged(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Generator of the probabilities after each stage, for rows in memory."""
+        return map(self._shares, self._staged(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Generator of the predicted classes after each stage, for rows in memory."""
+        return map(self._classes_of, self._staged(X))

@@ -1,0 +1,381 @@
+"""Newton trees: regression trees of gradients and curvatures, the steps of histogram-based boosting.
+
+A leaf with the sums G and H of its rows has the value -G / (H + λ), and a split decreases the loss by
+
+    (G_L^2 / (H_L + λ) + G_R^2 / (H_R + λ) - G^2 / (H + λ)) / 2.
+
+Rows in memory are kept in the order of the leaves, which are split best-first, one at a time; the histogram
+of the larger child is that of its parent less that of the other. Where rows do not fit, histograms are
+folded: each pass splits all leaves that best-first growth could still choose. Both give the same tree.
+Friedman, 2001; Chen and Guestrin, "XGBoost", 2016; Ke and others, "LightGBM", 2017.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..inputs import in_order, n_threads
+from ..loops.boosting import (
+    BINS,
+    COUNT_LANE,
+    CURVATURE_LANE,
+    WEIGHT_IS_COLUMN,
+    WEIGHT_IS_COUNTED,
+    WEIGHT_IS_CURVATURE,
+    add_entries,
+    add_lanes,
+    divide,
+    find_newton_split,
+    value_of,
+)
+from ..loops.trees import MISSING_LEFT, mixed
+from ..statistics.bins import grid
+from ..tree.growth import Growth, Node
+from ..tree.model import Tree
+from ..tree.targets import WEIGHT_BITS, weighted
+
+COUNTED_BITS = 38  # of a gradient beside a count; 13 + 38 + 12 bits are a run of rows
+GRADIENT_BITS, CURVATURE_BITS = 19, 20  # of the two beside each other
+LEAST_CURVATURE = 1e-3  # of a leaf, as in scikit-learn
+CATEGORY_SMOOTHING = 10.0  # rows of no effect that are added to a category
+LEAST_PACKED = 1 << 18  # weight times features, from which gradients beside curvatures have few bits
+LEAST_SHARED = 1 << 17  # rows of a node that threads share
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonTarget(Value):
+    """Gradients, curvatures and weights as integers. Without a curvature, it is the weight."""
+
+    gradient_unit: float  # integers of a unit
+    curvature_unit: float
+    weight_unit: float
+    most: int  # the largest curvature of a row of weight one
+    packed: bool  # whether rows of weight one have both numbers in one integer
+    penalty: float  # λ
+    learning_rate: float
+
+    @classmethod
+    def of(
+        cls, weights: Weights, largest: np.ndarray, coarse: bool, penalty: float, learning_rate: float
+    ) -> NewtonTarget:
+        """For gradients and curvatures, of which these are the largest; the latter is zero without one.
+
+        Whole weights have integers of few bits, if `coarse`, so that the lanes of an integer hold them.
+        """
+        g, h = float(largest[0]), float(largest[1])
+        unit_g, unit_h = grid(weights.total * g), grid(weights.total * h)
+        unit_w = 1.0 if weights.whole else grid(weights.total, WEIGHT_BITS)
+        packed = weights.whole and (coarse or not h)  # a count leaves enough bits in any case
+        if packed:
+            unit_g = min(unit_g, grid(g, GRADIENT_BITS if h else COUNTED_BITS))
+            unit_h = min(unit_h, grid(h, CURVATURE_BITS))
+        most = int(np.rint(h * unit_h))
+        return cls(unit_g, unit_h if h else unit_w, unit_w, most, packed, penalty, learning_rate)
+
+    @property
+    def constant(self) -> bool:
+        """Whether the curvature of a row is its weight."""
+        return self.most == 0
+
+    @property
+    def n_outputs(self) -> int:
+        return 2 if self.constant else 3
+
+    def integers(self, g: np.ndarray, h: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and curvature of rows of weight one."""
+        gradient = np.rint(g * self.gradient_unit)
+        curvature = np.full(len(g), self.weight_unit) if h is None else np.rint(h * self.curvature_unit)
+        return curvature, gradient
+
+    def entries(self, g: np.ndarray, h: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
+        """Weighted curvature and gradient, and the weight unless it is the curvature, (N, C)."""
+        columns = list(self.integers(g, h))
+        if not self.constant:
+            columns.append(np.full(len(g), self.weight_unit))
+        return np.stack([weighted(weight, x) for x in columns], axis=1)
+
+    def lanes(self, g: np.ndarray, h: np.ndarray | None) -> np.ndarray:
+        """Gradient and curvature of rows of weight one in one integer, (N, 1)."""
+        curvature, gradient = (x.astype(np.int64) for x in self.integers(g, h))
+        return ((gradient << self.lane) + curvature)[:, None]
+
+    @property
+    def lane(self) -> int:
+        return COUNT_LANE if self.constant else CURVATURE_LANE
+
+    @property
+    def unit(self) -> float:
+        """Integers of a unit of the value of a leaf."""
+        return self.gradient_unit / self.curvature_unit
+
+    def described(
+        self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, weight, and minus the decrease of the loss by the value per weight, of nodes with these
+        sums: curvature, gradient and weight."""
+        curvature = sums[:, 0] + self.penalty * self.curvature_unit
+        step = np.divide(-sums[:, 1], curvature, out=np.zeros(len(sums)), where=curvature > 0)
+        step = np.clip(step, *bounds.T) / self.unit
+        weight = sums[:, 2] / self.weight_unit
+        decrease = -0.5 * step * (sums[:, 1] / self.gradient_unit)
+        impurity = np.divide(-decrease, weight, out=np.zeros(len(sums)), where=weight > 0)
+        if len(sums) == 1:  # no split lowers the loss
+            step = np.zeros(1)
+        return self.learning_rate * step[:, None], weight, impurity
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the rows of a fit."""
+
+    total: float
+    whole: bool  # whether all are whole numbers
+    one: bool  # whether all are one
+
+
+@dataclass
+class NewtonGrowth(Growth):
+    """Growth of a Newton tree from histograms."""
+
+    target: NewtonTarget
+    groups: np.ndarray | None  # (n, D), bool: the features that may be on one path together
+    codes: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8), init=False)
+    least_curvature: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        unit = self.target.curvature_unit
+        self.least_curvature = max(1, int(np.ceil(LEAST_CURVATURE * unit)))
+
+    def _may_split(self, node: Node) -> bool:
+        h, _, w = node.sums
+        return (
+            node.depth < self.limits.max_depth
+            and w >= max(2 * self.limits.least, self.limits.least_split)
+            and h >= 2 * self.least_curvature
+        )
+
+    def _features(self, node: Node) -> np.ndarray:
+        """The features that may split a node: those that interact with its path, and of these a sample."""
+        D = len(self.bins.n_bins)
+        allowed: Any = np.ones(D, bool)
+        if self.groups is not None:
+            allowed = self.groups[self.groups[:, list(node.path)].all(axis=1)].any(axis=0)
+        if self.limits.max_features < D:
+            with np.errstate(over="ignore"):
+                draw = mixed.python(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
+            candidates = np.flatnonzero(allowed)
+            n = -(-self.limits.max_features * len(candidates) // D)
+            allowed[:] = False
+            allowed[candidates[np.argsort(draw[candidates], kind="stable")[:n]]] = True
+        return allowed
+
+    def _find(self, node: Node, hist: np.ndarray, mode: int, rows: np.ndarray) -> None:
+        """Find the best split of a node from its histogram, and the sums of its children."""
+        if not self._may_split(node):
+            return
+        target, bins, D = self.target, self.bins, len(self.bins.n_bins)
+        gain, feature, edge, side, left = find_newton_split(
+            hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
+            mode, self.least_curvature, self.limits.least, target.most,
+            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit, node.low,
+            node.high, self.codes, D, rows,
+        )  # fmt: skip
+        if feature < 0:
+            return
+        node.feature, node.gain, node.side, node.sets = int(feature), float(gain), int(side), left
+        node.edges = int(edge), int(edge) + 1
+        goes, sums = self._goes_left(node), node.sums[: hist.shape[2]]
+        part = hist[feature][goes].sum(axis=0)
+        node.shares = tuple(float(w) / float(sums[0]) for w in (part[0], sums[0] - part[0]))
+        if self.limits.constraints[feature]:
+            node.middle = 0.5 * sum(
+                value_of.python(
+                    float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
+                )
+                for s in (part, sums - part)
+            )
+
+    def _goes_left(self, node: Node) -> np.ndarray:
+        """Whether each code of the feature that splits a node goes left, (256,)."""
+        goes, n = np.zeros(BINS, bool), self.bins.n_bins[node.feature]
+        goes[node.sets if self.bins.categorical[node.feature] else slice(node.edges[0] + 1)] = True
+        goes[n] = node.side == MISSING_LEFT
+        return goes
+
+
+# --- folded ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonHistograms(Statistics):
+    """Of T nodes: sums of curvature, gradient and weight for each bin of each feature."""
+
+    count: Annotated[np.ndarray, "int (T, D, 256, C)"]
+
+    any_order: ClassVar[bool] = True
+
+    @classmethod
+    def of(
+        cls, tree: Tree, nodes: np.ndarray, working: Any, block: Any, onto: Any = None
+    ) -> NewtonHistograms:
+        """Of the rows of a block whose leaf is one of the nodes; `working(block)` are their integers."""
+        entry, D = working(block), block.X.shape[1]
+        if onto is None:
+            onto = cls(np.zeros((len(nodes), D, BINS, entry.shape[1]), np.int64))
+        leaf, codes = tree.leaves_of_codes(block.X.T), np.ascontiguousarray(block.X).reshape(-1)
+        for hist, node in zip(onto.count, nodes, strict=True):
+            rows = np.flatnonzero(leaf == node).astype(np.uint32)
+            add_entries(codes, D, rows, entry[rows], hist)
+        return onto
+
+
+@dataclass
+class FoldedNewton(NewtonGrowth):
+    """Growth by folds over rows that do not fit in this process."""
+
+    data: Partitions
+    working: Any  # block -> integers
+
+    def _search(self, fresh: list[int]) -> None:
+        tree, place = self._drawn()
+        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
+        size = max(1, self._histogram_nodes() * int(self.bins.n_bins.max() + 1) // BINS)
+        for group in self._groups(fresh, size):
+            h = self.data.fold(NewtonHistograms.of, tree, place[group], self.working)
+            for hist, t in zip(h.count, group, strict=True):
+                node, sums = self.nodes[t], hist[0].sum(axis=0)
+                node.sums = sums if len(sums) == 3 else sums[[0, 1, 0]]
+                self._find(node, hist, mode, np.empty(0, np.uint32))
+
+
+# --- gathered --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class GatheredNewton(NewtonGrowth):
+    """Growth to rows in this process, which stay in the order of the leaves."""
+
+    matrix: np.ndarray  # (N, D), the codes, contiguous rows
+    columns: np.ndarray  # (D, N), the same
+    order: np.ndarray  # (N,) uint32, the rows
+    entry: np.ndarray  # (N, 1), packed, or (N, C)
+    lane: int  # zero if it is not packed
+    spans: list[tuple[int, int]] = field(default_factory=lambda: [], init=False)  # the rows of each node
+    hists: dict[int, np.ndarray] = field(default_factory=dict, init=False)
+    heap: list[Any] = field(default_factory=list, init=False)
+    n_leaves: int = field(default=1, init=False)
+    last: int = field(default=0, init=False)  # the node that was split last
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.codes = self.matrix.reshape(-1)
+        self.spare = np.empty_like(self.order), np.empty_like(self.entry)
+        self.mode = (
+            WEIGHT_IS_CURVATURE
+            if self.target.constant
+            else WEIGHT_IS_COUNTED
+            if self.lane
+            else WEIGHT_IS_COLUMN
+        )
+
+    def _search(self, fresh: list[int]) -> None:
+        if len(fresh) == 1:
+            self._root()
+        else:
+            self._children(*fresh)
+        for t in fresh:
+            if t in self.hists:
+                a, b = self.spans[t]
+                self._find(self.nodes[t], self.hists[t], self.mode, self.order[a:b])
+                if self.nodes[t].feature < 0:
+                    del self.hists[t]
+                else:
+                    heapq.heappush(self.heap, self._priority(t))
+
+    def _root(self) -> None:
+        self.spans.append((0, len(self.order)))
+        self.hists[0] = self._histogram(0, len(self.order))
+        sums = self.hists[0][0].sum(axis=0)
+        self.nodes[0].sums = np.array([*sums[:2], self._weight(sums, 0, len(self.order))])
+
+    def _weight(self, sums: np.ndarray, a: int, b: int) -> int:
+        """The weight of the rows from a to b with these sums."""
+        if self.mode == WEIGHT_IS_COUNTED:
+            return b - a
+        return int(sums[0] if self.mode == WEIGHT_IS_CURVATURE else sums[2])
+
+    def _children(self, left: int, right: int) -> None:
+        """The rows, sums and, if they may be split, histograms of the children of a node."""
+        parent, (a, b), hist = self.nodes[self.last], self.spans[self.last], self.hists.pop(self.last)
+        goes = self._goes_left(parent)
+        sums = hist[parent.feature][goes].sum(axis=0)
+        middle = a + self._divide(self.columns[parent.feature], goes, a, b)
+        self.spans += [(a, middle), (middle, b)]
+        for child, part, span in (
+            (left, sums, (a, middle)),
+            (right, parent.sums[: len(sums)] - sums, (middle, b)),
+        ):
+            self.nodes[child].sums = np.array([*part[:2], self._weight(part, *span)])
+        if self.n_leaves == self.limits.max_leaves or not (
+            self._may_split(self.nodes[left]) or self._may_split(self.nodes[right])
+        ):
+            return
+        small, large = (left, right) if middle - a <= b - middle else (right, left)
+        self.hists[small] = self._histogram(*self.spans[small])
+        hist -= self.hists[small]
+        self.hists[large] = hist
+
+    def _chosen(self) -> list[int]:
+        if not self.heap or (self.limits.max_leaves and self.n_leaves >= self.limits.max_leaves):
+            return []
+        self.n_leaves += 1
+        self.last = heapq.heappop(self.heap)[2]
+        return [self.last]
+
+    def _histogram(self, a: int, b: int) -> np.ndarray:
+        """The histogram of the rows from a to b."""
+        D, C = self.matrix.shape[1], 2 if self.lane else self.entry.shape[1]
+
+        def of(part: tuple[int, int]) -> np.ndarray:
+            hist, rows = np.zeros((D, BINS, C), np.int64), slice(*part)
+            if self.lane:
+                space = np.empty(D * BINS, np.int64)
+                add_lanes(self.codes, D, self.order[rows], self.entry[rows], self.lane, space, hist)
+            else:
+                add_entries(self.codes, D, self.order[rows], self.entry[rows], hist)
+            return hist
+
+        return sum(in_order(of, parts(a, b)))
+
+    def _divide(self, column: np.ndarray, goes: np.ndarray, a: int, b: int) -> int:
+        """Put the rows from a to b that go left before the others, and return how many they are."""
+
+        def of(part: tuple[int, int]) -> int:
+            rows = slice(*part)
+            arrays = (x[rows] for x in (self.order, self.entry, *self.spare))
+            return divide(column, goes, *arrays)
+
+        pieces = parts(a, b)
+        n_left = list(in_order(of, pieces))
+        if len(pieces) > 1:
+            cuts = [(start, start + n, stop) for (start, stop), n in zip(pieces, n_left, strict=True)]
+            for x in (self.order, self.entry):
+                x[a:b] = np.concatenate([x[s:m] for s, m, _ in cuts] + [x[m:e] for _, m, e in cuts])
+        return sum(n_left)
+
+
+def parts(a: int, b: int) -> tuple[tuple[int, int], ...]:
+    """The rows from a to b, in one part for each thread if they are many."""
+    if b - a < LEAST_SHARED:
+        return ((a, b),)
+    n = n_threads()
+    cuts = np.linspace(a, b, n + 1).astype(int).tolist()
+    return tuple(pairwise(cuts))

@@ -1,0 +1,178 @@
+"""The dual of kernel machines: a convex quadratic in a box, with fixed sums, by SMO on working sets.
+
+    minimize  β'Kβ / 2 + q'β   where   lower <= β <= upper, and Σ β of each group stays as it is.
+
+A coefficient β is that of a row; two may share a row. At an optimum there is a number λ for each group with
+(Kβ + q)_i >= λ where β_i can rise, and <= λ where it can fall. The
+largest difference of two slopes that contradict this is the violation.
+
+A pair of coefficients is optimized at a time (Platt, "Fast training of support vector machines using
+sequential minimal optimization", 1998), within a working set of those that violate most. The columns of the
+kernel matrix of a working set are one product, and the last ones used stay in a cache, in float32. Rounding
+does no harm: once no pair is left, Kβ is computed again from β in float64, and the loop goes on if
+a pair is left after all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+WORKING = 1024  # coefficients of a working set
+PIECE = 1 << 22  # numbers of a product with the support vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """Such a problem. `row` is the row of each coefficient, `group` its group."""
+
+    q: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    row: np.ndarray
+    group: np.ndarray
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max(initial=0)) + 1
+
+    def of_rows(self, beta: np.ndarray, n_rows: int) -> np.ndarray:
+        """The sum of the coefficients of each row."""
+        return np.bincount(self.row, beta, minlength=n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class DualSolution:
+    """What `minimize_dual` found."""
+
+    beta: np.ndarray
+    slope: np.ndarray  # Kβ + q
+    level: np.ndarray  # λ of each group
+    violation: float
+    objective: float
+    n_iter: int  # pairs
+
+
+class Columns:
+    """Columns of a kernel matrix, of which the last ones used stay in a cache.
+
+    `compute(rows)` gives those of some rows, (len(rows), N).
+    """
+
+    def __init__(self, compute: Callable[[np.ndarray], np.ndarray], n_rows: int, cache_bytes: int) -> None:
+        self.compute, self.n_rows = compute, n_rows
+        size = max(2 * WORKING, cache_bytes // (4 * max(1, n_rows)))
+        self.cache = np.empty((min(size, n_rows), n_rows), np.float32)
+        self.slot_of = np.full(n_rows, -1)
+        self.row_in = np.full(len(self.cache), -1)
+        self.used = np.full(len(self.cache), -1)
+        self.time = 0
+
+    def slots(self, rows: np.ndarray) -> np.ndarray:
+        """The places of the columns of these different rows in the cache."""
+        self.time += 1
+        found = self.slot_of[rows]
+        self.used[found[found >= 0]] = self.time
+        missing = rows[found < 0]
+        if len(missing):
+            oldest = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
+            out = self.row_in[oldest]
+            self.slot_of[out[out >= 0]] = -1
+            self.slot_of[missing], self.row_in[oldest], self.used[oldest] = oldest, missing, self.time
+            self.cache[oldest] = self._computed(missing)
+        return self.slot_of[rows]
+
+    def _computed(self, rows: np.ndarray) -> np.ndarray:
+        out = self.compute(rows)
+        if not np.isfinite(out).all():
+            raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        return out
+
+    def product(self, weight: np.ndarray) -> np.ndarray:
+        """K times one number for each row, in float64."""
+        out, (rows,) = np.zeros(self.n_rows), weight.nonzero()
+        step = max(1, PIECE // max(1, self.n_rows))
+        for a in range(0, len(rows), step):
+            part = rows[a : a + step]
+            out += weight[part].dot(self._computed(part))
+        return out
+
+
+def minimize_dual(
+    dual: Dual,
+    columns: Columns,
+    beta: np.ndarray,
+    tol: float,
+    max_iter: int,
+) -> DualSolution:
+    """Minimize from `beta`, which is in the box, until the violation is at most `tol`; or for so many pairs,
+    if `max_iter` is not -1."""
+    from ..loops.dual import add_columns, minimize_pairs, square, worst_pair
+
+    beta, n_iter, previous = beta.copy(), 0, np.zeros(0, np.int64)
+    box = dual.lower, dual.upper, dual.group
+    slope, exact = _slope(dual, columns, beta), True
+    while True:
+        *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
+        left = np.iinfo(np.int64).max if max_iter == -1 else max_iter - n_iter
+        if violation <= tol or left <= 0:
+            if exact:
+                break
+            slope, exact = _slope(dual, columns, beta), True
+            continue
+        fresh = _violating(dual, slope, beta)
+        working = np.union1d(fresh, previous)
+        previous, exact = fresh, False
+        rows, at = np.unique(dual.row[working], return_inverse=True)
+        slots = columns.slots(rows)
+        K = square(columns.cache, slots, rows)
+        if len(rows) < len(working):
+            K = K[np.ix_(at, at)]
+        part = beta[working]
+        n_iter += minimize_pairs(
+            K, slope[working], part, *(a[working] for a in box), dual.n_groups, max(tol, 0.1 * violation),
+            min(left, 100 * WORKING),
+        )  # fmt: skip
+        change, step = np.zeros(columns.n_rows), np.bincount(at, part - beta[working], minlength=len(rows))
+        (moved,) = step.nonzero()
+        add_columns(columns.cache, slots[moved], step[moved], change)
+        beta[working] = part
+        slope += change[dual.row]
+    objective = 0.5 * float(beta @ (slope + dual.q))
+    return DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
+
+
+def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:
+    return columns.product(dual.of_rows(beta, columns.n_rows))[dual.row] + dual.q
+
+
+def _violating(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """The coefficients of each group with the least slopes that can rise, and the largest that can fall."""
+    most, chosen = max(1, WORKING // (4 * dual.n_groups)), []
+    for g in range(dual.n_groups):
+        for sign, free in ((1.0, beta < dual.upper), (-1.0, beta > dual.lower)):
+            (rows,) = (free & (dual.group == g)).nonzero()
+            if len(rows) > most:
+                rows = rows[np.argpartition(sign * slope[rows], most)[:most]]
+            chosen.append(rows)
+    return np.unique(np.concatenate(chosen))
+
+
+def _levels(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """λ of each group: the mean slope of coefficients between their bounds; if there are none, the middle of
+    what is allowed."""
+
+    def level(g: int) -> float:
+        of_g = dual.group == g
+        falls, rises = of_g & (beta > dual.lower), of_g & (beta < dual.upper)
+        if (between := falls & rises).any():
+            return float(slope[between].mean())
+        bounds = [
+            slope[falls].max() if falls.any() else np.nan,
+            slope[rises].min() if rises.any() else np.nan,
+        ]
+        return float(np.nanmean(bounds))
+
+    return np.array([level(g) for g in range(dual.n_groups)])

@@ -1,0 +1,363 @@
+"""Kernels of rows of numbers, dense or CSR. Parameters and defaults are those of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
+
+from .base import Kernel, Normalized, n_rows
+
+CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
+PIECE = 1 << 20  # numbers
+
+
+def _rows(X: Any) -> Any:
+    if sp.issparse(X):
+        return sp.csr_array(X, dtype=np.float64)
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: a kernel takes rows of numbers.")
+    return X
+
+
+def _pair(X: Any, Z: Any) -> tuple[Any, Any]:
+    X = _rows(X)
+    Z = X if Z is None else _rows(Z)
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features, and Z has {Z.shape[1]}.")
+    return X, Z
+
+
+def _products(X: Any, Z: Any) -> np.ndarray:
+    out = X @ Z.T
+    return out.toarray() if sp.issparse(out) else np.asarray(out)
+
+
+def _squares(X: Any) -> np.ndarray:
+    """|x_n|^2, (N,)."""
+    return np.asarray(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
+
+
+def squared_distances(X: Any, Z: Any) -> np.ndarray:
+    """|x_n - z_m|^2, (N, M), to a relative error of about 1e-13, also far from the origin.
+
+    Distances are |x|^2 + |z|^2 - 2 x z, of dense rows about the mean of Z. Where this subtracts nearly equal
+    numbers, they are sums of squared differences. Equal rows have distance zero.
+    """
+    x, z = X, Z
+    if not (sp.issparse(X) or sp.issparse(Z)) and len(Z):
+        middle = Z.mean(axis=0)
+        x = X - middle
+        z = x if Z is X else Z - middle
+    of_x, of_z = _squares(x), _squares(z)
+    out = _products(x, z)
+    step = max(1, PIECE // max(1, len(of_z)))
+    for a in range(0, len(of_x), step):
+        piece = out[a : a + step]
+        most = of_x[a : a + step, None] + of_z
+        piece *= -2.0
+        piece += most
+        most *= CLOSE
+        n, m = np.nonzero(piece < most)
+        width = max(1, PIECE // max(1, X.shape[1]))
+        for b in range(0, len(n), width):
+            pairs = n[b : b + width], m[b : b + width]
+            piece[pairs] = _squares(X[a + pairs[0]] - Z[pairs[1]])
+    return out
+
+
+def _gamma(gamma: float | None, X: Any) -> float:
+    return 1.0 / X.shape[1] if gamma is None else float(gamma)
+
+
+def _must(name: str, value: Any, least: float = -np.inf) -> None:
+    if not (isinstance(value, Real) and np.isfinite(float(value)) and float(value) >= least):
+        bound = "finite" if least == -np.inf else "finite and non-negative"
+        raise ValueError(f"{name} must be {bound}; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The inner product x z.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        return _products(*_pair(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return _squares(_rows(X))
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(gamma x z + coef0) ^ degree. If gamma is None, it is 1 / n_features.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Polynomial
+    >>> Polynomial(2, gamma=1)([[1.0, 2.0]], [[3.0, -1.0]])
+    array([[4.]])
+    """
+
+    degree: float = 3
+    gamma: float | None = None
+    coef0: float = 1
+
+    def __post_init__(self) -> None:
+        _must("degree", self.degree, 0)
+        _must("gamma", self.gamma or 0, 0)
+        _must("coef0", self.coef0)
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X, Z = _pair(X, Z)
+        return self._of(_products(X, Z), X)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        X = _rows(X)
+        return self._of(_squares(X), X)
+
+    def _of(self, products: np.ndarray, X: Any) -> np.ndarray:
+        return (_gamma(self.gamma, X) * products + self.coef0) ** self.degree
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """exp(-gamma ‖x - z‖²), the RBF kernel. If gamma is None, it is 1 / n_features.
+
+    For a width sigma, gamma is ``1 / (2 * sigma**2)``. Distances are accurate far from the origin, too.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Gaussian
+    >>> Gaussian(0.5)([[1e9], [1e9 + 1]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    gamma: float | None = None
+
+    def __post_init__(self) -> None:
+        _must("gamma", self.gamma or 0, 0)
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X, Z = _pair(X, Z)
+        out = squared_distances(X, Z)
+        out *= -_gamma(self.gamma, X)
+        return np.exp(out, out=out)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(n_rows(X))
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """exp(-gamma ‖x - z‖₁), with the sum of absolute differences. If gamma is None, it is 1 / n_features.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Laplacian
+    >>> Laplacian(0.5)([[0.0, 0.0]], [[1.0, -1.0]]).round(4)
+    array([[0.3679]])
+    """
+
+    gamma: float | None = None
+
+    def __post_init__(self) -> None:
+        _must("gamma", self.gamma or 0, 0)
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X, Z = _pair(X, Z)
+        if not (X.shape[0] and Z.shape[0]):
+            return np.zeros((X.shape[0], Z.shape[0]))
+        return np.exp(-_gamma(self.gamma, X) * manhattan_distances(X, Z))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(n_rows(X))
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """tanh(gamma x z + coef0). If gamma is None, it is 1 / n_features. Not positive definite for all
+    parameters.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Sigmoid
+    >>> Sigmoid(gamma=1, coef0=0)([[1.0]], [[0.5]]).round(4)
+    array([[0.4621]])
+    """
+
+    gamma: float | None = None
+    coef0: float = 1
+
+    def __post_init__(self) -> None:
+        _must("gamma", self.gamma or 0)
+        _must("coef0", self.coef0)
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X, Z = _pair(X, Z)
+        return np.tanh(_gamma(self.gamma, X) * _products(X, Z) + self.coef0)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        X = _rows(X)
+        return np.tanh(_gamma(self.gamma, X) * _squares(X) + self.coef0)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """X holds the kernels of its rows with the training rows, one column for each. Z are numbers of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.kernels import Precomputed
+    >>> Precomputed()([[2.0, 1.0], [1.0, 3.0]], np.array([1]))
+    array([[1.],
+           [3.]])
+    """
+
+    @property
+    def precomputed(self) -> bool:
+        return True
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X = _rows(X)
+        if Z is None:
+            return self._square(X)
+        columns = np.asarray(Z)
+        if columns.ndim != 1 or columns.dtype.kind not in "iu":
+            raise ValueError("The points of a precomputed kernel are numbers of columns, 1D and integer.")
+        out = X[:, columns]
+        return out.toarray() if sp.issparse(out) else np.ascontiguousarray(out)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self._square(_rows(X)).diagonal().copy()
+
+    def _square(self, X: Any) -> np.ndarray:
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"A precomputed kernel must be a square matrix; got shape {X.shape}.")
+        return X.toarray() if sp.issparse(X) else X
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A function of two arrays of rows that returns their Gram matrix. It cannot be stored.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Function
+    >>> Function(lambda X, Z: abs(X[:, None, 0] - Z[:, 0]))(np.array([[1.0], [4.0]]))
+    array([[0., 3.],
+           [3., 0.]])
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        Z = X if Z is None else Z
+        shape = n_rows(X), n_rows(Z)
+        if not all(shape):
+            return np.zeros(shape)
+        out = np.asarray(self.function(X, Z), dtype=np.float64)
+        if out.shape != shape:
+            raise ValueError(
+                f"The kernel returned shape {out.shape}, expected {shape}: it takes two arrays of rows and "
+                "returns their Gram matrix."
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class Named(Kernel):
+    """A kernel of scikit-learn that has no class here: 'chi2', with gamma, or 'additive_chi2'.
+
+    Examples
+    --------
+    >>> from suffice.kernels import Named
+    >>> Named("chi2")([[1.0, 0.0]], [[0.5, 0.5]]).round(4)
+    array([[0.5134]])
+    """
+
+    name: str
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _must("gamma", self.gamma, 0)
+        if self.name not in ("chi2", "additive_chi2"):
+            raise ValueError(f"There is no kernel {self.name!r}: use 'chi2' or 'additive_chi2'.")
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        X, Z = _pair(X, Z)
+        if not (X.shape[0] and Z.shape[0]):
+            return np.zeros((X.shape[0], Z.shape[0]))
+        return pairwise_kernels(X, Z, metric=self.name, filter_params=True, gamma=self.gamma)
+
+
+# The names of scikit-learn, and their parameters.
+NAMES: dict[str, tuple[Callable[..., Kernel], tuple[str, ...]]] = {
+    "linear": (Linear, ()),
+    "poly": (Polynomial, ("gamma", "degree", "coef0")),
+    "polynomial": (Polynomial, ("gamma", "degree", "coef0")),
+    "rbf": (Gaussian, ("gamma",)),
+    "laplacian": (Laplacian, ("gamma",)),
+    "sigmoid": (Sigmoid, ("gamma", "coef0")),
+    "cosine": (lambda: Normalized(Linear()), ()),
+    "chi2": (lambda gamma=1.0: Named("chi2", 1.0 if gamma is None else gamma), ("gamma",)),
+    "additive_chi2": (lambda: Named("additive_chi2"), ()),
+    "precomputed": (Precomputed, ()),
+}
+PARAMETERS = ("gamma", "degree", "coef0")
+
+
+def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
+    """The kernel that a user named.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        A kernel, a name that scikit-learn knows, or a function of two arrays of rows that returns their Gram
+        matrix.
+    params : dict, optional
+        ``gamma``, ``degree`` and ``coef0`` of a kernel that is passed by name, as far as it has them.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> from suffice.kernels import as_kernel
+    >>> as_kernel("rbf", {"gamma": 0.5})
+    Gaussian(gamma=0.5)
+    """
+    params = params or {}
+    if unknown := set(params) - set(PARAMETERS):
+        raise ValueError(f"kernel_params has {sorted(unknown)}; expected some of {list(PARAMETERS)}.")
+    if isinstance(kernel, str):
+        if kernel not in NAMES:
+            raise ValueError(f"kernel={kernel!r} is unknown: use one of {sorted(NAMES)}, or a Kernel.")
+        make, names = NAMES[kernel]
+        return make(**{name: value for name, value in params.items() if name in names})
+    if params:
+        raise ValueError(
+            f"kernel_params={params!r} needs the name of a kernel; got kernel={kernel!r}. Use "
+            "functools.partial for the parameters of a function."
+        )
+    return kernel if isinstance(kernel, Kernel) else Function(kernel)
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether X is a Gram matrix: 'precomputed', or a kernel made of `Precomputed`."""
+    return kernel.precomputed if isinstance(kernel, Kernel) else kernel == "precomputed"

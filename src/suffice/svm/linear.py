@@ -1,0 +1,836 @@
+"""Linear support vector machines, for classes and for numbers, by folds. Li 7.2.
+
+Every loss is a function of hinge terms r: the squared ones are max(r, 0)^2, and minimized by Newton's method
+(Keerthi and DeCoste, "A modified finite Newton method for fast solution of large scale linear SVMs", 2005).
+The hinge max(r, 0) itself is smoothed, with a decreasing width (Chen and Mangasarian, "A class of smoothing
+functions for nonlinear and mixed complementarity problems", 1996). Near the optimum, most rows stay on their
+side of the margin. What remains is a quadratic program of the few rows near it, and its dual variables bound
+the objective of all rows from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+from sklearn.callback import with_callbacks
+
+from ..core.cost import afford
+from ..core.hashing import example_hashes
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..core.shapes import must
+from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
+from ..estimator.scores import Classifier, Regressor
+from ..fitting import SOLVERS, LossModel, Problem, Ridge
+from ..fitting.descent import ROUNDING
+from ..fitting.hinge_program import hinge_program
+from ..fitting.linear_algebra import solve_positive, times, transposed_times
+from ..fitting.seeding import Sample, smallest
+from ..inputs import open_rows, read_rows
+from ..linear_model.precision import SparseCoefficients, line
+from ..linear_model.residuals import Columns, newton_step
+from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
+
+FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
+SHRINK = 0.35  # of the width of the smoothing
+SMOOTHED = 1e-2  # of the objective, the duality gap that smoothing may leave to a quadratic program
+PATIENCE = 30  # iterations of smoothing, after which a program is tried
+NEAREST = 2000  # rows of a program, or as many for each coefficient as
+ROWS_EACH = 20
+LEAST = 1e-13  # of the objective, a duality gap that is rounding error
+
+
+@dataclass(frozen=True, eq=False)
+class HingeSums(Objective):
+    """The loss with its derivatives; the hinge terms themselves; and sums of dual variables, those of rows
+    that push the score up apart from those that push it down."""
+
+    hinge: float = 0.0
+    linear: Annotated[Any, "number or (2,)"] = 0.0  # dual variables times levels
+    slope: Annotated[Any, "number or (2, P)"] = 0.0  # and times the columns of their terms
+
+
+@dataclass(frozen=True, eq=False)
+class NearestTerms(Statistics):
+    """The rows nearest to the margin, and the dual sums of all rows by the side that they are on."""
+
+    nearest: Sample  # features, target, score
+    linear: Annotated[np.ndarray, "(2,)"]
+    slope: Annotated[np.ndarray, "(2, P)"]
+
+
+@dataclass(frozen=True, eq=False)
+class Machines(LossModel):
+    """Scores f = coef x + intercept. The hinge terms are 1 - y f for a class (y is 1) against the rest (-1);
+    or y - epsilon - f and f - epsilon - y for a target."""
+
+    theta: Annotated[np.ndarray, "(P, M)"]  # the intercept last, if there is one
+    classes: Annotated[np.ndarray | None, "labels (K,)"]
+    class_weight: Annotated[np.ndarray | None, "(K,)"]
+    fit_intercept: bool
+    epsilon: float
+    squared: bool
+    width: float = 0.0  # of the smoothing of hinges that are not squared
+    problem: int = -1  # the class against the rest of which theta is the only row; -1 for all
+    curvature: bool = False  # whether to sum the Hessian
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        sizes["D"] = sizes["M"] - self.fit_intercept
+        if self.classes is not None:
+            K, P = sizes["K"], sizes["P"]
+            must((1 if K == 2 else K) == P, f"There are {P} rows of coefficients for {K} classes.")
+
+    @property
+    def coef(self) -> np.ndarray:
+        return self.theta[:, : self.theta.shape[1] - self.fit_intercept]
+
+    @property
+    def intercept(self) -> np.ndarray:
+        return self.theta[:, -1] if self.fit_intercept else np.zeros(len(self.theta))
+
+    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each problem, 1 or -1, or the targets, (N, P); and weights, (N, P).
+
+        Of one class against several, as in LIBLINEAR, only that class has its weight.
+        """
+        weight = block.weight[:, None]
+        if self.classes is None or self.class_weight is None:
+            return block.y.astype(np.float64)[:, None], weight
+        codes = class_codes(self.classes, block.y)[:, None]
+        if len(self.classes) == 2:
+            return np.where(codes == 1, 1.0, -1.0), weight * self.class_weight[codes]
+        k = np.arange(len(self.classes)) if self.problem < 0 else np.array([self.problem])
+        own = codes == k
+        return np.where(own, 1.0, -1.0), weight * np.where(own, self.class_weight[k], 1.0)
+
+    def terms(self, y: np.ndarray, f: np.ndarray) -> list[tuple[np.ndarray, Any, Any]]:
+        """Hinge terms r = level - sign f, with levels and signs."""
+        if self.classes is not None:
+            return [(1.0 - y * f, 1.0, y)]
+        up, down = y - self.epsilon, -y - self.epsilon
+        return [(up - f, up, 1.0), (down + f, down, -1.0)]
+
+    def summarize(self, block: Any) -> HingeSums:
+        (y, weight), X = self.targets(block), block.X
+        terms = self.terms(y, self.scores(X))
+        total = float(block.weight.sum())
+        if self.squared:
+            over = [np.maximum(r, 0.0) for r, _, _ in terms]
+            push = np.sum([weight * part * t[2] for part, t in zip(over, terms, strict=True)], axis=0)
+            curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
+            loss = sum(float((weight * part**2).sum()) for part in over)
+            return HingeSums(total, loss, -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve))
+        loss, hinge, curve, dual = 0.0, 0.0, np.zeros_like(y), []
+        for r, level, sign in terms:
+            smooth, slope, bend = smoothed(r, self.width)
+            loss += float((weight * smooth).sum())
+            hinge += float((weight * np.maximum(r, 0.0)).sum())
+            curve += weight * bend
+            dual.append((weight * slope, level, sign))
+        linear, slopes = self._dual_sums(X, dual)
+        gradient = -slopes.sum(axis=0)
+        return HingeSums(total, loss, gradient, self._squares(X, curve), hinge, linear, slopes)
+
+    def scores(self, X: Any) -> np.ndarray:
+        """(N, P)."""
+        return times(X, np.ascontiguousarray(self.coef.T)) + self.intercept
+
+    def _sums(self, X: Any, push: np.ndarray) -> np.ndarray:
+        """Sums of the columns of the rows, and of one for the intercept, (P, M)."""
+        sums = np.empty_like(self.theta)
+        sums[:, : X.shape[1]] = transposed_times(X, np.ascontiguousarray(push)).T
+        if self.fit_intercept:
+            sums[:, -1] = push.sum(axis=0)
+        return sums
+
+    def _squares(self, X: Any, curve: np.ndarray) -> Any:
+        """The Hessian, of blocks for the problems; 0 if it is not wanted."""
+        if not self.curvature:
+            return 0.0
+        Z, (P, M) = Columns(X, None, self.fit_intercept), self.theta.shape
+        hessian = np.zeros((P, M, P, M))
+        for p in range(P):
+            hessian[p, :, p] = Z.squares(curve[:, p])
+        return hessian.reshape(P * M, P * M)
+
+    def _dual_sums(self, X: Any, dual: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of dual variables times levels, (2,), and times the columns of their terms, (2, P M): of rows
+        that push the score up, and of those that push it down."""
+        linear, slopes = np.zeros(2), np.zeros((2, self.theta.size))
+        for part, level, sign in dual:
+            for side, way in enumerate((1.0, -1.0)):
+                mine = part * (sign == way)
+                linear[side] += float((mine * level).sum())
+                slopes[side] += way * self._sums(X, mine).ravel()
+        return linear, slopes
+
+    def nearest_terms(self, size: int, block: Any) -> NearestTerms:
+        """This many distinct rows that are nearest to the margin."""
+        (y, weight), X = self.targets(block), block.X
+        f = self.scores(X)
+        terms = self.terms(y, f)
+        linear, slope = self._dual_sums(X, [(weight * (r > 0), level, sign) for r, level, sign in terms])
+        key = np.min([np.abs(r[:, 0]) for r, _, _ in terms], axis=0)
+        felt = weight[:, 0] > 0
+        rows = np.column_stack([X.toarray() if sp.issparse(X) else X, y, f])[felt]
+        nearest = smallest(size, key[felt], example_hashes(block, 0)[felt], rows, weight[felt, 0])
+        return NearestTerms(nearest, linear, slope)
+
+    def estimate(self, s: HingeSums) -> Self:
+        """One Newton step without penalty, for studying a single step."""
+        if np.ndim(s.hessian) == 0:
+            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
+        return self.at(self.theta.ravel() - solve_positive(s.hessian, s.gradient))
+
+
+def smoothed(r: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """max(r, 0), smoothed unless the width is zero: the value, and its first and second derivative."""
+    if width == 0:
+        return np.maximum(r, 0.0), (r > 0).astype(np.float64), np.zeros_like(r)
+    z = r / width
+    slope = expit(z)
+    return width * np.logaddexp(0.0, z), slope, slope * expit(-z) / width
+
+
+@dataclass(frozen=True, eq=False)
+class Hinged(Progress):
+    """State of a fit with hinges: one problem after the other."""
+
+    problem: int = 0
+    tried: int = 0  # iterations of this problem
+    at: Annotated[Any, "(M,) or None"] = None  # the point of the smoothed loss
+    width: float = 0.0
+    sums: Any = None  # HingeSums there
+    best: Annotated[Any, "(M,) or None"] = None
+    best_sums: Any = None
+    objective: float = np.inf  # there
+    bound: float = -np.inf  # of the least objective, from below
+    allowed: float = SMOOTHED
+    size: int = 0  # rows of the next program
+    objectives: tuple[float, ...] = ()  # of all problems
+    gaps: tuple[float, ...] = ()  # of the problems that are solved
+    failed: bool = False  # whether a problem ended with a gap above tol
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.bound, 0.0)
+
+
+@dataclass(frozen=True)
+class HingeSearch:
+    """Constants of all iterations."""
+
+    data: Partitions
+    model: Machines
+    C: float
+    ridge: np.ndarray  # (M,)
+    tol: float
+
+    def penalty(self, w: np.ndarray) -> float:
+        return 0.5 * float(self.ridge @ w**2)
+
+    def line(self, problem: int, w: np.ndarray, width: float) -> Machines:
+        return self.model.replace(theta=w[None], problem=problem, width=width, curvature=True)
+
+    def sums(self, problem: int, w: np.ndarray, width: float) -> HingeSums:
+        return self.data.fold(Machines.summarize, self.line(problem, w, width))
+
+    def smooth(self, w: np.ndarray, s: HingeSums) -> float:
+        return self.C * s.loss + self.penalty(w)
+
+    def bound(self, linear: np.ndarray, slope: np.ndarray) -> float:
+        """The dual objective: a lower bound on the objective, for dual variables within their box.
+
+        Without a penalty of the intercept, the dual variables of both sides must add up to the same. Those of
+        the larger side are scaled down.
+        """
+        free = self.ridge == 0
+        if free.any():
+            up, down = slope[0, -1], -slope[1, -1]
+            share = np.array(
+                [min(1.0, down / up) if up > 0 else 1.0, min(1.0, up / down) if down > 0 else 1.0]
+            )
+            linear, slope = linear * share, slope * share[:, None]
+        v = slope.sum(axis=0)[~free]
+        return self.C * float(linear.sum()) - 0.5 * self.C**2 * float((v**2 / self.ridge[~free]).sum())
+
+    def start(self, problem: int) -> dict[str, Any]:
+        M = self.model.theta.shape[1]
+        return {
+            "problem": problem,
+            "tried": 0,
+            "at": np.zeros(M),
+            "width": 0.0,
+            "sums": None,
+            "best": None,
+            "best_sums": None,
+            "objective": np.inf,
+            "bound": -np.inf,
+            "allowed": SMOOTHED,
+            "size": max(NEAREST, ROWS_EACH * M),
+        }
+
+    def evaluated(self, state: Hinged, w: np.ndarray, s: HingeSums) -> Hinged:
+        """With the better of two points, and the better of two bounds."""
+        objective = self.C * s.hinge + self.penalty(w)
+        state = state.replace(bound=max(state.bound, self.bound(s.linear, s.slope)))
+        if not objective < state.objective:
+            return state
+        return state.replace(best=w, best_sums=s, objective=objective)
+
+    def step(self, state: Hinged) -> Hinged:
+        if state.sums is None:  # of a problem that begins
+            s = self.sums(state.problem, state.at, 1.0)
+            state = self.evaluated(state, state.at, s)
+            state = state.replace(sums=s, width=1.0)
+            if s.hinge > 0 and s.hinge != s.weight:
+                width = s.hinge / s.weight  # the scale of the terms
+                state = state.replace(sums=self.sums(state.problem, state.at, width), width=width)
+            return self.traced(state)
+        if state.gap <= state.allowed * state.objective or state.tried >= PATIENCE:
+            return self.programmed(state)
+        return self.improved(state)
+
+    def traced(self, state: Hinged, *, failed: bool = False) -> Hinged:
+        """After an iteration: with the objective of all problems in the trace, and with the next problem if
+        this one is solved."""
+        known = list(state.objectives)
+        known[state.problem] = state.objective
+        total = sum(known) if np.isfinite(state.objective) else np.nan
+        state = state.replace(
+            trace=(*state.trace, min((total, *state.trace[-1:])) if total == total else total),
+            objectives=tuple(known),
+            tried=state.tried + 1,
+            statistics=state.best_sums,
+            model=self.with_row(state),
+        )
+        solved = state.gap <= max(self.tol, LEAST) * state.objective
+        if not (solved or failed):
+            return state
+        state = state.replace(gaps=(*state.gaps, state.gap), failed=state.failed or not solved)
+        if state.problem + 1 < len(self.model.theta):
+            return state.replace(**self.start(state.problem + 1))
+        return state.replace(stopped_because="the duality gap" if state.failed else "tolerance")
+
+    def with_row(self, state: Hinged) -> Machines:
+        theta = state.model.theta.copy()
+        theta[state.problem] = state.best
+        return state.model.replace(theta=theta)
+
+    def improved(self, state: Hinged) -> Hinged:
+        """One Newton step on the smoothed loss, which becomes narrower if its error exceeds the gain."""
+        w, s = state.at, state.sums
+        gradient = self.C * s.gradient + self.ridge * w
+        step = newton_step(self.C * s.hessian + np.diag(self.ridge), gradient)
+        promised = -float(gradient @ step)
+        error = self.C * (s.hinge - float(s.linear.sum()) + float(w @ s.slope.sum(axis=0)))
+        width = state.width * (SHRINK if promised <= 0.5 * error else 1.0)
+        before, length = self.smooth(w, s), 1.0
+        while True:
+            new = w + length * step
+            t = self.sums(state.problem, new, width)
+            value = self.smooth(new, t)
+            if np.isnan(value):
+                return state.replace(trace=(*state.trace, np.nan))
+            if value <= before - 1e-4 * length * promised + ROUNDING * abs(before):
+                break
+            slope = float((self.C * t.gradient + self.ridge * new) @ step)  # at the start, -promised
+            length *= min(max(promised / max(promised + slope, promised, 1e-300), 0.02), 0.5)
+            if length < 1e-8:
+                return self.programmed(state)
+        return self.traced(self.evaluated(state, new, t).replace(at=new, sums=t, width=width))
+
+    def programmed(self, state: Hinged) -> Hinged:
+        """The optimum if all but the nearest rows stay on their side of the margin, and its bound."""
+        k, w, before = state.problem, state.best, state.gap
+        near = self.data.fold(Machines.nearest_terms, self.line(k, w, 0.0), state.size)
+        rows, weight = near.nearest.row, near.nearest.weight
+        X, y, f = rows[:, :-2], rows[:, -2:-1], rows[:, -1:]
+        if self.model.fit_intercept:
+            X = np.column_stack([X, np.ones(len(X))])
+        A, level, most, side = [], [], [], []
+        linear, slope = near.linear.copy(), near.slope.copy()
+        for r, of_term, sign in self.model.terms(y, f):
+            signs = np.broadcast_to(sign, y.shape)[:, 0]
+            A.append(X * signs[:, None])
+            level.append(np.broadcast_to(of_term, y.shape)[:, 0])
+            most.append(weight)
+            side.append(np.where(signs > 0, 0, 1))
+            beyond = weight * (r[:, 0] > 0)
+            for j in (0, 1):  # what the rows of the program have in the sums of all rows
+                mine = beyond * (side[-1] == j)
+                linear[j] -= mine @ level[-1]
+                slope[j] -= mine @ A[-1]
+        terms, levels, sides = np.concatenate(A), np.concatenate(level), np.concatenate(side)
+        u = self.C * np.concatenate(most)
+        new, alpha = hinge_program(terms, levels, u, self.ridge, self.C * slope.sum(axis=0))
+        alpha = np.clip(alpha, 0.0, u) / self.C
+        for j in (0, 1):
+            linear[j] += (alpha * (sides == j)) @ levels
+            slope[j] += (alpha * (sides == j)) @ terms
+        state = state.replace(bound=max(state.bound, self.bound(linear, slope)))
+        s = self.sums(k, new, max(1e-3 * state.width, 1e-12))
+        state = self.evaluated(state, new, s)
+        if state.gap <= max(self.tol, LEAST) * state.objective or state.gap < 0.5 * before:
+            return self.traced(state)
+        whole = len(weight) < state.size
+        allowed = max(0.1 * state.allowed, self.tol)
+        failed = whole or state.size >= 64 * NEAREST
+        size = min(4 * state.size, max(64 * NEAREST, state.size))
+        return self.traced(state.replace(allowed=allowed, size=size, tried=0), failed=failed)
+
+
+class LinearMachine(Iterative):
+    """Base class of `LinearSVC` and `LinearSVR`: the fit of the machines."""
+
+    model_: Annotated[Machines, "K, D"]
+    tol: float
+    C: float
+    loss: str
+    fit_intercept: bool
+    intercept_scaling: float
+    max_iter: int
+    penalize_intercept: bool
+    checkpoint: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _strengths(self, M: int) -> np.ndarray:
+        """The l2 penalty of each parameter, (M,)."""
+        ridge = np.ones(M)
+        if self.fit_intercept:
+            ridge[-1] = 1.0 / self.intercept_scaling**2 if self.penalize_intercept else 0.0
+        return ridge
+
+    def _fit(
+        self, data: Partitions, model: Machines, total: float, at_zero: Any = np.inf, *, l1: bool = False
+    ) -> Self:
+        """`at_zero` are the losses of the classes against the rest, at zero."""
+        must_have_rows(total)
+        self.__dict__.pop("dual_gap_", None)
+        P, M = model.theta.shape
+        ridge = self._strengths(M)
+        if model.squared:
+            name = "newton" if P * M <= FEW else "lbfgs"
+            strength = np.sqrt(ridge) / (self.C * total) if l1 else 0.0
+            problem = Problem(
+                data,
+                model.replace(curvature=name == "newton"),
+                Ridge(np.tile(0.0 * ridge if l1 else ridge, P) / self.C),
+                l1=np.tile(strength, P) if l1 else 0.0,
+            )
+            watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
+            options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "watch": watch}
+            progress = SOLVERS[name](problem, **options)
+            at, s = problem.solution(progress.model), problem.statistics(progress.model)
+            return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
+        afford(
+            3.0 * M**2,
+            f"the second derivatives by {M} parameters",
+            "use a squared loss, which needs none of them for many features.",
+        )
+        search = HingeSearch(data, model, float(self.C), ridge, float(self.tol))
+        start = Hinged(model, **search.start(0), objectives=tuple(np.ravel(self.C * at_zero).tolist()))
+        watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
+        progress = watch.loop(search.step, start)
+        self._publish(progress.replace(statistics=data.fold(Machines.summarize, progress.model)))
+        gaps = (*progress.gaps, *([progress.gap] if len(progress.gaps) < P else []))
+        self.dual_gap_ = float(max(gaps))
+        return self
+
+    def _fitted(self, model: Machines) -> dict[str, Any]:
+        intercept = model.intercept.copy() if self.fit_intercept else 0.0
+        if model.classes is None:
+            return {"coef_": model.coef[0].copy(), "intercept_": intercept}
+        return {"classes_": model.classes, "coef_": model.coef.copy(), "intercept_": intercept}
+
+
+class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
+    """Linear support vector classification.
+
+    Several classes are separated each from the rest. Each step is one pass over the rows, wherever they are.
+
+    Parameters
+    ----------
+    penalty : {'l1', 'l2'}, default='l2'
+        Norm of the penalty. 'l1' sets coefficients to zero, and needs ``loss='squared_hinge'``.
+    loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
+        'hinge' is the loss of the textbooks' soft margin, max(0, 1 - y f). 'squared_hinge' is its square.
+    dual : 'auto' or bool, default='auto'
+        Ignored: the optimum is the same.
+    tol : float, default=1e-4
+        Tolerance of the stopping criterion: with 'hinge', the duality gap relative to the objective; with
+        'squared_hinge', the largest component of the gradient of the mean loss.
+    C : float, default=1.0
+        Weight of the loss against half the squared norm of the coefficients. Must be positive.
+    multi_class : {'ovr'}, default='ovr'
+        One class against the rest. scikit-learn's 'crammer_singer' is not available.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    intercept_scaling : float, default=1.0
+        The penalty includes ``intercept / intercept_scaling``, as a coefficient.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes, by which C is multiplied. 'balanced' gives every class the same total weight.
+        As in scikit-learn, the weight of one of several classes is not that of the rest.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    random_state : int, RandomState instance or None, default=None
+        Ignored: the fit is deterministic.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    penalize_intercept : bool, default=True
+        Whether the penalty includes the intercept, as in scikit-learn. The textbooks' machine has no such
+        penalty: False.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The unique class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients. For two classes, those of the second.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    n_iter_ : int
+        Number of iterations, of all classes together.
+    dual_gap_ : float
+        With ``loss='hinge'``: the duality gap, an upper bound on the distance of the objective from its
+        minimum; the largest of all classes.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective by iteration: with squared losses, its mean per row.
+    converged_ : bool
+        Whether the fit converged.
+    stopped_because_ : str
+        Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Machines
+        The fitted model.
+    statistics_ : HingeSums
+        The loss at the solution and its derivatives, summed over the rows.
+
+    See Also
+    --------
+    LinearSVR : The same for numbers.
+    suffice.linear_model.LogisticRegression : Scores that are probabilities.
+    suffice.linear_model.KernelPerceptron : Classes that are separated by a curve.
+
+    Notes
+    -----
+    The coefficients of a class, with labels y_n of one for its rows and minus one for the others, minimize
+
+    .. math::
+
+        \\frac{1}{2} ‖w‖^2 + \\frac{1}{2} (b / t)^2 + C ∑_n s_n \\max(0,\\ 1 - y_n (w^T x_n + b))^p,
+
+    where p is 1 or 2, t is `intercept_scaling`, and the second term is left out without a penalty of the
+    intercept. The squared loss is minimized by Newton's method, or by L-BFGS if there are more than 1024
+    coefficients. The hinge is smoothed, with a decreasing width; then a quadratic program of the rows nearest
+    to the margin gives the optimum and a bound.
+
+    References
+    ----------
+    * Cortes and Vapnik (1995), "Support-vector networks", Machine Learning 20.
+    * Keerthi and DeCoste (2005), "A modified finite Newton method for fast solution of large scale linear
+      SVMs", Journal of Machine Learning Research 6.
+    * Li (2019), Statistical Learning Methods, section 7.2.
+
+    Examples
+    --------
+    >>> from suffice.svm import LinearSVC
+    >>> X, y = [[3, 3], [4, 3], [1, 1]], ["above", "above", "below"]
+    >>> model = LinearSVC(C=100.0, loss="hinge", penalize_intercept=False).fit(X, y)
+    >>> (-model.coef_).round(4), (-model.intercept_).round(4)
+    (array([[0.5, 0.5]]), array([-2.]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "tol": [NON_NEGATIVE],
+        "C": [POSITIVE],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "class_weight": CLASS_WEIGHT,
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [AT_LEAST_0],
+        "penalize_intercept": ["boolean"],
+        "checkpoint": CHECKPOINT,
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        penalize_intercept: bool = True,
+        checkpoint: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.penalize_intercept = penalize_intercept
+        self.checkpoint = checkpoint
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        if self.multi_class != "ovr":
+            raise ValueError("multi_class='crammer_singer' is not available: use 'ovr', or scikit-learn's.")
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ValueError("penalty='l1' is not supported with loss='hinge': use loss='squared_hinge'.")
+        data = open_rows(self, X, y, sample_weight)
+        classes = classes_of(data)
+        weights = class_weights(self.class_weight, data, classes)
+        totals = class_totals(data, classes)
+        if ((weights * totals) > 0).sum() < 2:
+            raise ValueError(
+                f"All rows with positive weights belong to the same class: classes {classes.tolist()} have "
+                f"total weights {(weights * totals).tolist()}."
+            )
+        at_zero = weights * totals + (totals.sum() - totals if len(classes) > 2 else 0.0)
+        P, M = 1 if len(classes) == 2 else len(classes), self.n_features_in_ + self.fit_intercept
+        squared = self.loss == "squared_hinge"
+        model = Machines(np.zeros((P, M)), classes, weights, self.fit_intercept, 0.0, squared)
+        at_zero = at_zero if P > 1 else at_zero.sum()
+        return self._fit(data, model, float(totals.sum()), at_zero, l1=self.penalty == "l1")
+
+    @row_wise
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes, each against the rest; for two classes, of the second against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = line(self, read_rows(self, X), X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class with the largest score.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+class LinearSVR(Regressor, LinearMachine):
+    """Linear support vector regression: errors within `epsilon` cost nothing.
+
+    Each step is one pass over the rows, wherever they are.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half the width of the tube within which errors cost nothing, in units of the target.
+    tol : float, default=1e-4
+        Tolerance of the stopping criterion: with 'epsilon_insensitive', the duality gap relative to the
+        objective; with the squared loss, the largest component of the gradient of the mean loss.
+    C : float, default=1.0
+        Weight of the loss against half the squared norm of the coefficients. Must be positive.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
+        max(0, abs(y - f) - epsilon), or its square.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    intercept_scaling : float, default=1.0
+        The penalty includes ``intercept / intercept_scaling``, as a coefficient.
+    dual : 'auto' or bool, default='auto'
+        Ignored: the optimum is the same.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    random_state : int, RandomState instance or None, default=None
+        Ignored: the fit is deterministic.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    penalize_intercept : bool, default=True
+        Whether the penalty includes the intercept, as in scikit-learn. The textbooks' machine has no such
+        penalty: False.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : ndarray of shape (1,)
+        Intercept.
+    n_iter_ : int
+        Number of iterations.
+    dual_gap_ : float
+        With ``loss='epsilon_insensitive'``: the duality gap, an upper bound on the distance of the objective
+        from its minimum.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective by iteration: with squared losses, its mean per row.
+    converged_ : bool
+        Whether the fit converged.
+    stopped_because_ : str
+        Reason why the iterations stopped.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Machines
+        The fitted model.
+    statistics_ : HingeSums
+        The loss at the solution and its derivatives, summed over the rows.
+
+    See Also
+    --------
+    LinearSVC : The same for classes.
+    suffice.linear_model.QuantileRegressor : Absolute errors, with an l1 penalty.
+    suffice.linear_model.HuberRegressor : Squared loss for small errors.
+
+    Notes
+    -----
+    The coefficients minimize
+
+    .. math::
+
+        \\frac{1}{2} ‖w‖^2 + \\frac{1}{2} (b / t)^2 + C ∑_n s_n \\max(0,\\ |y_n - w^T x_n - b| - ε)^p,
+
+    where p is 1 or 2, t is `intercept_scaling`, and the second term is left out without a penalty of the
+    intercept. See :class:`LinearSVC` for how.
+
+    References
+    ----------
+    * Vapnik (1995), The Nature of Statistical Learning Theory, Springer.
+    * Ho and Lin (2012), "Large-scale linear support vector regression", Journal of Machine Learning
+      Research 13.
+
+    Examples
+    --------
+    >>> from suffice.svm import LinearSVR
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 30.0]
+    >>> model = LinearSVR(C=10.0, penalize_intercept=False).fit(X, y)
+    >>> model.predict([[4.0]]).round(4)
+    array([4.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [NON_NEGATIVE],
+        "tol": [NON_NEGATIVE],
+        "C": [POSITIVE],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [AT_LEAST_0],
+        "penalize_intercept": ["boolean"],
+        "checkpoint": CHECKPOINT,
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        penalize_intercept: bool = True,
+        checkpoint: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.penalize_intercept = penalize_intercept
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(self, X, y, sample_weight)
+        squared = self.loss == "squared_epsilon_insensitive"
+        theta = np.zeros((1, self.n_features_in_ + self.fit_intercept))
+        model = Machines(theta, None, None, self.fit_intercept, float(self.epsilon), squared)
+        return self._fit(data, model, float(data.fold(_weight)))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return line(self, read_rows(self, X), X)
+
+
+def _weight(block: Any) -> float:
+    return float(block.weight.sum())

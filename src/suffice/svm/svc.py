@@ -1,0 +1,413 @@
+"""Support vector classification through the dual. Cortes and Vapnik 1995; Li ch. 7."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from itertools import combinations
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.small import sized_as
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.base import must_have_rows
+from ..estimator.parameters import CLASS_WEIGHT, INF, Interval, StrOptions
+from ..estimator.scores import Classifier
+from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
+from ..inputs import open_rows, read_rows
+from ..kernels import Kernel, KernelColumns, Linear
+from ..statistics import class_codes, class_counts, weights_of_classes
+from ..statistics.sums import at_least_two
+from .base import INSTEAD, SupportVectorMachine, SupportVectors
+
+LEAST_DISTANCE = (
+    1e-6  # squared distance of the convex hulls of separable classes, relative to the largest k(x, x)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class KKTReport(Value):
+    """The conditions of an optimum (Karush, Kuhn and Tucker) at each row of a fit to two classes.
+
+    Rows are "outside" of the margin, where the coefficient is zero; "on" it, where it is between its bounds;
+    or "inside", where it is C times the weight, and the slack is above zero. A slack above one is
+    an error.
+    """
+
+    margin: Annotated[np.ndarray, "(N,)"]  # y f(x), with y = 1 or -1
+    alpha: Annotated[np.ndarray, "(N,)"]  # from zero to C times the weight
+    slack: Annotated[np.ndarray, "(N,)"]  # max(0, 1 - y f(x))
+    position: Annotated[np.ndarray, "strings (N,)"]
+    violation: Annotated[np.ndarray, "(N,)"]  # of the condition at its position
+    primal: float  # the objectives
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """The duality gap: the primal objective is above its minimum by no more."""
+        return self.primal - self.dual
+
+
+class SVC(Classifier, SupportVectorMachine):
+    """Support vector classification with a kernel (C-SVC).
+
+    The dual is solved by sequential minimal optimization (SMO) of working sets, for each pair of classes.
+    The rows are gathered in memory, and the columns of the kernel matrix are computed as they are needed.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse of the regularization strength: the largest coefficient of a row of weight one. With
+        ``float("inf")`` the margin is hard: rows that cannot be separated by a thousandth of their norm are
+        refused.
+    kernel : Kernel, str or callable, default='rbf'
+        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
+    degree : int, default=3
+        Degree of the kernel 'poly'.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of a kernel that is passed by name. 'scale' is 1 / (n_features * variance), with the
+        weighted variance of all numbers in X; 'auto' is 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of the kernels 'poly' and 'sigmoid'.
+    shrinking : bool, default=True
+        Ignored: working sets take its place.
+    probability : {'deprecated'}, default='deprecated'
+        Ignored: use ``CalibratedClassifierCV(SVC(), ensemble=False)``.
+    tol : float, default=0.001
+        Stopping criterion: the largest violation of the conditions of an optimum.
+    cache_size : float, default=200
+        Megabytes for columns of the kernel matrix.
+    class_weight : dict or 'balanced', default=None
+        Weights of the classes, by which the weights of the rows are multiplied.
+    verbose : bool, default=False
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    max_iter : int, default=-1
+        Maximum number of iterations.
+    decision_function_shape : {'ovr', 'ovo'}, default='ovr'
+        Whether `decision_function` has a score for each class, or one for each pair of classes. With two
+        classes it has one.
+    break_ties : bool, default=False
+        Whether `predict` takes the largest of the scores of the classes, instead of the class with most
+        votes of the pairs.
+    random_state : int, RandomState instance or None, default=None
+        Ignored: nothing is random.
+
+    Attributes
+    ----------
+    class_weight_ : ndarray of shape (n_classes,)
+        Weights of the classes.
+    classes_ : ndarray of shape (n_classes,)
+        The unique class labels.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights of the features. Only with a linear kernel.
+    converged_ : bool
+        Whether the conditions of an optimum hold to `tol`.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors, with signs: row by row those against each other class.
+    fit_status_ : int
+        0 if the fit converged, else 1.
+    intercept_ : ndarray of shape (n_pairs,)
+        Intercepts.
+    model_ : SupportVectors
+        The functions of all pairs of classes, positive where the first one is predicted.
+    n_iter_ : ndarray of shape (n_pairs,)
+        Number of pairs of coefficients that were optimized.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    shape_fit_ : tuple of int
+        The shape of X, of the rows with a weight.
+    statistics_ : CategoryCounts
+        The classes, and the weight of each.
+    support_ : ndarray of shape (n_SV,)
+        Indices of the support vectors among the rows with a weight, by class.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Support vectors; without rows if the kernel is precomputed.
+
+    See Also
+    --------
+    suffice.linear_model.KernelPerceptron : Any separating hyperplane, in the space of a kernel.
+
+    Notes
+    -----
+    The primal and, with y = 1 or -1, the dual are
+
+    .. math::
+
+        \\min_{f, b} \\tfrac 1 2 ‖f‖^2 + C ∑_n w_n \\max(0, 1 - y_n (f(x_n) + b)), \\qquad
+        \\min_α \\tfrac 1 2 ∑_{nm} α_n α_m y_n y_m k(x_n, x_m) - ∑_n α_n,
+        \\quad 0 ≤ α_n ≤ C w_n, \\quad ∑_n α_n y_n = 0.
+
+    :meth:`kkt_report` has their gap. An integer weight is equivalent to repeating the row.
+
+    References
+    ----------
+    * Cortes and Vapnik, "Support-vector networks", Machine Learning 20, 1995.
+    * Platt, "Fast training of support vector machines using sequential minimal optimization", 1998.
+    * Fan, Chen and Lin, "Working set selection using second order information for training support vector
+      machines", JMLR 6, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.kernels import Gaussian, Polynomial
+    >>> from suffice.svm import SVC
+    >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), ["a", "b", "b", "a"]
+    >>> model = SVC(kernel=Gaussian(1.0) + 0.5 * Polynomial(2)).fit(X, y)
+    >>> model.predict(X)
+    array(['a', 'b', 'b', 'a'], dtype='<U1')
+    """
+
+    model_: Annotated[SupportVectors, "D"]
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SupportVectorMachine._parameter_constraints,
+        "C": [Interval(Real, 0.0, None, closed="neither"), INF],
+        "probability": [StrOptions({"deprecated"})],
+        "class_weight": CLASS_WEIGHT,
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: str = "deprecated",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        data = open_rows(self, X, y, sample_weight)
+        counts = data.fold(class_counts)
+        (classes,), (totals,) = counts.values, counts.count
+        must_have_rows(totals)
+        at_least_two(classes)
+        factors = weights_of_classes(self.class_weight, classes, totals[0])
+        block = data.gather(INSTEAD)
+        codes = np.asarray(class_codes(classes, np.asarray(block.y)), np.int64)
+        weight, kernel = block.weight * factors[codes], self._kernel_of(block.X, block.weight)
+        pairs = list(combinations(range(len(classes)), 2))
+        coef, intercept = np.zeros((len(pairs), len(block))), np.zeros(len(pairs))
+        solutions = []
+        for p, (i, j) in enumerate(pairs):
+            rows = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
+            sign = np.where(codes[rows] == i, 1.0, -1.0)
+            with sized_as(block):
+                coef[p, rows], intercept[p], solution = self._solve(kernel, block.X, rows, sign, weight)
+            solutions.append(solution)
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(codes[support], kind="stable")]
+        columns = KernelColumns.of(kernel, block.X, support, INSTEAD)
+        self.model_ = SupportVectors(columns, support, np.ascontiguousarray(coef[:, support]), intercept)
+        self.classes_, self.class_weight_, self.shape_fit_ = classes, factors, block.X.shape
+        self.statistics_ = counts
+        self.n_support_ = np.bincount(codes[support], minlength=len(classes)).astype(np.int32)
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self.converged_ = all(solution.violation <= self.tol for solution in solutions)
+        self.fit_status_ = 0 if self.converged_ else 1
+        self._publish_coefficients(pairs)
+        if not self.converged_:
+            warnings.warn(
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
+                "with StandardScaler or MinMaxScaler.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _solve(
+        self, kernel: Kernel, X: Any, rows: np.ndarray, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, float, DualSolution]:
+        """The coefficients and the intercept of two classes, y = 1 or -1."""
+        if len(np.unique(y)) < 2:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class: the rows of "
+                "another class have weight zero."
+            )
+        points = rows if kernel.precomputed else X[rows]
+        columns = Columns(lambda some: kernel(X[rows[some]], points), len(rows), int(self.cache_size * 2**20))
+        if np.isinf(self.C):
+            largest = kernel.diagonal(X[rows][:, rows] if kernel.precomputed else points).max()
+            return self._nearest_points(y, columns, float(largest))
+        most = self.C * weight[rows]
+        lower, upper = np.where(y > 0, 0.0, -most), np.where(y > 0, most, 0.0)
+        dual = Dual(-y, lower, upper, np.arange(len(y)), np.zeros(len(y), np.int64))
+        solution = minimize_dual(dual, columns, np.zeros(len(y)), self.tol, self.max_iter)
+        return solution.beta, -solution.level[0], solution
+
+    def _nearest_points(
+        self, y: np.ndarray, columns: Columns, largest: float
+    ) -> tuple[np.ndarray, float, DualSolution]:
+        """The hard margin: the hyperplane halfway between the nearest points of the convex hulls of the two
+        classes (Bennett and Bredensteiner, "Duality and geometry in SVM classifiers", 2000)."""
+        dual = Dual(
+            np.zeros(len(y)),
+            np.minimum(y, 0.0),
+            np.maximum(y, 0.0),
+            np.arange(len(y)),
+            (y < 0).astype(np.int64),
+        )
+        beta = np.zeros(len(y))
+        beta[[np.argmax(y), np.argmin(y)]] = 1.0, -1.0
+        tol = 0.1 * LEAST_DISTANCE * largest
+        while True:
+            solution = minimize_dual(dual, columns, beta, tol, self.max_iter)
+            square = 2.0 * solution.objective  # the squared distance of the hulls
+            if square <= LEAST_DISTANCE * largest:
+                raise ValueError("Two classes are not separable with this kernel: set a finite C.")
+            if solution.violation > tol or tol <= 0.5 * self.tol * square:
+                middle = np.abs(solution.beta) @ solution.slope  # of the two points, twice
+                scaled = replace(solution, violation=2.0 * solution.violation / square)
+                return solution.beta * (2.0 / square), -middle / square, scaled
+            beta, tol = solution.beta, 0.4 * self.tol * square
+
+    def _publish_coefficients(self, pairs: list[tuple[int, int]]) -> None:
+        """The model in the arrays of scikit-learn."""
+        model, K = self.model_, len(self.classes_)
+        self.support_ = model.support.astype(np.int32)
+        points = model.kernel.points
+        precomputed = model.kernel.kernel.precomputed
+        self.support_vectors_ = np.empty((0, 0)) if precomputed else points
+        sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
+        self.intercept_ = sign * model.intercept
+        dual, end = np.zeros((K - 1, len(model.support))), np.cumsum(self.n_support_)
+        of_class = [slice(b - n, b) for b, n in zip(end, self.n_support_, strict=True)]
+        for coef, (i, j) in zip(model.coef, pairs, strict=True):
+            dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
+        self.dual_coef_ = sign * dual
+        self.__dict__.pop("coef_", None)
+        if isinstance(model.kernel.kernel, Linear):
+            self.coef_ = sign * (model.coef @ points)
+
+    @row_wise
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes, or of pairs of classes: see `decision_function_shape`.
+
+        For two classes, the score is positive where the second is predicted.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        check_is_fitted(self)
+        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
+        if K == 2:
+            return -scores[:, 0]
+        return (
+            scores
+            if self.decision_function_shape == "ovo"
+            else _ovr_decision_function(scores < 0, -scores, K)
+        )
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each row: of several, the one with most votes of the pairs.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        check_is_fitted(self)
+        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
+        if self.break_ties and K > 2:
+            return self.classes_[_ovr_decision_function(scores < 0, -scores, K).argmax(axis=1)]
+        votes = np.zeros((len(scores), K), np.int64)
+        for score, (i, j) in zip(scores.T, combinations(range(K), 2), strict=True):
+            votes[np.arange(len(score)), np.where(score > 0, i, j)] += 1
+        return self.classes_[votes.argmax(axis=1)]
+
+    def kkt_report(self, X: Any, y: Any = None, sample_weight: Any = None) -> KKTReport:
+        """The conditions of an optimum at each row of the fit, and the duality gap; for two classes.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows of the fit.
+        y : array of shape (n_samples,), optional
+            Their labels.
+        sample_weight : array, optional
+            Their weights.
+
+        Returns
+        -------
+        KKTReport
+            The margin, slack, coefficient, position and violation of each row, and the duality gap.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise ValueError(f"kkt_report is of two classes; the fit has {len(self.classes_)}.")
+        block = open_rows(self, X, y, sample_weight, reset=False).gather(INSTEAD)
+        if len(block) != self.shape_fit_[0]:
+            raise ValueError(f"X has {len(block)} rows, and the fit had {self.shape_fit_[0]}: pass its rows.")
+        codes = np.asarray(class_codes(self.classes_, np.asarray(block.y)), np.int64)
+        sign, beta = np.where(codes == 1, 1.0, -1.0), np.zeros(len(block))
+        beta[self.support_] = self.dual_coef_[0]
+        score = -self.model_(block.X)[:, 0]
+        most, alpha, margin = self.C * block.weight * self.class_weight_[codes], sign * beta, sign * score
+        slack = np.maximum(0.0, 1.0 - margin)
+        position = np.where(alpha <= 0, "outside", np.where(alpha < most, "on", "inside"))
+        wrong = np.where(
+            alpha <= 0, slack, np.where(alpha < most, np.abs(1.0 - margin), np.maximum(0.0, margin - 1))
+        )
+        square = float(beta @ (score - self.intercept_[0]))
+        loss = float(np.where(slack > 0, most, 0.0) @ slack) if np.isfinite(self.C) else 0.0
+        return KKTReport(
+            margin,
+            alpha,
+            slack,
+            position,
+            np.where(most > 0, wrong, 0.0),
+            0.5 * square + loss,
+            alpha.sum() - 0.5 * square,
+        )

@@ -1,0 +1,171 @@
+"""LinearSVC and LinearSVR: scikit-learn's optimum, duality gaps, weights, sparse rows, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.svm as theirs
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+
+import suffice
+from suffice.fitting.hinge_program import hinge_program
+from suffice.svm import LinearSVC, LinearSVR
+from suffice.svm import linear as module
+
+rng = np.random.default_rng(0)
+N, D = 300, 5
+X = rng.normal(size=(N, D))
+SCORE = X @ rng.normal(size=D) + rng.normal(size=N)
+Y = np.where(SCORE > 0.5, "yes", "no")
+KIND = np.digitize(SCORE, [-1.0, 1.0])
+TARGET = SCORE + 3.0
+WEIGHT = rng.integers(0, 4, size=N).astype(float)
+EXACT = {"tol": 1e-9, "max_iter": 5_000_000}
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [0.01, 10.0])
+@pytest.mark.parametrize("y", [Y, KIND], ids=["two", "three"])
+def test_classes_as_scikit_learn(loss, C, y):
+    params = {"loss": loss, "C": C, "class_weight": "balanced", "intercept_scaling": 2.0}
+    ours = LinearSVC(tol=1e-6, **params).fit(X, y, sample_weight=WEIGHT)
+    peer = theirs.LinearSVC(**EXACT, **params).fit(X, y, sample_weight=WEIGHT)
+    assert ours.converged_
+    assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-4)
+    assert_allclose(ours.coef_, peer.coef_, atol=1e-4)
+    assert_allclose(ours.intercept_, peer.intercept_, atol=1e-4)
+    scores = np.sort(np.reshape(peer.decision_function(X), (N, -1)))
+    clear = scores[:, -1] - scores[:, -2] > 1e-3 if len(scores.T) > 1 else np.abs(scores[:, 0]) > 1e-3
+    assert_array_equal(ours.predict(X)[clear], peer.predict(X)[clear])
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_targets_as_scikit_learn(loss, epsilon):
+    params = {"loss": loss, "epsilon": epsilon, "C": 0.5}
+    ours = LinearSVR(tol=1e-7, **params).fit(X, TARGET, sample_weight=WEIGHT)
+    peer = theirs.LinearSVR(**EXACT, **params).fit(X, TARGET, sample_weight=WEIGHT)
+    assert_allclose(ours.predict(X), peer.predict(X), atol=1e-4)
+    assert ours.coef_.shape == peer.coef_.shape
+    assert ours.intercept_.shape == peer.intercept_.shape
+
+
+def test_l1_penalty_as_scikit_learn():
+    ours = LinearSVC("l1", C=0.006, tol=1e-9).fit(X, Y)
+    peer = theirs.LinearSVC("l1", dual=False, C=0.006, **EXACT).fit(X, Y)
+    assert_allclose(ours.coef_, peer.coef_, atol=1e-6)
+    assert (ours.coef_ == 0).any()
+
+
+def test_without_penalty_of_the_intercept_as_svc():
+    ours = LinearSVC(loss="hinge", penalize_intercept=False, tol=1e-8).fit(X, Y)
+    peer = theirs.SVC(kernel="linear", tol=1e-9).fit(X, Y)
+    assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-4)
+    ours = LinearSVR(epsilon=0.3, penalize_intercept=False, tol=1e-8).fit(X, TARGET)
+    peer = theirs.SVR(kernel="linear", epsilon=0.3, tol=1e-9).fit(X, TARGET)
+    assert_allclose(ours.predict(X), peer.predict(X), atol=1e-4)
+
+
+def objective(model, X, y):
+    s = np.where(y == model.classes_[1], 1.0, -1.0)
+    theta = np.append(model.coef_, model.intercept_)
+    size = theta @ theta if model.penalize_intercept else theta[:-1] @ theta[:-1]
+    return 0.5 * size + model.C * np.maximum(1.0 - s * model.decision_function(X), 0.0).sum()
+
+
+@pytest.mark.parametrize("penalize_intercept", [True, False])
+def test_smoothing_and_programs_reach_the_optimum(monkeypatch, penalize_intercept):
+    """With programs of few rows; the gap bounds the distance from the objective of one program of all."""
+    many = np.random.default_rng(1)
+    Z = many.normal(size=(4000, 4))
+    y = (Z @ [1.0, -1.0, 0.5, 0.0] + many.normal(size=4000) > 0).astype(int)
+    params = {"loss": "hinge", "penalize_intercept": penalize_intercept}
+    monkeypatch.setattr(module, "NEAREST", 10_000)
+    exact = LinearSVC(tol=1e-10, **params).fit(Z, y)
+    monkeypatch.setattr(module, "NEAREST", 200)
+    for tol in (1e-2, 1e-6):
+        model = LinearSVC(tol=tol, **params).fit(Z, y)
+        assert model.converged_
+        worse = objective(model, Z, y) - objective(exact, Z, y)
+        assert -1e-7 <= worse <= model.dual_gap_ + 1e-7
+        assert model.dual_gap_ <= tol * objective(model, Z, y)
+    assert_allclose(model.decision_function(Z), exact.decision_function(Z), atol=1e-4)
+
+
+def test_program_of_hinges():
+    """Against a general minimizer, with a slope and a parameter without penalty."""
+    A, level, most = rng.normal(size=(30, 3)), rng.normal(size=30), rng.uniform(0.5, 2.0, 30)
+    ridge, slope = np.array([1.0, 2.0, 0.0]), np.array([0.3, -0.2, 0.1])
+
+    def value(w):
+        return 0.5 * ridge @ w**2 - slope @ w + most @ np.maximum(level - A @ w, 0.0)
+
+    w, alpha = hinge_program(A, level, most, ridge, slope)
+    assert ((alpha >= 0) & (alpha <= most)).all()
+    assert_allclose(ridge * w, slope + alpha @ A, atol=1e-9)
+    found = minimize(
+        value, w, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 10_000}
+    )
+    assert value(w) <= found.fun + 1e-9
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_weights_repeat_rows_and_sparse_rows_are_rows(loss):
+    again = np.repeat(np.arange(N), WEIGHT.astype(int))
+    weighted = LinearSVC(loss=loss, tol=1e-8).fit(X, KIND, sample_weight=WEIGHT)
+    repeated = LinearSVC(loss=loss, tol=1e-8).fit(X[again], KIND[again])
+    sparse = LinearSVC(loss=loss, tol=1e-8).fit(sp.csr_array(X), KIND, sample_weight=WEIGHT)
+    for other in (repeated, sparse):
+        assert_allclose(other.coef_, weighted.coef_, atol=1e-6)
+        assert_allclose(other.intercept_, weighted.intercept_, atol=1e-6)
+
+
+def test_many_features_by_lbfgs():
+    Z = sp.random_array((200, 3000), density=0.01, rng=np.random.default_rng(0), format="csr")
+    y = (Z @ np.random.default_rng(1).normal(size=3000) > 0).astype(int)
+    ours = LinearSVC(tol=1e-7, max_iter=10_000).fit(Z, y)
+    assert ours.converged_
+    peer = theirs.LinearSVC(**EXACT).fit(Z, y)
+    assert_allclose(ours.decision_function(Z), peer.decision_function(Z), atol=1e-4)
+
+
+def test_duplicates_of_both_labels():
+    """Rows of which each has both labels: no hyperplane is better than zero."""
+    Z, y = np.repeat(X[:20], 2, axis=0), np.tile([0, 1], 20)
+    for loss in ("hinge", "squared_hinge"):
+        model = LinearSVC(loss=loss, tol=1e-8).fit(Z, y)
+        assert model.converged_
+        assert_allclose(model.decision_function(Z), 0.0, atol=1e-5)
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        LinearSVC().fit(X, np.zeros(N))
+    with pytest.raises(ValueError, match="same class"):
+        LinearSVC(class_weight={"no": 0.0, "yes": 1.0}).fit(X, Y)
+    with pytest.raises(ValueError, match=r"at least 2 classes|same class"):
+        LinearSVC().fit(X, Y, sample_weight=(Y == "yes").astype(float))
+    with pytest.raises(ValueError, match="'crammer_singer' is not available"):
+        LinearSVC(multi_class="crammer_singer").fit(X, Y)
+    with pytest.raises(ValueError, match="penalty='l1' is not supported with loss='hinge'"):
+        LinearSVC("l1", "hinge").fit(X, Y)
+    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+        LinearSVR().fit(X, TARGET, sample_weight=np.zeros(N))
+
+
+def test_targets_within_the_tube():
+    model = LinearSVR(epsilon=10.0).fit(X, TARGET)
+    assert_array_equal(model.predict(X), 0.0)
+    assert model.dual_gap_ == 0.0
+
+
+def test_scans(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {f"x{d}": X[:, d] for d in range(D)} | {"y": Y}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    for loss in ("hinge", "squared_hinge"):
+        here = LinearSVC(loss=loss).fit(X, Y)
+        there = LinearSVC(loss=loss).fit(suffice.rows(suffice.scan_parquet(tmp_path), target="y"))
+        assert_allclose(there.coef_, here.coef_, rtol=1e-9)

@@ -1,0 +1,162 @@
+"""Support vector classification: its optimum, scikit-learn's, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import LinearConstraint, minimize
+from sklearn import svm as peer
+from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from suffice.fitting.dual import Columns, Dual, minimize_dual
+from suffice.kernels import Gaussian, Polynomial, Subsequences
+from suffice.loops.dual import add_columns, best_partner, minimize_pairs, square, worst_pair
+from suffice.svm import SVC
+
+X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
+weight = np.random.default_rng(0).integers(0, 3, len(y))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "sigmoid"])
+def test_scores_are_those_of_scikit_learn(kernel):
+    rows, labels = load_iris(return_X_y=True)
+    rows, first = np.unique(rows, axis=0, return_index=True)  # equal rows may share a coefficient
+    rows, labels = (rows - rows.mean(axis=0)) / rows.std(axis=0), labels[first]
+    for how in ({}, {"C": 10.0, "class_weight": "balanced", "decision_function_shape": "ovo"}):
+        ours, theirs = (cls(kernel=kernel, tol=1e-6, **how).fit(rows, labels) for cls in (SVC, peer.SVC))
+        np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4)
+        np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
+        if not how and kernel != "sigmoid":  # which is not positive definite: there are several optima
+            coefficients = np.zeros((2, 2, len(rows)))
+            for dense, model in zip(coefficients, (ours, theirs), strict=True):
+                dense[:, model.support_] = model.dual_coef_
+            np.testing.assert_allclose(*coefficients, atol=1e-3)
+            np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3)
+
+
+def test_the_dual_is_minimized():
+    """Against a general solver, with groups and coefficients that share rows, as of a regression."""
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(12, 20))
+    K, row = A @ A.T, np.tile(np.arange(12), 2)
+    q, group = rng.normal(size=24), np.repeat([0, 1], 12)
+    lower, upper = np.repeat([0.0, -0.5], 12), np.repeat([0.5, 0.0], 12)
+    start = np.repeat([0.1, -0.2], 12)
+    found = minimize_dual(
+        Dual(q, lower, upper, row, group), Columns(lambda r: K[r], 12, 1 << 20), start, 1e-10, -1
+    )
+    full = K[np.ix_(row, row)]
+    sums = np.stack([group == 0, group == 1]).astype(float)
+    best = minimize(
+        lambda b: b @ full @ b / 2 + q @ b, start, jac=lambda b: full @ b + q, method="trust-constr",
+        bounds=list(zip(lower, upper, strict=True)),
+        constraints=LinearConstraint(sums, sums @ start, sums @ start),
+        options={"gtol": 1e-10, "xtol": 1e-12, "maxiter": 3000},
+    )  # fmt: skip
+    assert found.violation <= 1e-10
+    assert found.objective == pytest.approx(best.fun, abs=1e-6)
+    assert found.objective <= best.fun + 1e-9
+    np.testing.assert_allclose(sums @ found.beta, sums @ start, atol=1e-12)
+    np.testing.assert_allclose(found.slope, full @ found.beta + q, atol=1e-12)
+
+
+def test_conditions_of_an_optimum():
+    weights = weight + 0.5
+    report = SVC(tol=1e-8).fit(X, y, weights).kkt_report(X, y, weights)
+    assert 0.0 <= report.gap < 1e-5 * report.primal
+    assert report.violation.max() < 1e-7
+    assert (report.slack[report.position == "outside"] < 1e-7).all()
+    np.testing.assert_allclose(report.margin[report.position == "on"], 1.0, atol=1e-7)
+    assert (report.alpha <= weights).all() and set(report.position) == {"outside", "on", "inside"}
+    early = pytest.warns(ConvergenceWarning, match="max_iter=5")
+    with early:
+        assert SVC(max_iter=5).fit(X, y).kkt_report(X, y).gap > 1.0
+
+
+def test_weights_are_repetitions():
+    again = np.repeat(np.arange(len(y)), weight)
+    weighted, repeated = SVC(tol=1e-9).fit(X, y, weight), SVC(tol=1e-9).fit(X[again], y[again])
+    assert weighted.model_.kernel.kernel.gamma == pytest.approx(
+        repeated.model_.kernel.kernel.gamma, rel=1e-12
+    )
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-7)
+
+
+def test_hard_margin():
+    model = SVC(C=np.inf, tol=1e-8).fit(X, y)
+    theirs = peer.SVC(C=1e9, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    report = model.kkt_report(X, y)
+    assert report.gap == pytest.approx(0.0, abs=1e-5 * report.primal) and report.slack.max() < 1e-6
+    three = SVC(C=np.inf, kernel="linear").fit([[3.0, 3.0], [4.0, 3.0], [1.0, 1.0]], [1, 1, -1])
+    np.testing.assert_allclose(three.coef_, [[0.5, 0.5]], atol=1e-4)  # Li, example 7.1
+    np.testing.assert_allclose(three.intercept_, -2.0, atol=1e-3)
+    with pytest.raises(ValueError, match="not separable with this kernel: set a finite C"):
+        SVC(C=np.inf, kernel="linear").fit(X, y)
+    both = np.concatenate([X, X[:1]]), np.append(y, 1 - y[0])
+    with pytest.raises(ValueError, match="not separable"):
+        SVC(C=np.inf).fit(*both)
+    assert np.isfinite(SVC().fit(*both).dual_coef_).all()
+
+
+def test_kernels_and_containers():
+    model = SVC(kernel=Gaussian(0.1) + Polynomial(2), tol=1e-6).fit(X, y)
+    gram = model.model_.kernel.kernel(X)
+    same = SVC(kernel="precomputed", tol=1e-6).fit(gram, y)
+    np.testing.assert_allclose(same.decision_function(gram), model.decision_function(X), atol=1e-5)
+    rows = sp.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    sparse, dense = (SVC(tol=1e-6).fit(part, y) for part in (rows, rows.toarray()))
+    np.testing.assert_allclose(sparse.decision_function(rows), dense.decision_function(rows), atol=1e-5)
+    far = SVC(gamma=0.1, tol=1e-6).fit(X + 1e6, y)
+    near = SVC(gamma=0.1, tol=1e-6).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(far.decision_function(X + 1e6), near, atol=1e-4)
+
+
+def test_strings():
+    kernel = Subsequences(2, decay=0.5)
+    words, kinds = np.array(["abab", "baba", "cdcd", "dcdc"]), [0, 0, 1, 1]
+    assert SVC(kernel="precomputed").fit(kernel(words), kinds).predict(kernel(words)).tolist() == kinds
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        SVC().fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="all samples with positive weights belong to the same class"):
+        SVC(class_weight={0: 0.0}).fit(X, y)
+    with pytest.raises(ValueError, match="square matrix"):
+        SVC(kernel="precomputed").fit(X, y)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
+    with pytest.raises(ValueError, match="pass its rows"):
+        SVC().fit(X, y).kkt_report(X[:10], y[:10])
+    with pytest.raises(ValueError, match="of two classes"):
+        SVC().fit(X, np.arange(len(y)) % 3).kkt_report(X, np.arange(len(y)) % 3)
+
+
+def test_loops_of_both_forms():
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(9, 12))
+    K, q, group = A @ A.T, rng.normal(size=9), np.arange(9) % 2
+    box = np.zeros(9), np.full(9, 0.7), group
+    found = []
+    for form in ("dispatcher", "numpy"):
+        beta = np.full(9, 0.2)
+        slope = K @ beta + q
+        pair = getattr(worst_pair, form)(slope, beta, *box, 2)
+        partner = getattr(best_partner, form)(K, slope, beta, box[0], group, pair[0])
+        n = getattr(minimize_pairs, form)(K, slope, beta, *box, 2, 1e-9, 1000)
+        np.testing.assert_allclose(slope, K @ beta + q, atol=1e-9)
+        found.append((*pair, *partner, n, *beta))
+    np.testing.assert_allclose(*found, atol=1e-12)
+    columns, slots, rows = (
+        rng.normal(size=(6, 3000)).astype(np.float32),
+        np.array([4, 0, 5, 2, 1]),
+        np.arange(5),
+    )
+    for form in ("dispatcher", "numpy"):
+        out = np.ones(3000)
+        getattr(add_columns, form)(columns, slots, np.arange(5.0), out)
+        np.testing.assert_allclose(out, 1.0 + np.arange(5.0) @ columns[slots].astype(float), atol=1e-12)
+        assert np.array_equal(getattr(square, form)(columns, slots, rows), columns[slots][:, :5])
