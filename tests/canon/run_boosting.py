@@ -8,8 +8,11 @@ from suffice.ensemble import (
     AdaBoostClassifier,
     ForwardStagewiseClassifier,
     ForwardStagewiseRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     boosting_effects,
 )
+from suffice.ensemble.losses import loss_of
 from suffice.statistics.margin_loss import best_score
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -202,6 +205,27 @@ def _(given):
     }
 
 
+@example("li-supervised/li-8.2-gb")
+def _(given):
+    X, y = column(given["x"]), np.array(given["y"])
+
+    def steps(loss, n_stages):
+        model = GradientBoostingRegressor(loss=loss, n_estimators=n_stages, max_depth=1, learning_rate=1.0)
+        model.fit(X, y)
+        losses = len(y) * model.losses_[:, 0] * (2.0 if loss == "squared_error" else 1.0)
+        out = [{"m": 0, "constant": model.model_.baseline[0], "loss": losses[0]}]
+        for m, tree in enumerate(model.model_.forest, start=1):
+            _, left, right = tree.value[:, 0]
+            out.append({"m": m, "split": tree.threshold[0], "left": left, "right": right, "loss": losses[m]})
+        return out, [np.full(len(y), model.model_.baseline[0]), *model.staged_predict(X)]
+
+    squared, _ = steps("squared_error", 3)
+    absolute, stages = steps("absolute_error", 2)
+    for step, f in zip(absolute[1:], stages[:-1], strict=True):
+        step["negative_gradient"] = np.sign(np.round(y - f, 12))
+    return {"squared_loss": squared, "absolute_loss": absolute}
+
+
 # STATS601 --------------------------------------------------------------------------------------
 
 
@@ -277,3 +301,101 @@ def _(given):
     found = boosting_effects(model, order=1)
     total = found.intercept + sum(effect(a) for effect in found.effects.values())
     return bool(np.abs(mixed).max() < 1e-10 and np.abs(total - model.predict(a)).max() < 1e-10)
+
+
+@example("stats601-and-slides/gradient-boosting-gradients")
+def _(given):
+    y, f = np.array(given["y_binary"]), np.array(given["f_multiclass"])
+    X = np.zeros((len(y), 1))
+
+    def start(model):
+        return model.set_params(n_estimators=1).fit(X, y).model_.baseline[0]
+
+    gradient, _ = loss_of("log_loss", class_weight=np.ones(3)).derivatives(np.array([1]), f[None])
+    return {
+        "init_constant": {
+            "binary_logistic(y in {-1,1}, log(1+e^{-yf}))": start(GradientBoostingClassifier()),
+            "exponential": start(GradientBoostingClassifier(loss="exponential")),
+            "squared": start(GradientBoostingRegressor()),
+        },
+        "multinomial_negative_gradient_for_y=2": -gradient[0],
+        "gradient_sum_over_classes": gradient.sum(),
+    }
+
+
+def newton_leaf(p, y):
+    """The value of a leaf of all rows for the first class, in the first stage after the probabilities p."""
+
+    class Start(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, X):
+            return p[np.asarray(X)[:, 0].astype(int)]
+
+    model = GradientBoostingClassifier(
+        n_estimators=1, learning_rate=1.0, init=Start(), min_impurity_decrease=1e3
+    )
+    tree = model.fit(column(np.arange(len(y))), y).estimators_[0, 0].model_
+    return tree.value[0, 0]
+
+
+@example("stats601-and-slides/gradient-boosting-leaf-values")
+def _(given):
+    y = np.array(given["leaf_labels_with_f=0"])
+    X = np.zeros((len(y), 1))
+    newton = GradientBoostingClassifier(n_estimators=1, learning_rate=1.0, init="zero").fit(X, y)
+    rng = np.random.default_rng(0)
+    p, labels = rng.dirichlet(np.ones(4), size=30), rng.integers(4, size=30)
+    g = (labels == 0) - p[:, 0]
+    formula = 3 / 4 * g.sum() / (np.abs(g) * (1.0 - np.abs(g))).sum()
+    return {
+        "exponential_leaf": GradientBoostingClassifier(loss="exponential").fit(X, y).model_.baseline[0],
+        "newton_logistic_leaf_from_f0": newton.decision_function(X)[0],
+        "multinomial_newton_formula": bool(abs(newton_leaf(p, labels) - formula) < 1e-9),
+    }
+
+
+@example("stats601-and-slides/gradient-boosting-multiclass-leaf")
+def _(given):
+    g, others = np.array(given["g_in_leaf_for_class_k"]), given["K"] - 1
+    first = np.where(g > 0, 1.0 - g, -g)  # the probability of class k: g = 1(y = k) - p
+    p = np.column_stack([first, np.tile((1.0 - first)[:, None] / others, others)])
+    y = np.where(g > 0, 0, np.cumsum(g < 0))
+    return {"newton_leaf": newton_leaf(p, y)}
+
+
+@example("stats601-and-slides/gradient-boosting-exponential-is-adaboost")
+def _(_given):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0.0, 1, -1)
+    model = boosted(X, y, 12)
+    stagewise = ForwardStagewiseClassifier(STUMP, n_estimators=12).fit(X, y)
+    score = model.decision_function(X) / 2.0 * alphas(model).sum()
+    free = GradientBoostingClassifier(loss="exponential", n_estimators=12, max_depth=1).fit(X, y)
+    assert np.abs(free.decision_function(X) - score).max() > 0.1  # leaves with values of their own
+    return bool(
+        np.abs(stagewise.estimator_weights_ - alphas(model)).max() < 1e-8
+        and np.abs(stagewise.decision_function(X) - score).max() < 1e-8
+    )
+
+
+@example("stats601-and-slides/stochastic-boosting-full-fraction")
+def _(_given):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+
+    def scores(**parameters):
+        model = GradientBoostingRegressor(n_estimators=15, **parameters).fit(X, y)
+        return np.append(model.predict(X), model.train_score_)
+
+    full, half = scores(), scores(subsample=0.5, random_state=3)
+    return bool(
+        (scores(subsample=1.0, random_state=3) == full).all()
+        and (scores(subsample=0.5, random_state=3) == half).all()
+        and (scores(subsample=0.5, random_state=4) != half).any()
+        and (half != full).any()
+    )
