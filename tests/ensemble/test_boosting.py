@@ -381,6 +381,23 @@ def test_init_may_be_an_estimator():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
+def test_without_weights_init_and_scoring_need_no_sample_weight():
+    from sklearn.neighbors import KNeighborsRegressor
+
+    init = KNeighborsRegressor()  # whose `fit` takes no weights
+    model = exact("squared_error", init=init).fit(X, NOISY)
+    first = init.fit(X, NOISY).predict(X)
+    np.testing.assert_array_equal(model.init_.predict(X), first)
+    np.testing.assert_allclose(2.0 * model.losses_[0, 0], ((NOISY - first) ** 2).mean())
+    with pytest.raises(ValueError, match="does not support sample weights"):
+        model.fit(X, NOISY, np.full(len(X), 2.0))
+
+    def scorer(model, X, y):
+        return -np.abs(model.predict(X) - y).mean()
+
+    assert hist("squared_error", early_stopping=True, scoring=scorer).fit(X, NOISY).n_iter_ > 0
+
+
 # --- bad input -------------------------------------------------------------------------------------------
 
 

@@ -102,7 +102,7 @@ class ExactBoosting(TreeBoosting):
         if isinstance(model, Estimator):
             return packed(model.fit(Passed(data, feature_names(self), Check.of(model))))
         rows = data.gather("use an estimator of suffice as init.")
-        if rows.unweighted:
+        if (rows.weight == 1.0).all():
             return packed(model.fit(rows.X, rows.y))
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(f"The initial estimator {type(model).__name__} does not support sample weights.")

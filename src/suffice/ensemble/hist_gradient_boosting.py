@@ -110,7 +110,7 @@ class HistBoosting(TreeBoosting):
         if held_out is not None:
             data = open_rows(self, *held_out, reset=False)
         rows = data.map(HeldRows(start)).gather("use scoring='loss', which is summed where the rows are.")
-        weight = {} if rows.unweighted else {"sample_weight": rows.weight}
+        weight = {} if (rows.weight == 1.0).all() else {"sample_weight": rows.weight}
         return lambda: float(scorer(self, rows.X, rows.y, **weight))
 
     def _stops(self, losses: np.ndarray) -> bool:
