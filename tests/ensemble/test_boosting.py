@@ -22,6 +22,7 @@ from suffice.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    losses,
     newton,
 )
 from suffice.ensemble.losses import Huber, loss_of
@@ -32,9 +33,13 @@ from suffice.loops.boosting import (
     WEIGHT_IS_COUNTED,
     add_entries,
     add_lanes,
+    add_to_rows,
     divide,
     find_newton_split,
+    pack,
 )
+from suffice.loops.losses import add_stage
+from suffice.loops.prefetch import prefetch
 from suffice.statistics.selection import group_quantiles, number_of_bits, ordered_bits
 from suffice.tree import growth
 
@@ -130,6 +135,17 @@ def test_lanes_and_threads_give_the_same_trees(loss, more, monkeypatch):
         same(one, fitted())
     monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
     same(one, fitted())
+
+
+@pytest.mark.parametrize(("make", "loss"), [(hist, "multinomial"), (hist, "quantile"), (exact, "log_loss")])
+def test_rows_for_validation_have_the_same_losses_by_either_plan(make, loss, monkeypatch):
+    more = {"early_stopping": True} if make is hist else {"n_iter_no_change": 5}
+    one = make(loss, random_state=0, validation_fraction=0.3, **more).fit(X, TARGETS[loss])
+    assert np.isfinite(one.losses_[:, [0, 2]]).all()
+    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    other = make(loss, random_state=0, validation_fraction=0.3, **more).fit(X, TARGETS[loss])
+    same(one, other)
+    np.testing.assert_array_equal(one.losses_, other.losses_)
 
 
 def test_a_sample_is_that_of_the_rows_in_their_order(monkeypatch):
@@ -526,6 +542,23 @@ def test_histograms_of_both_forms():
         assert np.array_equal(hist, expected)
 
 
+def test_both_forms_of_reading_ahead_leave_memory_as_it_is():
+    from numba import njit
+
+    from suffice.loops import fast_math
+
+    for form in (prefetch.dispatcher, fast_math.fast_prefetch, fast_math.plain_prefetch.dispatcher):
+
+        @njit
+        def ask(x, form=form):
+            for i in range(len(x)):
+                form(x, np.uint64(i))
+
+        x = np.arange(100).astype(np.uint8)
+        ask(x)
+        assert np.array_equal(x, np.arange(100))
+
+
 def test_rows_are_divided_by_both_forms():
     draw = np.random.default_rng(4)
     column, goes = draw.integers(0, 256, 100).astype(np.uint8), draw.random(256) < 0.5
@@ -533,10 +566,79 @@ def test_rows_are_divided_by_both_forms():
     left = goes[column[start]]
     for form in ("dispatcher", "numpy"):
         rows, entry = start.copy(), start.astype(np.int64)[:, None]
-        n = getattr(divide, form)(column, goes, rows, entry, np.empty_like(rows), np.empty_like(entry))
+        others = np.empty_like(rows), np.empty_like(entry)
+        n = int(getattr(divide, form)(column, goes, rows, entry, *others))
         assert n == left.sum()
-        assert np.array_equal(rows, np.concatenate([start[left], start[~left]]))
-        assert np.array_equal(entry[:, 0], rows)
+        for found, expected in ((rows[:n], start[left]), (others[0][: 100 - n], start[~left])):
+            assert np.array_equal(found, expected)
+        assert np.array_equal(entry[:n, 0], start[left])
+        assert np.array_equal(others[1][: 100 - n, 0], start[~left])
+
+
+def test_integers_are_packed_and_values_added_by_both_forms():
+    draw = np.random.default_rng(6)
+    g, h = draw.normal(size=50), draw.random(50)
+    rows = draw.permutation(50).astype(np.uint32)
+    start, stop, value = np.array([0, 20, 20]), np.array([20, 20, 50]), np.array([0.5, 9.0, -0.25])
+    for form in ("dispatcher", "numpy"):
+        for curvature, unit in ((h, 64.0), (h[:0], 1.0)):
+            out = np.empty((50, 1), np.int64)
+            getattr(pack, form)(g, curvature, 100.0, unit, 32, out)
+            assert np.array_equal(out[:, 0] >> 32, np.rint(g * 100))
+            assert np.array_equal(out[:, 0] & 0xFFFFFFFF, np.rint(h * 64) if len(curvature) else np.ones(50))
+        score = np.zeros((50, 2))
+        getattr(add_to_rows, form)(rows, start, stop, value, 1, score)
+        assert not score[:, 0].any()
+        assert np.array_equal(score[rows, 1], np.repeat([0.5, -0.25], [20, 30]))
+
+
+@pytest.mark.parametrize("form", ["dispatcher", "numpy"])
+@pytest.mark.parametrize("name", ["squared_error", "log_loss"])
+def test_losses_of_both_forms_have_the_bits_of_their_formulas(name, form, monkeypatch):
+    y, f = TARGETS[name][:200], np.random.default_rng(7).normal(size=(200, 1)) * 30.0
+    loss = loss_of(name, class_weight=np.array([1.0, 2.5]) if name == "log_loss" else None)
+    value, g, h = np.empty(200), np.empty((200, 1)), np.empty((200, 0 if loss.constant else 1))
+    monkeypatch.setattr(losses, name, getattr(getattr(losses, name), form))
+    loss.evaluate(y, f, value, g, h)
+    assert np.array_equal(value, loss.value(y, f))
+    for found, expected in zip((g, h), loss.derivatives(y, f), strict=True):
+        assert expected is None or np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("form", ["dispatcher", "numpy"])
+@pytest.mark.parametrize("groups", [False, True])
+def test_sums_of_a_stage_of_both_forms(form, groups):
+    draw, unit = np.random.default_rng(8), 1 << 20
+    value, g, h = draw.normal(size=90), draw.normal(size=(90, 2)), draw.random((90, 2))
+    value[3], value[4] = np.nan, np.inf
+    weight = draw.random(90) * 3 if groups else np.ones(90)
+    group = draw.integers(0, 3, 90) if groups else np.zeros(90, int)
+    losses_, weights, curvature, largest = (
+        np.zeros(3, int),
+        np.zeros(3, int),
+        np.zeros(2, int),
+        np.zeros((2, 2)),
+    )
+    given = (weight, group) if groups else (np.empty(0), np.empty(0, int))
+    for _ in range(2):
+        getattr(add_stage, form)(
+            value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest
+        )
+    bounded = np.where(np.isfinite(value), value, 5.0)
+    for k in range(3):
+        np.testing.assert_allclose(losses_[k] / unit, 2 * (weight * bounded)[group == k].sum(), atol=1e-3)
+        np.testing.assert_allclose(weights[k] / unit, 2 * weight[group == k].sum(), atol=1e-3)
+    seen = group < 2
+    np.testing.assert_allclose(curvature / unit, 2 * weight[seen] @ h[seen], atol=1e-3)
+    assert np.array_equal(largest[:, 0], np.abs(g[seen]).max(axis=0))
+    assert np.array_equal(largest[:, 1], h[seen].max(axis=0))
+    g[7, 1] = np.nan
+    group[7] = 0
+    getattr(add_stage, form)(
+        value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest
+    )
+    assert np.isnan(largest[1, 0])
+    assert np.isfinite(largest[0]).all()
 
 
 @pytest.mark.parametrize("penalty", [0.0, 5.0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -37,6 +37,19 @@ def n_threads() -> int:
     if chosen := _threads.get():
         return chosen
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def short_tasks() -> Iterator[Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]]:
+    """Context manager: a function that maps over a few parts in threads, which wait between its calls. For
+    tasks that are too short to start threads for; the first part is computed by the thread that calls."""
+    with ThreadPoolExecutor(max(1, n_threads() - 1)) as pool:
+
+        def each(f: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
+            futures = [pool.submit(copy_context().run, f, part) for part in parts[1:]]
+            return [f(parts[0]), *(future.result() for future in futures)]
+
+        yield each
 
 
 def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:

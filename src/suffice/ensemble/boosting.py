@@ -41,8 +41,10 @@ from .stages import (
     StageSums,
     Start,
     Targets,
+    add_trees,
     after_trees,
     all_held,
+    evaluate,
     first_scores,
     with_score,
 )
@@ -50,7 +52,7 @@ from .weak_learners import PERSIST_ROUNDS
 
 log = logging.getLogger("suffice")
 
-STEP_BYTES = 64  # of a row, beside its codes, while trees are grown to rows in this process
+STEP_BYTES = 88  # of a row, beside its codes, while trees are grown to rows in this process
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,36 +106,19 @@ class InSample:
 
 
 @dataclass(frozen=True)
-class Derivatives:
-    """The integers of the gradients of raw score k, to which a Newton tree is grown."""
-
-    loss: Loss
-    targets: tuple[NewtonTarget, ...]
-    packed: tuple[bool, ...]
-
-    def __call__(self, block: Scored) -> list[np.ndarray]:
-        """For each raw score, of all rows for training."""
-        train = np.flatnonzero(~block.held) if block.held.any() else slice(None)
-        g, h = self.loss.derivatives(np.asarray(block.y)[train], block.score[train])
-        return [
-            target.lanes(g[:, k], None if h is None else h[:, k])
-            if self.packed[k]
-            else target.entries(g[:, k], None if h is None else h[:, k], block.weight[train])
-            for k, target in enumerate(self.targets)
-        ]
-
-
-@dataclass(frozen=True)
-class DerivativesOf:
-    """The integers of raw score k of all rows: zeros for validation."""
+class Entries:
+    """The integers of raw score k of all rows, to which a Newton tree is grown: zeros for validation."""
 
     loss: Loss
     target: NewtonTarget
     k: int
+    packed: bool = False
 
     def __call__(self, block: Scored) -> np.ndarray:
-        g, h = self.loss.derivatives(np.asarray(block.y), block.score)
-        return self.target.entries(g[:, self.k], None if h is None else h[:, self.k], block.train_weight)
+        g, h = (x[:, self.k] if x.shape[1] else x[:0, :].ravel() for x in block.derivatives(self.loss))
+        if self.packed:
+            return self.target.packed_entries(g, h)
+        return self.target.entries(g, h, block.train_weight)
 
 
 @dataclass
@@ -148,46 +133,56 @@ class NewtonLearner:
     penalty: float
     learning_rate: float
     weight_unit: float
-    matrix: Any = None  # (N, D), the codes of rows in this process
-    columns: Any = None  # (D, N)
-    order: Any = None  # (N,), the rows for training
+    block: Any = None  # the rows, if they are in this process
+    columns: Any = None  # (D, N), their codes
+    order: Any = None  # (N,), those for training
+    held: Any = None  # those for validation
 
     def gathered(self, block: Scored) -> Self:
-        """With the rows in this process."""
-        self.matrix, self.columns = block.X, np.ascontiguousarray(block.X.T)
+        """With the rows in this process. The trees are added to their raw scores when they are grown."""
+        self.block, self.columns = block, np.ascontiguousarray(block.X.T)
         self.order = np.flatnonzero(~block.held).astype(np.uint32)
+        self.held = block[np.flatnonzero(block.held)]
         return self
 
     def grow(self, rows: Partitions, loss: Loss, sums: StageSums, m: int, sample: Any) -> list[Tree]:
         """The trees of stage m."""
-        targets = [self._target(loss, sums, k) for k in range(loss.n_outputs)]
-        entries: Any = None
-        if self.matrix is not None:
-            packed = tuple(self.weights.one and target.packed for target in targets)
-            working = Derivatives(loss, tuple(targets), packed)
-            entries = zip(*rows.map(working).batches(), strict=True)
         trees = []
-        for k, target in enumerate(targets):
-            shared = (
-                self.bins,
-                target,
-                limits_of(self.limits, m * loss.n_outputs + k),
-                self.n_rows,
-                self.groups,
-            )
+        for k in range(loss.n_outputs):
+            target = self._target(loss, sums, k)
+            packed = self.block is not None and self.weights.one and target.packed
+            limits = limits_of(self.limits, m * loss.n_outputs + k)
+            shared = self.bins, target, limits, self.n_rows, self.groups
+            entries = Entries(loss, target, k, packed)
             grown: Any
-            if self.matrix is None:
-                grown = FoldedNewton(*shared, rows, DerivativesOf(loss, target, k))
+            if self.block is None:
+                grown = FoldedNewton(*shared, rows, entries)
             else:
-                entry, lane = np.concatenate(next(entries)), target.lane if packed[k] else 0
-                grown = GatheredNewton(*shared, self.matrix, self.columns, self.order.copy(), entry, lane)
+                grown = self._gathered(shared, rows, entries)
             tree = tree_of(self.bins, target, grown.run())
             if loss.leaf == "quantile":
                 leaves = Leaves(self.bins, tree, self.weight_unit)
                 value = leaves.quantiles(rows, loss.level, self.n_rows)
                 tree = tree.replace(value=self.learning_rate * value[:, None])
+            if self.block is not None:
+                grown.add_values(tree, k, self.block.score)
+                self._add_to_held(tree, k)
             trees.append(tree)
         return trees
+
+    def _gathered(
+        self, shared: tuple[Any, Any, Any, Any, Any], rows: Partitions, entries: Entries
+    ) -> GatheredNewton:
+        entry = np.concatenate(list(rows.map(entries).batches()))
+        entry = entry if len(self.order) == len(entry) else entry[self.order]
+        lane = entries.target.lane if entries.packed else 0
+        return GatheredNewton(*shared, self.block.X, self.columns, self.order.copy(), entry, lane)
+
+    def _add_to_held(self, tree: Tree, k: int) -> None:
+        """Add the values of a tree to the raw scores of the rows for validation."""
+        if len(self.held):
+            leaf = tree.leaves_of_codes(self.held.X.T)
+            self.block.score[self.block.held, k] += tree.value[leaf, 0]
 
     def _target(self, loss: Loss, sums: StageSums, k: int) -> NewtonTarget:
         largest = np.array(loss.largest or sums.largest[k])
@@ -273,8 +268,8 @@ class Steps:
     k: int
 
     def __call__(self, leaf: np.ndarray, block: Scored) -> tuple[np.ndarray, np.ndarray]:
-        g, h = self.loss.derivatives(np.asarray(block.y), block.score)
-        return g[:, self.k], h[:, self.k]  # type: ignore[index]
+        g, h = block.derivatives(self.loss)
+        return g[:, self.k], h[:, self.k]
 
 
 @dataclass(frozen=True)
@@ -340,7 +335,7 @@ def as_targets(loss: Loss, k: int, target: NumberTarget, sample: Any, block: Sco
     weight = block.train_weight
     if sample is not None:
         weight = weight * sample(block)
-    g, _ = loss.derivatives(np.asarray(block.y), block.score)
+    g, _ = block.derivatives(loss)
     group, entry = target.integers(Rows(block.X, -g[:, k], weight))
     return with_weight(Binned(block.X, group, None, block.index, entry))
 
@@ -373,6 +368,7 @@ class StageLoop:
     learner: Any
     measure: Measure
     draws: Draws | None
+    gathered: bool  # whether the blocks are of this process, and their scores are changed in place
     done: int = 0  # trees that are in the raw scores
     sums: StageSums | None = None  # of the rows with these scores
 
@@ -384,6 +380,7 @@ class StageLoop:
             leaves = Leaves(self.bins, None, self.measure.weight_unit)
             delta = leaves.quantiles(self.rows, loss.quantile, self.learner.n_rows, absolute=True)
             loss = loss.replace(delta=float(delta[0]))
+            self._evaluate(loss)
         measure = replace(self.measure, loss=loss)
         sample = None if self.draws is None else InSample(self.draws, m)
         if self.sums is None:
@@ -391,24 +388,31 @@ class StageLoop:
         losses = state.model.losses or (self._means(self.sums),)
         trees = self.learner.grow(self.rows, loss, self.sums, m, sample)
         trees = (*state.model.trees, *(tree.replace(bins=self.bins.of_categories()) for tree in trees))
-        self._advance(trees)
+        self._advance(trees, added=self.gathered and isinstance(self.learner, NewtonLearner))
         self.sums = self._fold(measure, sample)
         losses = (*losses, self._means(self.sums))
         return state.replace(model=Stages(trees, losses), trace=(*state.trace, losses[-1][0]))
 
-    def _advance(self, trees: tuple[Tree, ...]) -> None:
-        """Add the values of new trees to the raw scores."""
+    def _advance(self, trees: tuple[Tree, ...], added: bool = False) -> None:
+        """Add the values of new trees to the raw scores; `added`, those for training have them."""
         if not (new := trees[self.done :]):
             return
         K, before = self.loss.n_outputs, self.done
         self.done, self.sums = len(trees), None
-        self.rows = self.rows.map(after_trees, self.bins, new)
+        if not added:
+            self.rows = self.rows.map(add_trees if self.gathered else after_trees, self.bins, new)
         if before // K // PERSIST_ROUNDS < self.done // K // PERSIST_ROUNDS:
             self.rows = self.rows.persisted()
         if self.others is not None:
             self.others = self.others.map(after_trees, self.bins, new)
 
+    def _evaluate(self, loss: Loss) -> None:
+        """Compute the losses of rows once for all that is done with them."""
+        if self.gathered:
+            self.rows = self.rows.map(evaluate, loss)
+
     def _fold(self, measure: Measure, sample: Any) -> StageSums:
+        self._evaluate(measure.loss)
         s = self.rows.fold(StageSums.of, measure, sample)
         return s if self.others is None else s + self.others.fold(StageSums.of, measure, None)
 
@@ -482,6 +486,9 @@ class TreeBoosting(TreeGrower):
         baseline = earlier.baseline if earlier is not None else self._baseline(targets, rows, loss, bins)
         if first is None:
             rows = rows.map(with_score, baseline)
+        if block is not None:
+            block = (block if first is not None else with_score(baseline, block)).with_space(loss)
+            rows = in_blocks(block)
         others = None
         if held_out is not None:
             others = open_rows(self, *held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
@@ -493,7 +500,7 @@ class TreeBoosting(TreeGrower):
         if block is not None and isinstance(learner, NewtonLearner):
             learner.gathered(block)
         boosting = StageLoop(
-            rows, others, bins, loss, learner, targets.measure(rows, loss), draws
+            rows, others, bins, loss, learner, targets.measure(rows, loss), draws, block is not None
         )  # fmt: skip
         score = self._score_of(data, binned, held_out) if stopping else None
         by_validation = held_out is not None or held is not None or score is not None

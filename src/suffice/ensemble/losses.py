@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 
 from ..core.values import Value
 from ..estimator.scores import log_softmax, softmax
+from ..loops.losses import log_loss, squared_error
 
 EPS = np.finfo(np.float64).eps
 
@@ -36,6 +37,13 @@ class Loss(Value):
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Gradient and curvature of each row, (N, K); None if the curvature is constant."""
         raise NotImplementedError
+
+    def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """Fill in the loss (N,), gradient and curvature (N, K) of rows; without a curvature, h is (N, 0)."""
+        value[:] = self.value(y, f)
+        g[:], curvature = self.derivatives(y, f)
+        if curvature is not None:
+            h[:] = curvature
 
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         """The raw scores (..., K) of predictions: of numbers (..., 1), or of the shares of the classes."""
@@ -63,6 +71,9 @@ class SquaredError(Loss):
 
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, None]:
         return f - y[:, None], None
+
+    def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        squared_error(y, f[:, 0], value, g[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +184,10 @@ class LogLoss(Loss):
         p, w = np.where((f >= 0) == (y[:, None] == 0), likely, e * likely), self.class_weight[y][:, None]
         return np.where(y[:, None] == 0, w, -w) * p, w * (e * likely * likely)
 
+    def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        e = np.exp(-np.abs(f[:, 0]))
+        log_loss(y, f[:, 0], e, np.log1p(e), self.class_weight, value, g[:, 0], h[:, 0])
+
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         share = mean[..., 1:] / mean.sum(axis=-1, keepdims=True)
         return logit(np.clip(share, EPS, 1.0 - EPS))
@@ -196,6 +211,8 @@ class Exponential(LogLoss):
         sign = 1.0 - 2.0 * y[:, None]
         e = self.class_weight[y][:, None] * np.exp(sign * f)
         return sign * e, e
+
+    evaluate = Loss.evaluate
 
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         return 0.5 * super().baseline(mean)
@@ -223,6 +240,8 @@ class MultinomialLogLoss(LogLoss):
         h = p * (1.0 - p)
         p[np.arange(len(y)), y] -= 1.0
         return w * p, w * h
+
+    evaluate = Loss.evaluate
 
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         logs = np.log(np.clip(mean / mean.sum(axis=-1, keepdims=True), EPS, 1.0 - EPS))

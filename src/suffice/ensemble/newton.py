@@ -22,7 +22,7 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..inputs import in_order, n_threads
+from ..inputs import n_threads, short_tasks
 from ..loops.boosting import (
     BINS,
     COUNT_LANE,
@@ -32,13 +32,15 @@ from ..loops.boosting import (
     WEIGHT_IS_CURVATURE,
     add_entries,
     add_lanes,
+    add_to_rows,
     divide,
     find_newton_split,
+    pack,
     value_of,
 )
-from ..loops.trees import MISSING_LEFT, mixed
+from ..loops.trees import MISSING_LEFT, mixed, preorder
 from ..statistics.bins import grid
-from ..tree.growth import Growth, Node
+from ..tree.growth import Grown, Growth, Node
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
 
@@ -47,7 +49,7 @@ GRADIENT_BITS, CURVATURE_BITS = 19, 20  # of the two beside each other
 LEAST_CURVATURE = 1e-3  # of a leaf, as in scikit-learn
 CATEGORY_SMOOTHING = 10.0  # rows of no effect that are added to a category
 LEAST_PACKED = 1 << 18  # weight times features, from which gradients beside curvatures have few bits
-LEAST_SHARED = 1 << 17  # rows of a node that threads share
+LEAST_SHARED = 1 << 14  # rows of a node that threads share
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,23 +91,20 @@ class NewtonTarget(Value):
     def n_outputs(self) -> int:
         return 2 if self.constant else 3
 
-    def integers(self, g: np.ndarray, h: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and curvature of rows of weight one."""
-        gradient = np.rint(g * self.gradient_unit)
-        curvature = np.full(len(g), self.weight_unit) if h is None else np.rint(h * self.curvature_unit)
-        return curvature, gradient
-
-    def entries(self, g: np.ndarray, h: np.ndarray | None, weight: np.ndarray) -> np.ndarray:
-        """Weighted curvature and gradient, and the weight unless it is the curvature, (N, C)."""
-        columns = list(self.integers(g, h))
+    def entries(self, g: np.ndarray, h: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Weighted curvature and gradient of rows, and the weight unless it is the curvature: (N, C). Without
+        a curvature, h is empty."""
+        ones = np.full(len(g), self.weight_unit)
+        columns = [np.rint(h * self.curvature_unit) if len(h) else ones, np.rint(g * self.gradient_unit)]
         if not self.constant:
-            columns.append(np.full(len(g), self.weight_unit))
+            columns.append(ones)
         return np.stack([weighted(weight, x) for x in columns], axis=1)
 
-    def lanes(self, g: np.ndarray, h: np.ndarray | None) -> np.ndarray:
+    def packed_entries(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Gradient and curvature of rows of weight one in one integer, (N, 1)."""
-        curvature, gradient = (x.astype(np.int64) for x in self.integers(g, h))
-        return ((gradient << self.lane) + curvature)[:, None]
+        out = np.empty((len(g), 1), np.int64)
+        pack(g, h, self.gradient_unit, self.curvature_unit, self.lane, out)
+        return out
 
     @property
     def lane(self) -> int:
@@ -273,6 +272,7 @@ class GatheredNewton(NewtonGrowth):
     heap: list[Any] = field(default_factory=list, init=False)
     n_leaves: int = field(default=1, init=False)
     last: int = field(default=0, init=False)  # the node that was split last
+    each: Any = field(default=None, init=False)  # maps over parts of the rows, in threads
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -285,6 +285,18 @@ class GatheredNewton(NewtonGrowth):
             if self.lane
             else WEIGHT_IS_COLUMN
         )
+
+    def run(self) -> Grown:
+        with short_tasks() as self.each:
+            return super().run()
+
+    def add_values(self, tree: Tree, k: int, score: np.ndarray) -> None:
+        """Add the values of the leaves of the tree to raw score k of the rows."""
+        leaves = [t for t, node in enumerate(self.nodes) if not node.is_split]
+        children = np.array([node.children if node.is_split else (-1, -1) for node in self.nodes])
+        value = tree.value[np.argsort(preorder(children))[leaves], 0]
+        start, stop = np.array(self.spans)[leaves].T
+        add_to_rows(self.order, start.copy(), stop.copy(), value, k, score)
 
     def _search(self, fresh: list[int]) -> None:
         if len(fresh) == 1:
@@ -353,22 +365,30 @@ class GatheredNewton(NewtonGrowth):
                 add_entries(self.codes, D, self.order[rows], self.entry[rows], hist)
             return hist
 
-        return sum(in_order(of, parts(a, b)))
+        first, *others = self.each(of, parts(a, b))
+        for hist in others:
+            first += hist
+        return first
 
     def _divide(self, column: np.ndarray, goes: np.ndarray, a: int, b: int) -> int:
         """Put the rows from a to b that go left before the others, and return how many they are."""
 
         def of(part: tuple[int, int]) -> int:
             rows = slice(*part)
-            arrays = (x[rows] for x in (self.order, self.entry, *self.spare))
-            return divide(column, goes, *arrays)
+            return int(divide(column, goes, *(x[rows] for x in (self.order, self.entry, *self.spare))))
 
         pieces = parts(a, b)
-        n_left = list(in_order(of, pieces))
-        if len(pieces) > 1:
-            cuts = [(start, start + n, stop) for (start, stop), n in zip(pieces, n_left, strict=True)]
-            for x in (self.order, self.entry):
-                x[a:b] = np.concatenate([x[s:m] for s, m, _ in cuts] + [x[m:e] for _, m, e in cuts])
+        n_left = self.each(of, pieces)
+        for x, spare in zip((self.order, self.entry), self.spare, strict=True):
+            at = a
+            for (start, _), n in zip(pieces, n_left, strict=True):
+                if at < start:
+                    x[at : at + n] = x[start : start + n]
+                at += n
+            for (start, stop), n in zip(pieces, n_left, strict=True):
+                n_right = stop - start - n
+                x[at : at + n_right] = spare[start : start + n_right]
+                at += n_right
         return sum(n_left)
 
 

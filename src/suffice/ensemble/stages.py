@@ -14,6 +14,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..estimator.base import must_have_rows
+from ..loops.losses import add_stage
 from ..statistics import class_codes
 from ..statistics.bins import BITS, FeatureBins, grid
 from ..tree.model import Tree
@@ -23,6 +24,7 @@ from .newton import Weights
 from .weak_learners import unpacked
 
 SPARE = 2.0**10  # times the largest loss of a row at the start, that a loss may have
+PIECE = 1 << 13  # rows whose losses are computed at a time
 SELDOM = 2.0**-8  # of the largest curvature: below it in the mean, integers of few bits are too coarse
 
 
@@ -33,11 +35,13 @@ class Scored(Rows):
     X: Annotated[np.ndarray, "int (N, D)"]  # the codes
     score: Annotated[Any, "(N, K)"] = None
     held: Annotated[Any, "bool (N,)"] = None  # whether a row is for validation
+    derived: Annotated[Any, "((N,), (N, K), (N, K)) or None"] = None  # loss, gradient, curvature: see `Loss`
 
     def __getitem__(self, rows: slice | np.ndarray) -> Scored:
         y: Any = self.y
         weight = None if self.unweighted else self.weight[rows]
-        return Scored(self.X[rows], y[rows], weight, self.index, self.score[rows], self.held[rows])
+        derived = None if self.derived is None else tuple(x[rows] for x in self.derived)
+        return Scored(self.X[rows], y[rows], weight, self.index, self.score[rows], self.held[rows], derived)
 
     def piece(self, start: int, stop: int, number: int) -> Scored:
         return self[start:stop].replace(index=(*self.index, number))
@@ -59,6 +63,31 @@ class Scored(Rows):
     @property
     def row_bytes(self) -> float:
         return float(self.X.itemsize * self.X.shape[1] + 8 * (2 + self.score.shape[1]))
+
+    def evaluated(self, loss: Loss) -> Scored:
+        """With the loss of each row and its derivatives."""
+        return self if self.derived is not None else self.with_space(loss).evaluate(loss)
+
+    def derivatives(self, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
+        """Gradient and curvature of each row: (N, K) each, and (N, 0) without a curvature."""
+        if self.derived is not None:
+            return self.derived[1:]
+        g, h = loss.derivatives(np.asarray(self.y), self.score)
+        return g, g[:, :0] if h is None else h
+
+    def with_space(self, loss: Loss) -> Scored:
+        """With space for the loss and its derivatives."""
+        N, K = self.score.shape
+        return self.replace(derived=(np.empty(N), np.empty((N, K)), np.empty((N, 0 if loss.constant else K))))
+
+    def evaluate(self, loss: Loss) -> Self:
+        """Fill in the loss and its derivatives, in pieces that stay in the cache."""
+        y = np.asarray(self.y)
+        for a in range(0, len(self), PIECE):
+            rows = slice(a, a + PIECE)
+            with np.errstate(all="ignore"):
+                loss.evaluate(y[rows], self.score[rows], *(x[rows] for x in self.derived))
+        return self
 
     @property
     def train_weight(self) -> np.ndarray:
@@ -119,14 +148,24 @@ def with_score(score: np.ndarray, block: Scored) -> Scored:
 
 def after_trees(bins: FeatureBins, trees: Sequence[Tree], block: Scored) -> Scored:
     """The block after some stages: K trees each."""
-    score, K = block.score.copy(), block.score.shape[1]
+    return add_trees(bins, trees, block.replace(score=block.score.copy()))
+
+
+def add_trees(bins: FeatureBins, trees: Sequence[Tree], block: Scored) -> Scored:
+    """The same block, to whose raw scores these trees are added."""
+    K = block.score.shape[1]
     for m, tree in enumerate(trees):
         if block.X.dtype.kind == "u":
             leaf = tree.replace(bins=bins).leaves_of_codes(block.X.T)
         else:
             leaf = tree.leaves(block.X)
-        score[:, m % K] += tree.value[leaf, 0]
-    return block.replace(score=score)
+        block.score[:, m % K] += tree.value[leaf, 0]
+    return block
+
+
+def evaluate(loss: Loss, block: Scored) -> Scored:
+    """The same block, with the losses of its rows."""
+    return block.evaluate(loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,28 +281,18 @@ class StageSums(Statistics):
     @classmethod
     def of(cls, measure: Measure, sample: Any, block: Scored, onto: Any = None) -> StageSums:
         """`sample(block)` is whether rows are in a sample; if it is None, all are."""
-        loss, y, K = measure.loss, np.asarray(block.y), block.score.shape[1]
-        with np.errstate(all="ignore"):
-            value = np.rint(loss.value(y, block.score) * measure.loss_unit)
-            value = np.clip(np.nan_to_num(value, nan=measure.most), -measure.most, measure.most)
-        train: Any = np.flatnonzero(~block.held) if block.held.any() else slice(None)
-        groups: list[Any] = [train]
-        if sample is not None or block.held.any():
-            group = np.where(block.held, 2, 0 if sample is None else 1 - sample(block))
-            groups = [np.flatnonzero(group == i) for i in range(3)]
-        sums = np.zeros((2, 3), np.int64)
-        for total, x in zip(sums, (value, np.full(len(y), measure.weight_unit)), strict=True):
-            part = weighted(block.weight, x)
-            total[: len(groups)] = [part[rows].sum() for rows in groups]
-        largest, curvature = np.zeros((K, 2)), np.zeros(K, np.int64)
-        if loss.largest is None or measure.curvature_unit:
-            with np.errstate(all="ignore"):
-                g, h = loss.derivatives(y, block.score)
-            largest[:, 0] = np.abs(g[train]).max(axis=0, initial=0.0)
-            if h is not None:
-                largest[:, 1] = h[train].max(axis=0, initial=0.0)
-                for k in range(K):
-                    x = np.rint(h[:, k][train] * measure.curvature_unit)
-                    curvature[k] = weighted(block.weight[train], x).sum()
-        out = cls(sums[0], sums[1], curvature, largest)
-        return out if onto is None else onto + out
+        N, K = block.score.shape
+        if onto is None:
+            zeros = np.zeros(3, np.int64)
+            onto = cls(zeros, zeros.copy(), np.zeros(K, np.int64), np.zeros((K, 2)))
+        value, g, h = block.evaluated(measure.loss).derived
+        weight, group = np.empty(0), np.empty(0, np.int64)
+        if sample is not None or block.held.any() or not block.unweighted:
+            outside = np.zeros(N) if sample is None else 1 - sample(block)
+            weight, group = np.array(block.weight), np.where(block.held, 2, outside).astype(np.int64)
+        add_stage(
+            value, g, h, weight, group, measure.loss_unit, measure.most, measure.weight_unit,
+            measure.curvature_unit, onto.loss, onto.weight, onto.curvature,
+            onto.largest if measure.loss.largest is None else onto.largest[:0],
+        )  # fmt: skip
+        return onto

@@ -13,7 +13,7 @@ from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_rows
 from ..engines.shards import Shard, Shards, shard_starts
 from ..engines.stores import OnDisk
-from ..engines.threads import in_order, n_threads, threads
+from ..engines.threads import in_order, n_threads, short_tasks, threads
 from .checks import Check
 from .containers import source_of
 from .sources import Opening, Source
@@ -131,6 +131,7 @@ __all__ = [
     "read_rows",
     "read_sequences",
     "shard_starts",
+    "short_tasks",
     "source_of",
     "threads",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import compiled
+from .prefetch import prefetch
 from .trees import MISSING_LEFT, NO_SPLIT, NONE_MISSING
 
 jit = compiled()
@@ -19,6 +20,7 @@ CURVATURE_LANE = 32  # bits of the lower lane, the curvature; the gradient has t
 COUNT_LANE = 13  # if the curvature is the weight, and so a count
 WEIGHT_IS_CURVATURE, WEIGHT_IS_COLUMN, WEIGHT_IS_COUNTED = range(3)  # where the weight of a bin is found
 BINS = 256
+AHEAD = 16  # rows whose codes are on their way from memory
 
 
 @jit
@@ -27,10 +29,13 @@ def add_lanes(codes, n_features, rows, entry, lane, lanes, hist):
 
     The codes are those of all rows, one row after the other.
     """
-    D, lowest = np.uint64(n_features), (np.int64(1) << lane) - 1
+    D, lowest, last = np.uint64(n_features), (np.int64(1) << lane) - 1, len(rows) - 1
     for a in range(0, len(rows), RUN):
         lanes[:] = 0
         for i in range(a, min(a + RUN, len(rows))):
+            later = np.uint64(rows[min(i + AHEAD, last)]) * D
+            prefetch(codes, later)
+            prefetch(codes, later + D - np.uint64(1))
             p, first = entry[i, 0], np.uint64(rows[i]) * D
             for d in range(D):
                 place = (np.uint64(d) << np.uint64(8)) + np.uint64(codes[first + np.uint64(d)])
@@ -68,32 +73,60 @@ def _(codes, n_features, rows, entry, hist):
 
 @jit
 def divide(column, goes_left, rows, entry, spare_rows, spare_entry):
-    """Put the rows that go left before the others, in their order, and return how many they are. `column` has
-    the codes of one feature for all rows."""
-    n_left, n_right = 0, 0
+    """Put the rows that go left first, in their order, and the others into the spare arrays, in theirs; and
+    return how many go left. `column` has the codes of one feature for all rows.
+
+    Both places are written for each row, so that there is no branch for the processor to guess.
+    """
+    n_left, n_right, C = np.uint64(0), np.uint64(0), entry.shape[1]
     for i in range(len(rows)):
         r = rows[i]
-        if goes_left[column[np.uint64(r)]]:
-            rows[n_left] = r
-            for k in range(entry.shape[1]):
-                entry[n_left, k] = entry[i, k]
-            n_left += 1
-        else:
-            spare_rows[n_right] = r
-            for k in range(entry.shape[1]):
-                spare_entry[n_right, k] = entry[i, k]
-            n_right += 1
-    rows[n_left:] = spare_rows[:n_right]
-    entry[n_left:] = spare_entry[:n_right]
+        left = np.uint64(goes_left[column[np.uint64(r)]])
+        rows[n_left], spare_rows[n_right] = r, r
+        for k in range(C):
+            e = entry[i, k]
+            entry[n_left, k], spare_entry[n_right, k] = e, e
+        n_left += left
+        n_right += np.uint64(1) - left
     return n_left
 
 
 @divide.small_exact
 def _(column, goes_left, rows, entry, spare_rows, spare_entry):
     left = goes_left[column[rows]]
-    order = np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
-    rows[:], entry[:] = rows[order], entry[order]
-    return int(left.sum())
+    n = int(left.sum())
+    for x, spare in ((rows, spare_rows), (entry, spare_entry)):
+        spare[: len(x) - n], x[:n] = x[~left], x[left]
+    return n
+
+
+@jit
+def pack(g, h, gradient_unit, curvature_unit, lane, out):
+    """The gradients and curvatures of rows of weight one as integers in one: out (N, 1). Without a curvature,
+    which is an empty array, it is one unit."""
+    for i in range(len(g)):
+        curvature = np.rint(h[i] * curvature_unit) if len(h) else curvature_unit
+        out[i, 0] = (np.int64(np.rint(g[i] * gradient_unit)) << lane) + np.int64(curvature)
+
+
+@pack.small_exact
+def _(g, h, gradient_unit, curvature_unit, lane, out):
+    curvature = np.rint(h * curvature_unit).astype(np.int64) if len(h) else int(curvature_unit)
+    out[:, 0] = (np.rint(g * gradient_unit).astype(np.int64) << lane) + curvature
+
+
+@jit
+def add_to_rows(rows, start, stop, value, k, score):
+    """Add the value of each leaf to raw score k of its rows, those from start to stop: score (N, K)."""
+    for t in range(len(start)):
+        for i in range(start[t], stop[t]):
+            score[np.uint64(rows[i]), k] += value[t]
+
+
+@add_to_rows.small_exact
+def _(rows, start, stop, value, k, score):
+    for a, b, v in zip(start, stop, value, strict=True):
+        score[rows[a:b], k] += v
 
 
 @jit
