@@ -17,6 +17,7 @@ from suffice.loops.trees import (
     best_of_two,
     fill,
     gain,
+    grow,
     leaves_of_codes,
     leaves_of_rows,
     mixed,
@@ -25,7 +26,7 @@ from suffice.loops.trees import (
     worth,
 )
 from suffice.statistics import Binned, Histograms
-from suffice.tree import DecisionTreeClassifier
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.growth import root
 
 FORMS = [lambda loop: loop.dispatcher, lambda loop: loop.python]
@@ -91,6 +92,44 @@ def test_the_short_loop_is_the_general_one(form, criterion):
             hist, bins, len(bins), len(hist) - 1, total, parent, criterion, 1, True, 0, -np.inf, np.inf
         )
         assert found == (best, first, 0)
+
+
+GROWN = {
+    "all": {},
+    "some": {"max_features": 2, "random_state": 0},
+    "random": {"splitter": "random", "random_state": 0},
+    "categories": {"categorical_features": [2]},
+    "monotone": {"monotonic_cst": [1, 0, 0, -1]},
+    "best first": {"max_leaf_nodes": 9, "min_samples_leaf": 3},
+}
+
+
+@pytest.mark.parametrize("with_missing", [False, True])
+@pytest.mark.parametrize("options", GROWN.values(), ids=GROWN)
+def test_numpy_grows_the_compiled_tree(monkeypatch, options, with_missing):
+    """To the bit: nodes, sums and gains."""
+
+    def both(*arguments):
+        expected = grow.dispatcher(*arguments)
+        with np.errstate(all="ignore"):
+            found = grow.python(*arguments)
+        for a, b in zip(expected, found, strict=True):
+            assert np.array_equal(a, b)
+        return expected
+
+    monkeypatch.setattr(growth, "grow", both)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    X[:, 2] = rng.integers(0, 6, 300)
+    noisy = X[:, 0] + rng.normal(size=300)
+    weight = rng.integers(0, 3, 300)
+    if with_missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    DecisionTreeRegressor(**options).fit(X, noisy, sample_weight=weight)
+    DecisionTreeRegressor(criterion="poisson", **options).fit(X, np.exp(noisy))
+    DecisionTreeClassifier(**options).fit(X, noisy > 0.0, sample_weight=weight)
+    if "monotonic_cst" not in options:
+        DecisionTreeClassifier(**options).fit(X, rng.integers(0, 4, 300))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=IDS)

@@ -33,7 +33,7 @@ from ..tree.pruning import pruned, unpruned
 from ..tree.targets import ClassTarget, NumberTarget
 from .draws import MOST, Draws, mean_draws
 
-CODES_PER_CALL = 16  # which Python reads in the time of a call of a loop
+CODES_PER_CALL = 1 << 8  # codes of the rows of a tree that takes as long in NumPy as a call of several loops
 INSTEAD = "fit without oob_score."
 
 log = logging.getLogger("suffice")

@@ -53,6 +53,21 @@ def worth(s, criterion):
     return most
 
 
+@worth.small
+def _(s, criterion):  # of a node (O,), or of several (N, O)
+    if criterion == SQUARED_ERROR:
+        return 0.0
+    v = np.moveaxis(s.astype(float), -1, 0)
+    if criterion == POISSON:
+        return np.where(v[1] > 0.0, v[1] * np.log(v[1] / v[0]), -np.inf)
+    if criterion == MISCLASSIFICATION:
+        return v.max(axis=0)
+    total = sum(v)
+    if criterion == GINI:
+        return sum(v * v) / total
+    return sum(np.where(v > 0.0, v * np.log2(v), 0.0)) - total * np.log2(total)
+
+
 @jit
 def gain(left, right, criterion, parent):
     """The decrease of the weighted impurity by a split, in units of the integer weight."""
@@ -61,6 +76,15 @@ def gain(left, right, criterion, parent):
         d = left[1] / a - right[1] / b
         return a * b / (a + b) * (d * d)
     return worth(left, criterion) + worth(right, criterion) - parent
+
+
+@gain.small
+def _(left, right, criterion, parent):
+    if criterion == SQUARED_ERROR:
+        a, b = left[..., 0].astype(float), right[..., 0].astype(float)
+        d = left[..., 1] / a - right[..., 1] / b
+        return a * b / (a + b) * (d * d)
+    return worth.numpy(left, criterion) + worth.numpy(right, criterion) - parent
 
 
 @jit
@@ -73,16 +97,39 @@ def weight_of(s, criterion):
     return total
 
 
+@weight_of.small
+def _(s, criterion):
+    return s[..., 0] if criterion >= SQUARED_ERROR else s.sum(axis=-1)
+
+
 @jit
 def value_of(s, criterion):
     """What a monotonicity constraint orders: the mean target, or the share of the second class."""
     return s[1] / float(weight_of(s, criterion))
 
 
+@value_of.small
+def _(s, criterion):
+    return s[..., 1] / weight_of.numpy(s, criterion)
+
+
 @jit
 def is_allowed(left, right, criterion, sign, low, high):
     a, b = value_of(left, criterion), value_of(right, criterion)
     return (b - a) * sign >= 0.0 and a >= low and a <= high and b >= low and b <= high
+
+
+@is_allowed.small
+def _(left, right, criterion, sign, low, high):
+    a, b = value_of.numpy(left, criterion), value_of.numpy(right, criterion)
+    lower, upper = np.minimum(a, b), np.maximum(a, b)
+    return ((b - a) * sign >= 0.0) & (lower >= low) & (upper <= high)
+
+
+@jit
+def has_two_sums(criterion, n_outputs):
+    """Whether the gain is that of `gain_of_two`."""
+    return criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2)
 
 
 @jit
@@ -117,6 +164,43 @@ def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, lea
     return (2.0 if gini else 1.0) * best / product / float(total_weight), first
 
 
+@best_of_two.small
+def _(hist, place, n, left_0, left_1, total_0, total_1, criterion, least):
+    left = np.cumsum(hist[place[:n], :2], axis=0) + np.array([left_0, left_1])
+    best, j = _first_best(left[None], True, np.array([total_0, total_1]), 0.0, criterion, least)
+    return best[0], j[0] + 1 if best[0] >= 0.0 else 0
+
+
+def _first_best(left, allowed, total, parent, criterion, least, fast=True):
+    """The largest gain and the first split that has it, of several features (F,): from the sums on the left
+    (F, N, O) of the splits that are allowed."""
+    if left.shape[1] == 0:
+        return np.full(len(left), -1.0), np.zeros(len(left), np.int64)
+    right = total - left
+    allowed = allowed & (weight_of.numpy(left, criterion) >= least)
+    allowed &= weight_of.numpy(right, criterion) >= least
+    f = np.arange(len(left))
+    if not fast or not has_two_sums(criterion, len(total)):
+        gains = gain.numpy(left, right, criterion, parent)
+        gains = np.where(allowed & (gains > -1.0), gains, -1.0)
+        best = gains.argmax(axis=1)
+        return gains[f, best], best
+    a, b = weight_of.numpy(left, criterion).astype(float), left[..., 1].astype(float)
+    c, d = weight_of.numpy(right, criterion).astype(float), right[..., 1].astype(float)
+    cross = b * c - d * a
+    x, y = np.where(allowed, cross * cross, 0.0), np.where(allowed, a * c, 1.0)
+    ratio = np.where(allowed, x / y, -1.0)
+    near = allowed & (ratio >= ratio.max(axis=1, keepdims=True) * (1.0 - 1e-12))  # others are far below
+    best = near.argmax(axis=1)
+    for i in np.flatnonzero(near.sum(axis=1) > 1):
+        for j in np.flatnonzero(near[i]):
+            if x[i, j] * y[i, best[i]] > x[i, best[i]] * y[i, j]:
+                best[i] = j
+    factor = 2.0 if criterion == GINI else 1.0
+    gains = factor * x[f, best] / y[f, best] / float(weight_of.numpy(total, criterion))
+    return np.where(allowed[f, best], gains, -1.0), best
+
+
 @jit
 def best_of_feature(hist, place, m, missing, total, parent, criterion, least, ordered, sign, low, high):
     """The best split of one feature between m bins, in the order of their places in the histogram.
@@ -130,7 +214,7 @@ def best_of_feature(hist, place, m, missing, total, parent, criterion, least, or
     n_missing = weight_of(of_missing, criterion)
     n_directions = 2 if n_missing > 0 else 1
     # All bins on the left and missing values on the right is a split too.
-    if ordered and sign == 0 and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2)):
+    if ordered and sign == 0 and has_two_sums(criterion, n_outputs):
         for direction in range(n_directions):
             last = m if n_missing > 0 and direction == MISSING_RIGHT else m - 1
             a, b = (of_missing[0], of_missing[1]) if direction == MISSING_LEFT else (np.int64(0), np.int64(0))
@@ -155,6 +239,23 @@ def best_of_feature(hist, place, m, missing, total, parent, criterion, least, or
             g = gain(left, right, criterion, parent)
             if g > best and (sign == 0 or is_allowed(left, right, criterion, sign, low, high)):
                 best, first, side = g, j + 1, direction
+    return best, first, side
+
+
+@best_of_feature.small
+def _(hist, place, m, missing, total, parent, criterion, least, ordered, sign, low, high):
+    best, first, side = -1.0, 0, MISSING_RIGHT
+    of_missing, bins = hist[missing], hist[place[:m]]
+    some_missing = weight_of.numpy(of_missing, criterion) > 0
+    for direction in range(2 if some_missing else 1):
+        before = of_missing if direction == MISSING_LEFT else np.zeros_like(of_missing)
+        n = m if not ordered or (some_missing and direction == MISSING_RIGHT) else m - 1
+        left = before + (np.cumsum(bins[:n], axis=0) if ordered else bins[:n])
+        allowed = sign == 0 or is_allowed.numpy(left, total - left, criterion, sign, low, high)
+        fast = ordered and sign == 0
+        gains, j = _first_best(left[None], allowed, total, parent, criterion, least, fast)
+        if gains[0] > best:
+            best, first, side = gains[0], j[0] + 1, direction
     return best, first, side
 
 
@@ -199,7 +300,27 @@ def sort_categories(hist, place, m, criterion, share):
     """Sort the categories by their mean target, or their share of the second class; ties by their code."""
     for j in range(m):
         share[j] = value_of(hist[j], criterion)
-    place[:m] = np.argsort(share[:m], kind="mergesort")
+    # A merge sort, since Numba takes seconds to compile `np.argsort`.
+    source, target, width = np.arange(m), np.empty(m, np.int64), 1
+    while width < m:
+        for start in range(0, m, 2 * width):
+            middle, stop = min(start + width, m), min(start + 2 * width, m)
+            a, b = start, middle
+            for j in range(start, stop):
+                if a < middle and (b == stop or share[source[a]] <= share[source[b]]):
+                    target[j] = source[a]
+                    a += 1
+                else:
+                    target[j] = source[b]
+                    b += 1
+        source, target, width = target, source, 2 * width
+    for j in range(m):
+        place[j] = source[j]
+
+
+@sort_categories.small
+def _(hist, place, m, criterion, share):
+    place[:m] = np.argsort(value_of.numpy(hist[:m], criterion), kind="mergesort")
 
 
 @jit
@@ -267,6 +388,20 @@ def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, 
     return m + 1
 
 
+@fill.small
+def _(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, hist, bins):
+    present, place = np.unique(codes[rows], return_inverse=True)
+    m, n_outputs = len(present), hist.shape[1]
+    bins[:m], hist[:m] = present, 0
+    sums = hist[:m].reshape(-1)
+    if classes:
+        np.add.at(sums, place * n_outputs + group, entry[:, 0])
+    else:
+        for k in range(n_outputs):
+            np.add.at(sums, place * n_outputs + k, entry[:, k])
+    return m
+
+
 @jit
 def occupied(folded, classes, hist, bins):
     """The bins of a histogram that occur, as `fill` lists them."""
@@ -281,6 +416,13 @@ def occupied(folded, classes, hist, bins):
                 hist[m, k] = folded[b, k]
             m += 1
     return m
+
+
+@occupied.small
+def _(folded, classes, hist, bins):
+    present = np.flatnonzero(folded.sum(axis=1) if classes else folded[:, 0])
+    bins[: len(present)], hist[: len(present)] = present, folded[present, : hist.shape[1]]
+    return len(present)
 
 
 @jit
@@ -422,6 +564,48 @@ def best_by_parts(
 
 
 @jit
+def split_of_feature(
+    codes, rows, group, entry, folded, random, values, n_bins, categorical, sign, total, parent, criterion,
+    least, low, high, key, dense, keys, spare, count, hist, bins, place, share,
+):  # fmt: skip
+    """The best split of one feature, or a random one: what `find_split` returns of it, and 1 if the feature
+    varies in the node."""
+    n_outputs, classes = len(total), criterion < SQUARED_ERROR
+    many = classes and n_outputs > 2
+    if len(rows) > 0:
+        m = fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, hist, bins)
+    else:
+        m = occupied(folded, classes, hist, bins)
+    nothing = np.int64(0)
+    if m < 2:
+        return -1.0, nothing, nothing, NONE_MISSING, bins[:0], 0
+    has_missing = bins[m - 1] == n_bins
+    if has_missing:
+        m -= 1
+    else:
+        hist[m] = 0
+    for j in range(m):
+        place[j] = j
+    if categorical and not many:
+        sort_categories(hist, place, m, criterion, share)
+    ordered = not (categorical and many)
+    if random:
+        g, f, s = random_of_feature(
+            hist, bins, place, m, m, values, total, parent, criterion, least, ordered, sign, low, high, key
+        )
+    else:
+        g, f, s = best_of_feature(
+            hist, place, m, m, total, parent, criterion, least, ordered, sign, low, high
+        )
+    side = s if has_missing else NONE_MISSING
+    if g < 0.0:
+        return g, nothing, nothing, side, bins[:0], 1
+    if categorical:
+        return g, nothing, nothing, side, bins[place[f - 1 : f]] if many else bins[place[:f]], 1
+    return g, bins[f - 1], bins[f] if f < m else n_bins, side, bins[:0], 1
+
+
+@jit
 def find_split(
     codes, by_row, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion,
     least, max_features, key, low, high, with_missing, ratios, parts, shift, chosen, dense, keys, spare,
@@ -435,10 +619,7 @@ def find_split(
     categories on the left. After equal gains, the first feature wins.
     """
     D, n_outputs = len(n_bins), len(total)
-    classes = criterion < SQUARED_ERROR
-    many = classes and n_outputs > 2
-    two = len(rows) >= LEAST_PARTED and len(values) == 0
-    two = two and (criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2))
+    two = len(rows) >= LEAST_PARTED and len(values) == 0 and has_two_sums(criterion, n_outputs)
     parent = worth(total, criterion)
     best, feature, side = -1.0, NO_SPLIT, NONE_MISSING
     left_bins, below, above = place[:0], np.int64(0), np.int64(0)
@@ -483,43 +664,77 @@ def find_split(
                 if g > best or (g == best and g >= 0.0 and d < feature):
                     best, feature, side, below, above = g, d, NONE_MISSING, a, b
                 continue
-        if len(rows) > 0:
-            m = fill(codes[d], rows, group, entry, classes, n_bins[d], dense, keys, spare, count, hist, bins)
-        else:
-            m = occupied(folded[offset[d] : offset[d + 1]], classes, hist, bins)
-        if m < 2:
-            continue  # constant in this node
-        tried += 1
-        has_missing = bins[m - 1] == n_bins[d]
-        if has_missing:
-            m -= 1
-        else:
-            for k in range(n_outputs):
-                hist[m, k] = 0
-        for j in range(m):
-            place[j] = j
-        if categorical[d] and not many:
-            sort_categories(hist, place, m, criterion, share)
-        ordered = not (categorical[d] and many)
-        if len(values) == 0:
-            g, f, s = best_of_feature(
-                hist, place, m, m, total, parent, criterion, least, ordered, cst[d], low, high
-            )
-        else:
+        of_d = values[:0] if categorical[d] else values[offset[d] : offset[d + 1]]
+        if len(values) > 0:
             draw = mixed(draw ^ np.uint64(d + 3))
-            of_d = values[:0] if categorical[d] else values[offset[d] : offset[d + 1]]
-            g, f, s = random_of_feature(
-                hist, bins, place, m, m, of_d, total, parent, criterion, least, ordered, cst[d], low, high,
-                draw,
-            )  # fmt: skip
+        g, a, b, s, chosen_bins, varies = split_of_feature(
+            codes[d], rows, group, entry, folded[offset[d] : offset[d + 1]], len(values) > 0, of_d, n_bins[d],
+            categorical[d], cst[d], total, parent, criterion, least, low, high, draw, dense, keys, spare,
+            count, hist, bins, place, share,
+        )  # fmt: skip
+        tried += varies
         if g > best or (g == best and g >= 0.0 and d < feature):
-            best, feature, side = g, d, s if has_missing else NONE_MISSING
-            if categorical[d]:
-                left_bins = bins[place[f - 1 : f]] if many else bins[place[:f]]
-            else:
-                below = bins[f - 1]
-                above = bins[f] if f < m else n_bins[d]
+            best, feature, side, below, above, left_bins = g, d, s, a, b, chosen_bins
     return best, feature, below, above, side, left_bins
+
+
+@find_split.small
+def _(
+    codes, by_row, rows, group, entry, folded, offset, values, n_bins, categorical, cst, total, criterion,
+    least, max_features, key, low, high, with_missing, ratios, parts, shift, chosen, dense, keys, spare,
+    count, hist, bins, place, share, features, parted,
+):  # fmt: skip
+    """Numeric features without missing values and constraints are searched together."""
+    D, parent, nothing = len(n_bins), worth.numpy(total, criterion), np.int64(0)
+    best, split, tried, draw, start = -1.0, (D, nothing, nothing, NONE_MISSING, bins[:0]), 0, key, 0
+    together = ~categorical & ~with_missing & (cst == 0)
+    together &= len(rows) > 0 and not len(values)
+    features[:] = np.arange(D)
+    while start < D and tried < max_features:
+        stop = D if max_features == D else min(D, start + max_features - tried)
+        for j in range(start, stop if max_features < D else start):
+            key = mixed.python(key)
+            other = j + int(key % np.uint64(D - j))
+            features[j], features[other] = features[other], features[j]
+        drawn, start = features[start:stop], stop
+        found = _splits_of_features(
+            by_row, rows, group, entry, np.sort(drawn[together[drawn]]), total, parent, criterion, least
+        )
+        for d in drawn[~together[drawn]]:
+            if len(values):
+                draw = mixed.python(draw ^ np.uint64(d + 3))
+            here = slice(offset[d], offset[d + 1])
+            *one, varies = split_of_feature.python(
+                codes[d], rows, group, entry, folded[here], len(values) > 0,
+                values[:0] if categorical[d] else values[here], n_bins[d], categorical[d], cst[d], total,
+                parent, criterion, least, low, high, draw, dense, keys, spare, count, hist, bins, place,
+                share,
+            )  # fmt: skip
+            found.append((one[0], (d, *one[1:]), varies))
+        for g, other_split, varies in found:
+            tried += varies
+            if g > best or (g == best and g >= 0.0 and other_split[0] < split[0]):
+                best, split = g, other_split
+    return best, *(split if best >= 0.0 else (NO_SPLIT, *split[1:]))
+
+
+def _splits_of_features(by_row, rows, group, entry, features, total, parent, criterion, least):
+    """As `split_of_feature`, of several numeric features without missing values and constraints."""
+    if not len(features):
+        return []
+    codes, n = by_row[rows[:, None], features].T, len(rows)
+    order = np.argsort(codes, axis=1, kind="stable")
+    codes = np.take_along_axis(codes, order, axis=1).astype(np.int64)
+    of_rows = entry[:, : len(total)]
+    if criterion < SQUARED_ERROR:
+        of_rows = np.zeros((n, len(total)), np.int64)
+        of_rows[np.arange(n), group] = entry[:, 0]
+    left, between = np.cumsum(of_rows[order[:, :-1]], axis=1), codes[:, 1:] > codes[:, :-1]
+    gains, best = _first_best(left, between, total, parent, criterion, least)
+    f = np.arange(len(features))
+    below, above, none = codes[f, best], codes[f, np.minimum(best + 1, n - 1)], np.empty(0, np.int64)
+    splits = [(d, a, b, NONE_MISSING, none) for d, a, b in zip(features, below, above, strict=True)]
+    return list(zip(gains, splits, between.any(axis=1), strict=True))
 
 
 @jit
@@ -536,6 +751,53 @@ def node_sums(group, entry, classes, total):
             for k in range(entry.shape[1]):
                 total[k] += entry[i, k]
     return low == high
+
+
+@node_sums.small
+def _(group, entry, classes, total):
+    if classes:
+        total[:] = 0
+        np.add.at(total, group, entry[:, 0])
+    else:
+        total[:] = entry.sum(axis=0)
+    return group.min() == group.max()
+
+
+@jit
+def partition(codes, n_bins, edge, in_set, goes, missing_left, rows, group, entry, spare):
+    """Move the rows of a node that go left before those that go right, and keep their order. Returns how many
+    go left. If the feature has categories, `in_set`, the codes that go left are those of `goes`."""
+    spare_rows, spare_group, spare_entry = spare
+    n, n_entries = len(rows), entry.shape[1]
+    to_left, to_right = 0, 0
+    for i in range(n):
+        r = rows[i]
+        c = np.int64(codes[r])
+        if missing_left if c == n_bins else (goes[c] if in_set else c <= edge):
+            rows[to_left], group[to_left] = r, group[i]
+            for k in range(n_entries):
+                entry[to_left, k] = entry[i, k]
+            to_left += 1
+        else:
+            spare_rows[to_right], spare_group[to_right] = r, group[i]
+            for k in range(n_entries):
+                spare_entry[to_right, k] = entry[i, k]
+            to_right += 1
+    for i in range(to_right):
+        rows[to_left + i], group[to_left + i] = spare_rows[i], spare_group[i]
+        for k in range(n_entries):
+            entry[to_left + i, k] = spare_entry[i, k]
+    return to_left
+
+
+@partition.small
+def _(codes, n_bins, edge, in_set, goes, missing_left, rows, group, entry, spare):
+    c = codes[rows].astype(np.int64)
+    missing = c == n_bins
+    left = np.where(missing, missing_left, goes[np.where(missing, 0, c)] if in_set else c <= edge)
+    order = np.argsort(~left, kind="stable")
+    rows[:], group[:], entry[:] = rows[order], group[order], entry[order]
+    return int(left.sum())
 
 
 @jit
@@ -591,16 +853,13 @@ def grow(
     chosen, parted = np.empty(n_keys, np.int32), np.empty(D, np.int64)
     with_missing, ratios = np.zeros(D, np.bool_), np.array([0.0, 1.0])
     for d in range(D):
-        for i in range(N):
-            with_missing[d] |= codes[d, i] == n_bins[d]
+        with_missing[d] = (codes[d] == n_bins[d]).any()
     if not classes:
-        ratios[0], ratios[1] = np.inf, -np.inf
-        for i in range(N):
-            x = entry[i, 1] / float(entry[i, 0])
-            ratios[0], ratios[1] = min(ratios[0], x), max(ratios[1], x)
+        of_rows = entry[:, 1] / entry[:, 0]
+        ratios[0], ratios[1] = of_rows.min(), of_rows.max()
     # The rows of a node are those from start to stop.
     rows, group, entry = np.arange(N).astype(np.int32), group.copy(), entry.copy()
-    spare_rows, spare_group, spare_entry = np.empty_like(rows), np.empty_like(group), np.empty_like(entry)
+    spare = np.empty_like(rows), np.empty_like(group), np.empty_like(entry)
     open_nodes = np.empty(size, np.int64)
 
     n_nodes, n_open, n_leaves = 1, 0, 1
@@ -650,26 +909,10 @@ def grow(
         a, b, d = start[t], stop[t], feature[t]
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = True
-        to_left, to_right = a, 0
-        for i in range(a, b):  # a stable partition
-            r = rows[i]
-            c = np.int64(codes[d, r])
-            if c == n_bins[d]:
-                left = side[t] == MISSING_LEFT
-            else:
-                left = goes[c] if categorical[d] else c <= edges[t, 0]
-            if left:
-                rows[to_left], group[to_left] = r, group[i]
-                for k in range(entry.shape[1]):
-                    entry[to_left, k] = entry[i, k]
-                to_left += 1
-            else:
-                spare_rows[to_right], spare_group[to_right] = r, group[i]
-                for k in range(entry.shape[1]):
-                    spare_entry[to_right, k] = entry[i, k]
-                to_right += 1
-        rows[to_left:b], group[to_left:b] = spare_rows[:to_right], spare_group[:to_right]
-        entry[to_left:b] = spare_entry[:to_right]
+        n_left = partition(
+            codes[d], n_bins[d], edges[t, 0], categorical[d], goes, side[t] == MISSING_LEFT, rows[a:b],
+            group[a:b], entry[a:b], spare,
+        )  # fmt: skip
         for c in range(set_start[t], set_stop[t]):
             goes[sets[c]] = False
 
@@ -677,7 +920,7 @@ def grow(
             u = n_nodes
             n_nodes += 1
             children[t, s] = u
-            start[u], stop[u] = (a, to_left) if s == 0 else (to_left, b)
+            start[u], stop[u] = (a, a + n_left) if s == 0 else (a + n_left, b)
             depths[u] = depths[t] + 1
             keys[u] = mixed(keys[t] ^ np.uint64(s + 1))
             bounds[u, 0], bounds[u, 1] = bounds[t, 0], bounds[t, 1]
@@ -705,12 +948,14 @@ def grow(
     )  # fmt: skip
 
 
-MOST_PYTHON = 1 << 14  # codes to which Python grows a tree in less time than the compiler takes
+MOST_SMALL = 1 << 17  # codes to which NumPy grows a tree in less time than the compiler takes
 
 
-@grow.small
-def _(codes, *more):
-    return grow.python(codes, *more) if codes.size <= MOST_PYTHON else NotImplemented
+def _grown(codes, *more):
+    return grow.python(codes, *more) if codes.size <= MOST_SMALL else NotImplemented
+
+
+grow.small(_grown, limit=1 << 24)
 
 
 @jit
