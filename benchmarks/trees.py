@@ -1,20 +1,30 @@
-"""Decision trees and 50 boosted stumps beside scikit-learn's: CPU seconds and wall time, in turns.
+"""Decision trees, 50 boosted stumps and histogram-based boosting beside scikit-learn's: CPU seconds and wall
+time, in turns.
 
     python benchmarks/trees.py --rows 1000000
+    python benchmarks/trees.py --rows 1000000 --only boosting --threads 2
 
 scikit-learn grows a tree in one thread. Ours bins the features in threads and grows the tree in one. The
 first fit of each, to a few rows, is not counted: it compiles the loops.
+
+Boosting has 100 trees of 31 leaves, by default, and LightGBM beside it if that is installed. The losses are
+of other rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
+import warnings
 
 import numpy as np
 from sklearn import ensemble as peers
 from sklearn import tree as peer
+from sklearn.metrics import log_loss
+from threadpoolctl import threadpool_limits
 
+import suffice
 from suffice import ensemble, tree
 
 
@@ -26,6 +36,42 @@ def rows(n: int, D: int = 20) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, (number > 0).astype(int), number
 
 
+def boosting(n: int, n_trees: int, n_threads: int, repeat: int) -> None:
+    """Histogram-based boosting of two classes: seconds and losses of each fit, and the ratios of medians."""
+    X, label, _ = rows(n + n // 10)
+    train, test = slice(n), slice(n, None)
+    ours, few = ensemble.HistGradientBoostingClassifier, {"max_iter": 2, "early_stopping": False}
+    start = time.perf_counter()
+    ours(**few).fit(X[:40_000], label[:40_000])
+    print(f"first fit, with compilation or its cache: {time.perf_counter() - start:.1f} s")
+    how = {"max_iter": n_trees, "early_stopping": False}
+    models = {"suffice": ours(**how), "scikit-learn": peers.HistGradientBoostingClassifier(**how)}
+    with contextlib.suppress(ImportError):
+        from lightgbm import LGBMClassifier
+
+        models["LightGBM"] = LGBMClassifier(n_estimators=n_trees, n_jobs=n_threads, verbose=-1)
+    seconds = {name: [] for name in models}
+    print("fit | CPU s | wall s | log loss of other rows")
+    for _ in range(repeat):
+        for name, model in models.items():
+            cpu, wall = time.process_time(), time.perf_counter()
+            with suffice.threads(n_threads), threadpool_limits(n_threads):
+                model.fit(X[train], label[train])
+            seconds[name].append((time.process_time() - cpu, time.perf_counter() - wall))
+            with warnings.catch_warnings(action="ignore"):  # LightGBM: of names of features
+                loss = log_loss(label[test], model.predict_proba(X[test]))
+            print(
+                f"{name} | {seconds[name][-1][0]:.2f} | {seconds[name][-1][1]:.2f} | {loss:.5f}", flush=True
+            )
+    spread = {name: np.quantile(s, [0.0, 0.5, 1.0], axis=0) for name, s in seconds.items()}
+    for name, (least, median, most) in spread.items():
+        ratio = median / spread["suffice"][1]
+        print(
+            f"{name}: CPU {median[0]:.2f} s ({least[0]:.2f} to {most[0]:.2f}), {ratio[0]:.2f} times ours; "
+            f"wall {median[1]:.2f} s ({least[1]:.2f} to {most[1]:.2f}), {ratio[1]:.2f} times ours"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -33,8 +79,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--max-depth", type=int, default=10)
-    parser.add_argument("--only", help="one of the cases: classification, regression, stumps")
+    parser.add_argument("--only", help="one of the cases: classification, regression, stumps, boosting")
+    parser.add_argument("--trees", type=int, default=100, help="of boosting")
+    parser.add_argument("--threads", type=int, default=2, help="of boosting")
     a = parser.parse_args()
+    if a.only in (None, "boosting"):
+        boosting(a.rows, a.trees, a.threads, a.repeat)
     X, label, number = rows(a.rows)
     test, test_label, test_number = (part[::7] for part in (X, label, number))
     cases = {

@@ -13,6 +13,7 @@ Friedman, 2001; Chen and Guestrin, "XGBoost", 2016; Ke and others, "LightGBM", 2
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -193,13 +194,14 @@ class NewtonGrowth(Growth):
         node.edges = int(edge), int(edge) + 1
         goes, sums = self._goes_left(node), node.sums[: hist.shape[2]]
         part = hist[feature][goes].sum(axis=0)
-        node.shares = tuple(float(w) / float(sums[0]) for w in (part[0], sums[0] - part[0]))
+        node.parts = part, sums - part
+        node.shares = tuple(float(s[0]) / float(sums[0]) for s in node.parts)
         if self.limits.constraints[feature]:
             node.middle = 0.5 * sum(
                 value_of.python(
                     float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
                 )
-                for s in (part, sums - part)
+                for s in node.parts
             )
 
     def _goes_left(self, node: Node) -> np.ndarray:
@@ -247,12 +249,25 @@ class FoldedNewton(NewtonGrowth):
         tree, place = self._drawn()
         mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
         size = max(1, self._histogram_nodes() * int(self.bins.n_bins.max() + 1) // BINS)
-        for group in self._groups(fresh, size):
+        for group in self._groups([t for t in fresh if self._needs_histogram(self.nodes[t])], size):
             h = self.data.fold(NewtonHistograms.of, tree, place[group], self.working)
             for hist, t in zip(h.count, group, strict=True):
-                node, sums = self.nodes[t], hist[0].sum(axis=0)
-                node.sums = sums if len(sums) == 3 else sums[[0, 1, 0]]
-                self._find(node, hist, mode, np.empty(0, np.uint32))
+                self.nodes[t].sums = self._sums(hist[0].sum(axis=0))
+                self._find(self.nodes[t], hist, mode, np.empty(0, np.uint32))
+
+    def _needs_histogram(self, node: Node) -> bool:
+        """Whether a node is the root, or may be split; the sums of others are known from their parents."""
+        most = self.limits.max_leaves
+        return node.sums is None or (self._may_split(node) and not 0 < most <= node.ahead + 1)
+
+    def _sums(self, part: np.ndarray) -> np.ndarray:
+        """Curvature, gradient and weight."""
+        return part if len(part) == 3 else part[[0, 1, 0]]
+
+    def _split(self, t: int) -> Iterator[int]:
+        for child, part in zip(super()._split(t), self.nodes[t].parts, strict=True):
+            self.nodes[child].sums, self.nodes[child].ahead = self._sums(part), self.nodes[t].ahead + 1
+            yield child
 
 
 # --- gathered --------------------------------------------------------------------------------------------

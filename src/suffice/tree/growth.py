@@ -195,6 +195,8 @@ class Node:
     middle: float = 0.0  # the mean of the values of the children
     path: tuple[int, ...] = ()  # the features of the splits above it
     is_split: bool = False  # whether it has children yet
+    parts: Any = ()  # the sums of its children, where they are known
+    ahead: int = 0  # splits that best-first growth makes before that of this node, at least
 
 
 @dataclass
@@ -236,22 +238,25 @@ class Growth:
 
     def _chosen(self) -> list[int]:
         """The nodes to split next: all that have a split; with a limit of leaves, those that best-first
-        growth could still choose, whatever the gains of their children are."""
+        growth could still choose, whatever the gains of their children are.
+
+        Best-first growth splits a node when the smallest gain on its path, with its own, is the largest. So
+        it comes after its ancestors and after all nodes of which this gain is larger.
+        """
         waiting = [t for t, node in enumerate(self.nodes) if node.feature >= 0 and not node.is_split]
         if not self.limits.max_leaves or not waiting:
             return waiting
-        heap, leaves = [self._priority(0)], 1
-        while heap and leaves < self.limits.max_leaves:
-            t = heap[0][2]
-            if not self.nodes[t].is_split:
-                break
-            heapq.heappop(heap)
-            leaves += 1
-            for child in self.nodes[t].children or ():
+        least = {0: (self.nodes[0].gain, 0)}  # of a path; and the ancestors with the same
+        for t, node in enumerate(self.nodes):
+            for child in node.children if node.is_split and node.children else ():
                 if self.nodes[child].feature >= 0:
-                    heapq.heappush(heap, self._priority(child))
-        left = self.limits.max_leaves - leaves
-        return [t for *_, t in heapq.nsmallest(left, heap) if not self.nodes[t].is_split]
+                    gain, (above, equal) = self.nodes[child].gain, least[t]
+                    least[child] = (gain, 0) if gain < above else (above, equal + 1)
+        gains = np.sort([gain for gain, _ in least.values()])
+        for t in waiting:
+            gain, equal = least[t]
+            self.nodes[t].ahead = len(gains) - int(np.searchsorted(gains, gain, "right")) + equal
+        return [t for t in waiting if self.nodes[t].ahead < self.limits.max_leaves - 1]
 
     def _priority(self, t: int) -> tuple[float, int, int]:
         return -self.nodes[t].gain, self.nodes[t].key, t
