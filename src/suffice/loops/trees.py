@@ -734,7 +734,8 @@ def _splits_of_features(by_row, rows, group, entry, features, total, parent, cri
     f = np.arange(len(features))
     below, above, none = codes[f, best], codes[f, np.minimum(best + 1, n - 1)], np.empty(0, np.int64)
     splits = [(d, a, b, NONE_MISSING, none) for d, a, b in zip(features, below, above, strict=True)]
-    return list(zip(gains, splits, between.any(axis=1), strict=True))
+    varies = (codes[:, 0] < codes[:, -1]).tolist()
+    return list(zip(gains, splits, varies, strict=True))
 
 
 @jit
