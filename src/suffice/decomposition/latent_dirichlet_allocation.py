@@ -352,7 +352,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     model_ : Topics
         The fitted model.
     statistics_ : TopicCounts
-        The sums of the last pass.
+        The sums of the last pass, or for 'online' of the last batch.
 
     See Also
     --------
