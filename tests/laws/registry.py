@@ -528,7 +528,7 @@ def _variants() -> list[Variant]:
         small["n_quantiles"] = 20  # of fewer rows than the default
         small["n_features"] = 64  # HashingVectorizer: a million columns by default
         if cls.__module__.startswith("suffice.ensemble"):
-            small |= {"estimator": None, "n_estimators": 6}
+            small |= {"estimator": None, "n_estimators": 6, "max_iter": 6}
         if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
             small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
         known = cls().get_params(deep=False)

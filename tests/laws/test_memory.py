@@ -53,7 +53,7 @@ GROWS = {
         "a sketch of at most 400 kB a feature, once for each level of the tree of sums"
     ),
     r"^SimpleImputer.strategy=most_frequent": "each distinct value is counted",
-    r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|RandomForest)": (
+    r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|(Hist)?GradientBoosting|RandomForest)": (
         "up to 512 MB of rows are gathered; larger nodes are split where they are"
     ),
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
