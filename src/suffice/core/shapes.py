@@ -122,10 +122,10 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
         return None  # which has been seen to
     match, of_one = _form(shape)
     count = match["count"]
-    if (count is not None) != isinstance(value, tuple):
-        return None
     if count is None:
-        return of_one(match, value)
+        return None if isinstance(value, tuple) else of_one(match, value)
+    if not isinstance(value, tuple | list):
+        return None
     pairs = [(count, len(value))]
     for n, part in enumerate(value):
         found = of_one(match, part)

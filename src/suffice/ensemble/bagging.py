@@ -454,7 +454,7 @@ class BaseBagging(Estimator):
                 max_features=n_features(base.max_features, len(features)),
                 constraints=p.limits.constraints[features],
             )
-            bins, sample = p.bins.chosen(features), rows.map(sampled, draws, m, None)
+            bins, sample = p.bins.chosen(features), rows.map(sampled, draws, m, None, None)
             with compiled_if_many(p, self.n_estimators):
                 tree = grow_tree(sample.map(_chosen, features), p.rows, bins, p.target, limits)
             tree = pruned(tree, base.ccp_alpha) if base.ccp_alpha > 0.0 else tree

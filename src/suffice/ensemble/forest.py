@@ -30,7 +30,6 @@ from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree, most_gathered, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned, unpruned
-from ..tree.targets import ClassTarget, NumberTarget
 from .draws import MOST, Draws, mean_draws
 
 CODES_PER_CALL = 1 << 8  # codes of the rows of a tree that takes as long in NumPy as a call of several loops
@@ -39,11 +38,11 @@ INSTEAD = "fit without oob_score."
 log = logging.getLogger("suffice")
 
 
-def sampled(draws: Draws, sample: int, class_factor: np.ndarray | None, block: Binned) -> Binned:
+def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | None, block: Binned) -> Binned:
     """The rows of a sample, each with its weight times the number of its draws."""
     entry = block.entry
     if class_factor is not None:
-        entry = np.rint(entry * class_factor[block.y][:, None]).astype(np.int64)
+        entry = np.rint(entry * target.row_factors(class_factor, block)[:, None]).astype(np.int64)
     return with_weight(block.replace(entry=entry * draws.counts(sample, block)[:, None]))
 
 
@@ -63,12 +62,11 @@ def compiled_if_many(p: Prepared, n_trees: int) -> AbstractContextManager[None]:
     return repeated(n_trees * p.rows * len(p.bins.n_bins) // CODES_PER_CALL)
 
 
-def class_totals(n_classes: int, block: Binned) -> np.ndarray:
-    y: Any = block.y
-    return np.bincount(y, block.entry[:, 0], minlength=n_classes)
+def class_totals(target: Any, block: Binned) -> np.ndarray:
+    return target.totals(block)
 
 
-def out_of_bag(trees: tuple[Tree, ...], draws: Draws, block: Binned) -> Rows:
+def out_of_bag(trees: tuple[Tree, ...], draws: Draws, target: Any, block: Binned) -> Rows:
     """The mean value of the trees whose sample a row is not in; NaN if it is in all."""
     total, n = np.zeros((len(block), trees[0].value.shape[1])), np.zeros(len(block))
     codes = block.codes
@@ -77,7 +75,19 @@ def out_of_bag(trees: tuple[Tree, ...], draws: Draws, block: Binned) -> Rows:
         total[out] += tree.value[tree.leaves_of_codes(np.ascontiguousarray(codes[:, out]))]
         n[out] += 1.0
     with np.errstate(invalid="ignore"):
-        return Rows(total / n[:, None], block.y, block.entry[:, 0].astype(np.float64), block.index)
+        mean = total / n[:, None]
+    return Rows(mean, target.observed(block), block.entry[:, 0].astype(np.float64), block.index)
+
+
+def indicators(classes: list[np.ndarray]) -> np.ndarray:
+    """The two classes that all of several targets have."""
+    values = np.unique(np.concatenate(classes))
+    if len(values) > 2:
+        raise ValueError(
+            f"oob_score of several targets is for two classes, as 0 and 1, and y has {len(values)}: fit "
+            "without oob_score."
+        )
+    return values
 
 
 class RandomForest(TreeGrower):
@@ -85,6 +95,7 @@ class RandomForest(TreeGrower):
 
     model_: Annotated[Forest, "D"]
     draws_: Draws
+    _several = True
     _draws: ClassVar[float] = MOST + 1.0
     _tree: ClassVar[Any]  # the class of one tree
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max, "ccp_alpha": unpruned}
@@ -117,8 +128,8 @@ class RandomForest(TreeGrower):
         ----------
         X : array, table, Parquet scan or distributed data set
             The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
+        y : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Targets. Leave out if columns of the table hold them.
         sample_weight : array, optional
             Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
@@ -129,6 +140,8 @@ class RandomForest(TreeGrower):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         p = self._prepared(X, y, sample_weight)
+        if self.oob_score and self._labels and p.fitted["n_outputs_"] > 1:
+            indicators(p.fitted["classes_"])
         rows = p.data.map(binned, p.bins, p.target).persisted()
         all_rows = not self.bootstrap or self.max_samples is None
         mean = 1.0 if all_rows else mean_draws(self.max_samples, p.rows)
@@ -165,8 +178,8 @@ class RandomForest(TreeGrower):
         self.draws_ = draws.gathered()
         if self.oob_score:
             trees = tuple(tree.replace(bins=p.bins) for tree in trees)
-            votes = rows.map(out_of_bag, trees, draws).gather(INSTEAD)
-            self._score_out_of_bag(votes, p.target)
+            votes = rows.map(out_of_bag, trees, draws, p.target).gather(INSTEAD)
+            self._score_out_of_bag(votes)
         return self
 
     def _shorten(self) -> None:
@@ -186,11 +199,11 @@ class RandomForest(TreeGrower):
         def grow(m: int) -> Tree:
             factor = None
             if balanced:
-                total = rows.map(sampled, draws, m, None).fold(class_totals, p.target.n_outputs)
-                factor = total.sum() / (len(total) * np.maximum(total, 1.0))
+                total = rows.map(sampled, draws, m, p.target, None).fold(class_totals, p.target)
+                factor = p.target.balanced(total)
             with np.errstate(over="ignore"):
                 key = int(mixed.python(np.uint64(p.limits.key) + np.uint64(m)))
-            part, limits = rows.map(sampled, draws, m, factor), replace(p.limits, key=key)
+            part, limits = rows.map(sampled, draws, m, p.target, factor), replace(p.limits, key=key)
             with compiled_if_many(p, self.n_estimators):
                 tree = grow_tree(part, p.rows, p.bins, p.target, limits)
             tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
@@ -198,7 +211,7 @@ class RandomForest(TreeGrower):
 
         return grow, at_once
 
-    def _score_out_of_bag(self, votes: Any, target: Any) -> None:
+    def _score_out_of_bag(self, votes: Any) -> None:
         raise NotImplementedError
 
     def _score(self, y: np.ndarray, predicted: np.ndarray, weight: np.ndarray, score: Any) -> float:
@@ -241,7 +254,7 @@ class RandomForest(TreeGrower):
         out = []
         for tree in self.model_:
             one = self.estimator_
-            one.n_features_in_, one.n_outputs_, one.model_ = self.n_features_in_, 1, tree
+            one.n_features_in_, one.n_outputs_, one.model_ = self.n_features_in_, self.n_outputs_, tree
             one.__dict__.update(fitted)
             out.append(one)
         return out
@@ -295,8 +308,9 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     warm_start : bool, default=False
         Whether `fit` adds trees to those of the previous call.
-    class_weight : dict, 'balanced' or 'balanced_subsample', default=None
-        Weights of the classes; 'balanced_subsample' balances them in each sample.
+    class_weight : dict, list of dict, 'balanced' or 'balanced_subsample', default=None
+        Weights of the classes; 'balanced_subsample' balances them in each sample. With several targets, a
+        list of those of each, which are multiplied.
     ccp_alpha : float, default=0.0
         Complexity of minimal cost-complexity pruning.
     max_samples : int or float, default=None
@@ -315,9 +329,9 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, in order.
-    n_classes_ : int
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The classes, in order; of each target, if there are several.
+    n_classes_ : int or ndarray of int
         Number of classes.
     estimators_ : list of DecisionTreeClassifier
         The trees.
@@ -332,10 +346,10 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
     max_features_ : int
         Number of features considered for each split.
     n_outputs_ : int
-        Number of targets, which is 1.
+        Number of targets.
     model_ : Forest
         The trees, one after the other.
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes) or (n_samples, 2, n_outputs)
         With `oob_score`, the mean shares of the classes by the trees whose sample a row is not in; NaN if it
         is in all of them.
     oob_score_ : float
@@ -428,11 +442,16 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         self.max_bins = max_bins
         self.checkpoint = checkpoint
 
-    def _score_out_of_bag(self, votes: Any, target: ClassTarget) -> None:
-        self.oob_decision_function_ = votes.X
+    def _score_out_of_bag(self, votes: Any) -> None:
         known = np.flatnonzero(~np.isnan(votes.X[:, 0]))
-        y, best = self.classes_[votes.y[known]], self.classes_[votes.X[known].argmax(axis=1)]
-        self.oob_score_ = self._score(y, best, votes.weight[known], accuracy_score)
+        if self.n_outputs_ == 1:
+            self.oob_decision_function_, y = votes.X, self.classes_[votes.y[known]]
+        else:
+            values, y = indicators(self.classes_), self._labels_of(votes.y[known].T)
+            self.oob_decision_function_ = np.zeros((len(votes), len(values), self.n_outputs_))
+            for t, part in enumerate(self._by_target(votes.X)):
+                self.oob_decision_function_[:, np.searchsorted(values, self.classes_[t]), t] = part
+        self.oob_score_ = self._score(y, self._best(votes.X[known]), votes.weight[known], accuracy_score)
 
 
 class RandomForestRegressor(TreeRegressor, RandomForest):
@@ -506,10 +525,10 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
     max_features_ : int
         Number of features considered for each split.
     n_outputs_ : int
-        Number of targets, which is 1.
+        Number of targets.
     model_ : Forest
         The trees, one after the other.
-    oob_prediction_ : ndarray of shape (n_samples,)
+    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         With `oob_score`, the mean prediction of the trees whose sample a row is not in; NaN if it is in all
         of them.
     oob_score_ : float
@@ -599,8 +618,8 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
         self.max_bins = max_bins
         self.checkpoint = checkpoint
 
-    def _score_out_of_bag(self, votes: Any, target: NumberTarget) -> None:
-        self.oob_prediction_ = votes.X[:, 0]
-        known = np.flatnonzero(~np.isnan(self.oob_prediction_))
-        y = target.numbers(votes.y[known])
-        self.oob_score_ = self._score(y, self.oob_prediction_[known], votes.weight[known], r2_score)
+    def _score_out_of_bag(self, votes: Any) -> None:
+        self.oob_prediction_ = votes.X[:, 0] if self.n_outputs_ == 1 else votes.X
+        known = np.flatnonzero(~np.isnan(votes.X[:, 0]))
+        y, predicted = votes.y[known], self.oob_prediction_[known]
+        self.oob_score_ = self._score(y, predicted, votes.weight[known], r2_score)

@@ -76,6 +76,11 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
                 "groups is only for rows in memory: name the column of ids with "
                 "suffice.sequences(table, sequence=...)."
             )
+        if "proba" in method.__name__ and getattr(self, "n_outputs_", 1) > 1:
+            raise TypeError(
+                f"{method.__name__} of several targets is a list with an array for each, of rows in memory, "
+                "and these are not: call predict, or pass them in parts."
+            )
         columns = source.columns_for(self) if isinstance(source, TableSource) else None
         return source.answer(Request(self, method.__name__, columns), to)
 
@@ -161,7 +166,11 @@ class Request:
                     f"rename or drop it first."
                 )
             # Of labels that are objects a table without rows would not tell the kind.
-            kind = pa.array(self.estimator.classes_.tolist()).type if values.dtype == object else None
+            kind = None
+            if values.dtype == object:
+                classes = self.estimator.classes_
+                classes = np.concatenate(classes) if isinstance(classes, list) else classes
+                kind = pa.array(classes.tolist()).type
             table = table.append_column(name, pa.array(values, kind))
         return table
 
@@ -178,7 +187,8 @@ class Request:
             return [name]
         classes = getattr(self.estimator, "actions_" if self.method == "conditional_risk" else "classes_", ())
         K = answer.shape[1]
-        return [f"{name}_{c}" for c in (classes if len(classes) == K else range(K))]
+        by_class = len(classes) == K and self.method != "predict"
+        return [f"{name}_{c}" for c in (classes if by_class else range(K))]
 
 
 def nameless(estimator: Any) -> Any:

@@ -79,8 +79,8 @@ def _tree(model: Any) -> dict[str, Any]:
     for name in NODE_DTYPE.names:
         if (ours := theirs.get(name, name)) in arrays:
             nodes[name] = arrays[ours]
-    n_classes = getattr(model, "n_classes_", 1)
-    tree = Tree(arrays.n_features, np.array([n_classes], dtype=np.intp), 1)
+    n_classes = np.broadcast_to(getattr(model, "n_classes_", 1), arrays.n_outputs).astype(np.intp)
+    tree = Tree(arrays.n_features, n_classes, arrays.n_outputs)
     state = {"max_depth": arrays.max_depth, "node_count": arrays.node_count, "nodes": nodes}
     tree.__setstate__({**state, "values": np.ascontiguousarray(arrays.value)})
     return {"tree_": tree}

@@ -74,7 +74,8 @@ class Classifier(ClassifierMixin):
 
 def _right(estimator: Any, rows: Any) -> np.ndarray:
     """Weight of the correctly classified rows, and of all."""
-    right = rows.y == estimator.predict(rows.X) if len(rows) else np.zeros(0, bool)
+    predicted = estimator.predict(rows.X) if len(rows) else rows.y
+    right = rows.y.reshape(predicted.shape) == predicted  # one target may be a column
     right = right.all(axis=1) if right.ndim == 2 else right  # all labels of a row
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
 

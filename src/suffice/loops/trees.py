@@ -2,7 +2,7 @@
 
 All sums are of int64, so they do not depend on the order of the rows. A histogram has a row for each bin of a
 feature, the last one for missing values, and a column for each output: the weights of the classes, or the
-weight and the weighted target. Only the bins that occur in a node are listed.
+weight and the weighted targets, of which there may be several. Only the bins that occur in a node are listed.
 
 The rows of a node are next to each other, in their order. A node with many rows is added up bin by bin. The
 rows of a small one are sorted by the feature, so that it takes time in proportion to its rows and not to the
@@ -17,7 +17,9 @@ from .compiled import compiled
 
 jit = compiled()
 
-GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON = range(5)
+# From SQUARED_ERROR on, sums are a weight and weighted targets. Those of INDICATORS are classes of several
+# targets as zeros and ones: the sum of the entropies. That of Gini indices is SQUARED_ERROR.
+GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON, INDICATORS = range(6)
 NO_SPLIT = -1
 MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = range(3)
 
@@ -36,9 +38,18 @@ def worth(s, criterion):
     """Minus the weighted impurity of a node with these sums, up to a term that a split does not change."""
     if criterion == SQUARED_ERROR:
         return 0.0  # see `gain`
-    if criterion == POISSON:
-        return s[1] * np.log(s[1] / float(s[0])) if s[1] > 0 else -np.inf
     total, most, squares, logs = 0.0, 0.0, 0.0, 0.0
+    if criterion == POISSON:
+        for k in range(1, len(s)):
+            logs += s[k] * np.log(s[k] / float(s[0])) if s[k] > 0 else -np.inf
+        return logs
+    if criterion == INDICATORS:
+        for k in range(1, len(s)):
+            v = float(s[k])
+            total += v
+            if v > 0.0:
+                logs += v * np.log2(v)
+        return logs - total * np.log2(float(s[0]))
     for k in range(len(s)):
         v = float(s[k])
         total += v
@@ -59,22 +70,26 @@ def _(s, criterion):  # of a node (O,), or of several (N, O)
         return 0.0
     v = np.moveaxis(s.astype(float), -1, 0)
     if criterion == POISSON:
-        return np.where(v[1] > 0.0, v[1] * np.log(v[1] / v[0]), -np.inf)
+        return sum(np.where(v[1:] > 0.0, v[1:] * np.log(v[1:] / v[0]), -np.inf))
     if criterion == MISCLASSIFICATION:
         return v.max(axis=0)
-    total = sum(v)
+    of_targets = v[1:] if criterion == INDICATORS else v
+    total = sum(of_targets)
     if criterion == GINI:
         return sum(v * v) / total
-    return sum(np.where(v > 0.0, v * np.log2(v), 0.0)) - total * np.log2(total)
+    logs = sum(np.where(of_targets > 0.0, of_targets * np.log2(of_targets), 0.0))
+    return logs - total * np.log2(v[0] if criterion == INDICATORS else total)
 
 
 @jit
 def gain(left, right, criterion, parent):
     """The decrease of the weighted impurity by a split, in units of the integer weight."""
     if criterion == SQUARED_ERROR:  # by the difference of the means, which does not cancel
-        a, b = float(left[0]), float(right[0])
-        d = left[1] / a - right[1] / b
-        return a * b / (a + b) * (d * d)
+        a, b, squares = float(left[0]), float(right[0]), 0.0
+        for k in range(1, len(left)):
+            d = left[k] / a - right[k] / b
+            squares += d * d
+        return a * b / (a + b) * squares
     return worth(left, criterion) + worth(right, criterion) - parent
 
 
@@ -82,8 +97,8 @@ def gain(left, right, criterion, parent):
 def _(left, right, criterion, parent):
     if criterion == SQUARED_ERROR:
         a, b = left[..., 0].astype(float), right[..., 0].astype(float)
-        d = left[..., 1] / a - right[..., 1] / b
-        return a * b / (a + b) * (d * d)
+        d = np.moveaxis(left, -1, 0)[1:] / a - np.moveaxis(right, -1, 0)[1:] / b
+        return a * b / (a + b) * sum(d * d)
     return worth.numpy(left, criterion) + worth.numpy(right, criterion) - parent
 
 
@@ -129,7 +144,7 @@ def _(left, right, criterion, sign, low, high):
 @jit
 def has_two_sums(criterion, n_outputs):
     """Whether the gain is that of `gain_of_two`."""
-    return criterion == SQUARED_ERROR or (criterion == GINI and n_outputs == 2)
+    return n_outputs == 2 and criterion in (SQUARED_ERROR, GINI)
 
 
 @jit
@@ -365,6 +380,8 @@ def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, 
             else:
                 dense[b, 0] += entry[i, 0]
                 dense[b, 1] += entry[i, 1]
+                for k in range(2, n_outputs):
+                    dense[b, k] += entry[i, k]
         m = occupied(dense[: n_bins + 1], classes, hist, bins)
         dense[: n_bins + 1] = 0
         return m
@@ -385,6 +402,8 @@ def fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, 
         else:
             hist[m, 0] += entry[r, 0]
             hist[m, 1] += entry[r, 1]
+            for k in range(2, n_outputs):
+                hist[m, k] += entry[r, k]
     return m + 1
 
 
@@ -571,7 +590,7 @@ def split_of_feature(
     """The best split of one feature, or a random one: what `find_split` returns of it, and 1 if the feature
     varies in the node."""
     n_outputs, classes = len(total), criterion < SQUARED_ERROR
-    many = classes and n_outputs > 2
+    many = n_outputs > 2
     if len(rows) > 0:
         m = fill(codes, rows, group, entry, classes, n_bins, dense, keys, spare, count, hist, bins)
     else:
@@ -812,8 +831,9 @@ def grow(
     ----------
     codes : (D, N) unsigned; code n_bins[d] means missing.
     by_row : (N, D), the same.
-    group : int64 (N,), the class, or the target as an integer.
-    entry : int64 (N, M), the weight; and for a regression the weighted target, and a term of the impurity.
+    group : int64 (N,), the class, or an integer that is equal for equal targets.
+    entry : int64 (N, M), the weight; and for numbers and several targets the weighted targets, and terms that
+        are summed in nodes, but not for splits.
     least_split, least : integer weights of a node that may be split, and of a leaf.
     least_gain : in units of the integer weight.
     max_leaves : zero without a limit; else leaves are split in the order of their gains.
@@ -1113,3 +1133,5 @@ def add_histograms(codes, node, group, entry, classes, offset, count, sums, low,
             else:
                 count[t, b, 0] += entry[i, 0]
                 count[t, b, 1] += entry[i, 1]
+                for k in range(2, count.shape[2]):
+                    count[t, b, k] += entry[i, k]

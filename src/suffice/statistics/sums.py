@@ -235,9 +235,10 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
 
 
 def class_counts(block: Any) -> CategoryCounts:
-    """The classes of a block, and the weight of each."""
-    values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
-    return CategoryCounts((values,), (count,))
+    """The classes of a block, and the weight of each; if there are several targets, of each of them."""
+    columns = [block.y] if block.y.ndim == 1 else block.y.T
+    values, count = zip(*(count_categories(y[:0], y, block.weight[:, None]) for y in columns), strict=True)
+    return CategoryCounts(values, count)
 
 
 def class_totals(data: Any, classes: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,7 @@ from ..statistics import (
 )
 from .growth import NO_LIMIT, Limits
 from .model import Tree
-from .targets import ClassTarget, NumberTarget
+from .targets import ClassTarget, ClassTargets, NumberTarget, NumberTargets, class_weighted
 
 MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
 
@@ -41,14 +41,15 @@ class TreeStart(Statistics):
     rows: float
     weight: float
     features: FeatureValues
-    target: Any  # CategoryCounts of classes, or Extremes
+    target: Any  # CategoryCounts of classes, or Extremes, of each target
 
     @classmethod
     def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Any) -> TreeStart:
         if not rows.weight.all():
             rows = rows[np.flatnonzero(rows.weight)]
         features = FeatureValues.of(categorical, max_bins, rows)
-        target: Any = class_counts(rows) if labels else extremes(rows.y.astype(np.float64)[:, None])
+        y = rows.y[:, None] if rows.y.ndim == 1 else rows.y
+        target: Any = class_counts(rows) if labels else extremes(y.astype(np.float64))
         return cls(float(len(rows)), float(rows.weight.sum()), features, target)
 
 
@@ -59,7 +60,7 @@ class Prepared:
     data: Partitions  # the rows
     rows: int  # how many have a weight
     bins: FeatureBins
-    target: Any  # ClassTarget or NumberTarget
+    target: Any  # ClassTarget or NumberTarget, or that of several
     limits: Limits
     fitted: dict[str, Any]  # attributes that are known already
 
@@ -68,6 +69,7 @@ class TreeGrower(Estimator):
     """Base class of trees and of ensembles of trees."""
 
     _labels: ClassVar[bool]  # whether targets are classes
+    _several: ClassVar[bool] = False  # whether there may be several targets
     _draws: ClassVar[float] = 1.0  # the largest number of times that a tree has a row
     _from_dtype_of_arrays: ClassVar[bool] = False  # whether 'from_dtype' is allowed where there are no names
 
@@ -103,6 +105,7 @@ class TreeGrower(Estimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.input_tags.string = getattr(self, "categorical_features", None) is not None
+        tags.target_tags.multi_output = self._several
         return tags
 
     def _guarantee(self) -> Guarantee:
@@ -120,12 +123,15 @@ class TreeGrower(Estimator):
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Read the rows once: their bins, and their grid."""
         data, start, bins = self._opened(X, y, sample_weight)
-        target, total, fitted = self._target(start)
+        n_targets = len(start.target.values if self._labels else start.target.low)
+        if n_targets > 1 and self.monotonic_cst is not None:
+            raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
+        target, total, fitted = self._target(start, data)
         limits = self._limits(target, total)
-        fitted |= {"max_features_": limits.max_features, "n_outputs_": 1, "statistics_": start.target}
+        fitted |= {"max_features_": limits.max_features, "n_outputs_": n_targets, "statistics_": start.target}
         return Prepared(data, int(start.rows), bins, target, limits, fitted)
 
-    def _target(self, start: TreeStart) -> tuple[Any, float, dict[str, Any]]:
+    def _target(self, start: TreeStart, data: Partitions) -> tuple[Any, float, dict[str, Any]]:
         """The target on its grid, the total weight, and the fitted attributes that follow."""
         raise NotImplementedError
 
@@ -259,68 +265,120 @@ def categorical_columns(X: Any) -> np.ndarray | None:
 class TreeClassifier(Classifier):
     """Base class of classification trees: answers from the shares of the classes in leaves."""
 
+    classes_: Annotated[Any, "labels (K,) or T of labels (V_t,)"]
     _shares: Callable[[Any], np.ndarray]  # the probabilities of the classes for each row, (N, K)
     _labels = True
 
-    def _target(self, start: TreeStart) -> tuple[ClassTarget, float, dict[str, Any]]:
-        (classes,), (totals,) = start.target.values, start.target.count
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
+        return tags
+
+    def _target(self, start: TreeStart, data: Partitions) -> tuple[Any, float, dict[str, Any]]:
+        classes, totals = start.target.values, [count[0] for count in start.target.count]
+        chosen = None if self.class_weight == "balanced_subsample" else self.class_weight
+        if len(classes) > 1:
+            return self._targets(start, data, chosen)
         if isinstance(self.class_weight, list):
             raise ValueError("class_weight is a list, which is for several outputs: pass a dict for one.")
-        chosen = None if self.class_weight == "balanced_subsample" else self.class_weight
-        weight = weights_of_classes(chosen, classes, totals[0])
-        if len(classes) > 2 and self.monotonic_cst is not None:
+        weight = weights_of_classes(chosen, classes[0], totals[0])
+        if len(classes[0]) > 2 and self.monotonic_cst is not None:
             raise ValueError("Monotonicity constraints are not supported with multiclass classification")
-        target = ClassTarget.of(self.criterion, classes, totals[0] * self._draws, weight)
-        return target, float(totals[0].dot(weight)), {"classes_": classes, "n_classes_": len(classes)}
+        target = ClassTarget.of(self.criterion, classes[0], totals[0] * self._draws, weight)
+        fitted = {"classes_": classes[0], "n_classes_": len(classes[0])}
+        return target, float(totals[0].dot(weight)), fitted
+
+    def _targets(
+        self, start: TreeStart, data: Partitions, chosen: Any
+    ) -> tuple[ClassTargets, float, dict[str, Any]]:
+        classes, totals = start.target.values, [count[0] for count in start.target.count]
+        if isinstance(chosen, dict):
+            raise ValueError(
+                "For multi-output, class_weight should be a list of dicts, or the string 'balanced'; got a "
+                "dict."
+            )
+        if not isinstance(chosen, list):
+            chosen = [chosen] * len(classes)
+        elif len(chosen) != len(classes):
+            raise ValueError(
+                f"For multi-output, number of elements in class_weight should match number of outputs; got "
+                f"{len(chosen)} for {len(classes)}."
+            )
+        weight = tuple(map(weights_of_classes, chosen, classes, totals))
+        total = start.weight
+        if any(choice is not None for choice in chosen):
+            total = float(data.fold(class_weighted, classes, weight))
+        target = ClassTargets.of(self.criterion, classes, weight, total * self._draws)
+        return target, total, {"classes_": list(classes), "n_classes_": np.array([*map(len, classes)])}
+
+    def _by_target(self, shares: np.ndarray) -> list[np.ndarray]:
+        """The shares of the classes of each target."""
+        return np.split(shares, np.cumsum(self.n_classes_)[:-1], axis=1)
 
     @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """The shares of the classes in the leaf of each row; their mean, if a row is in several leaves.
+        For several targets, a list with those of each.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._shares(X)
+        shares = self._shares(X)
+        return self._by_target(shares) if isinstance(self.classes_, list) else shares
 
     @row_wise
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithms of the probabilities of the classes.
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithms of the probabilities of the classes. For several targets, a list with those of each.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self._shares(X))
+            shares = np.log(self._shares(X))
+        return self._by_target(shares) if isinstance(self.classes_, list) else shares
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest probability for each row.
+        """The class with the largest probability for each row, or for each row and target.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        best = self._shares(X).argmax(axis=1)
-        return self.classes_[best]
+        return self._best(self._shares(X))
+
+    def _best(self, shares: np.ndarray) -> np.ndarray:
+        """The classes with the largest shares."""
+        if isinstance(self.classes_, list):
+            return self._labels_of([part.argmax(axis=1) for part in self._by_target(shares)])
+        return self.classes_[shares.argmax(axis=1)]
+
+    def _labels_of(self, codes: Any) -> np.ndarray:
+        """The classes of several targets with these indices, (N, T)."""
+        return np.stack([c[code] for c, code in zip(self.classes_, codes, strict=True)], axis=1)
 
 
 class TreeRegressor(Regressor):
     """Base class of regression trees: answers from the means of leaves."""
 
-    _shares: Callable[[Any], np.ndarray]  # the mean target for each row, (N, 1)
+    _shares: Callable[[Any], np.ndarray]  # the mean targets for each row, (N, T)
     _labels = False
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The mean target in the leaf of each row; the mean over the trees, if there are several.
+        """The mean targets in the leaf of each row; the mean over the trees, if there are several.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._shares(X)[:, 0]
+        shares = self._shares(X)
+        return shares[:, 0] if shares.shape[1] == 1 else shares
 
-    def _target(self, start: TreeStart) -> tuple[NumberTarget, float, dict[str, Any]]:
-        low, high = float(start.target.low[0]), float(start.target.high[0])
-        if self.criterion == "poisson" and (low < 0.0 or high <= 0.0):
+    def _target(self, start: TreeStart, data: Partitions) -> tuple[Any, float, dict[str, Any]]:
+        low, high = start.target.low, start.target.high
+        if self.criterion == "poisson" and ((low < 0.0).any() or (high <= 0.0).all()):
             raise ValueError(
                 "Some value(s) of y are negative which is not allowed for Poisson regression."
-                if low < 0.0
+                if (low < 0.0).any()
                 else "Sum of y is not positive which is necessary for Poisson regression."
             )
         criterion = "poisson" if self.criterion == "poisson" else "squared_error"
-        return NumberTarget.of(criterion, low, high, start.weight * self._draws), start.weight, {}
+        weight = start.weight * self._draws
+        if len(low) == 1:
+            return NumberTarget.of(criterion, float(low[0]), float(high[0]), weight), start.weight, {}
+        return NumberTargets.of(criterion, low, high, weight), start.weight, {}

@@ -26,6 +26,7 @@ class DecisionTree(TreeGrower):
     """Base class of trees: growth, pruning, and what is asked of all of them."""
 
     model_: Annotated[Tree, "D"]
+    _several = True
     one_fit: ClassVar[dict[str, Any]] = {"ccp_alpha": unpruned}
 
     @with_callbacks
@@ -36,8 +37,8 @@ class DecisionTree(TreeGrower):
         ----------
         X : array, table, Parquet scan or distributed data set
             The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
+        y : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Targets. Leave out if columns of the table hold them.
         sample_weight : array, optional
             Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
 
@@ -156,7 +157,7 @@ class DecisionTree(TreeGrower):
         tree, leaf = self.model_, self.model_.is_leaf
         return Bunch(
             n_features=self.n_features_in_,
-            n_outputs=1,
+            n_outputs=self.n_outputs_,
             node_count=len(leaf),
             n_leaves=int(leaf.sum()),
             max_depth=int(tree.depth.max()),
@@ -165,11 +166,19 @@ class DecisionTree(TreeGrower):
             feature=np.where(leaf, -2, tree.feature),
             threshold=np.where(leaf, -2.0, tree.threshold),
             missing_go_to_left=tree.missing_left,
-            value=tree.value[:, None],
+            value=self._values(tree.value),
             impurity=tree.impurity,
             n_node_samples=np.rint(tree.weight).astype(np.int64),
             weighted_n_node_samples=tree.weight,
         )
+
+    def _values(self, value: np.ndarray) -> np.ndarray:
+        """The values of nodes for each target and class, (N, T, K): zero of classes that a target lacks."""
+        n_classes = np.broadcast_to(getattr(self, "n_classes_", 1), self.n_outputs_)
+        out = np.zeros((len(value), self.n_outputs_, n_classes.max()))
+        for t, part in enumerate(np.split(value, np.cumsum(n_classes)[:-1], axis=1)):
+            out[:, t, : part.shape[1]] = part
+        return out
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -210,8 +219,8 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         Maximum number of leaves. The node with the largest decrease of impurity is split first.
     min_impurity_decrease : float, default=0.0
         Minimum decrease of the total impurity by a split.
-    class_weight : dict or 'balanced', default=None
-        Weights of the classes.
+    class_weight : dict, list of dict or 'balanced', default=None
+        Weights of the classes; with several targets, a list of those of each, which are multiplied.
     ccp_alpha : float, default=0.0
         Complexity of minimal cost-complexity pruning.
     monotonic_cst : array-like of int or dict, default=None
@@ -228,9 +237,9 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, in order.
-    n_classes_ : int
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        The classes, in order; of each target, if there are several.
+    n_classes_ : int or ndarray of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
         Normalized decrease of impurity by each feature.
@@ -239,7 +248,7 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
     n_features_in_ : int
         Number of features seen during `fit`.
     n_outputs_ : int
-        Number of targets, which is 1.
+        Number of targets.
     tree_ : Bunch
         The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
     model_ : Tree
@@ -258,6 +267,8 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
     .. math::
 
         W Q - W_L Q_L - W_R Q_R, \\qquad Q = 1 - ∑_k p_k^2 \\; \\text{or} \\; -∑_k p_k \\log_2 p_k.
+
+    With several targets, Q is the mean of their impurities, and `predict_proba` returns a list.
 
     Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
     go with the larger child.
@@ -371,7 +382,7 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
     n_features_in_ : int
         Number of features seen during `fit`.
     n_outputs_ : int
-        Number of targets, which is 1.
+        Number of targets.
     tree_ : Bunch
         The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
     model_ : Tree
@@ -390,6 +401,8 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
     .. math::
 
         \\frac{W_L W_R}{W} (\\bar y_L - \\bar y_R)^2.
+
+    With several targets, the mean over them decreases most.
 
     Missing values (NaN) go to the side of a split that lowers the impurity more. Where a node had none, they
     go with the larger child.

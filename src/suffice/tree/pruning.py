@@ -89,11 +89,11 @@ class PathLoss(Statistics):
         """Of the trees that are pruned with these complexities, ascending."""
         first = np.searchsorted(alphas, leaf_from(tree))  # from this complexity on, the node is a leaf
         parent, node = tree.parent, tree.leaves_of_codes(block.codes)
-        weight = block.entry[:, 0] / target.weight_unit
+        weight, y = block.entry[:, 0] / target.weight_unit, target.observed(block)
         total, squares = np.zeros(len(alphas) + 1), np.zeros(len(alphas) + 1)
         row = np.arange(len(node))
         while len(row):  # from the leaf to the root: node t answers until its parent is a leaf
-            loss = target.loss(tree.value[node], np.asarray(block.y)[row])
+            loss = target.loss(tree.value[node], y[row])
             up = parent[node]
             end = np.where(up >= 0, first[up], len(alphas))
             for sums, x in ((total, weight[row] * loss), (squares, weight[row] * loss * loss)):

@@ -109,6 +109,10 @@ def export_text(
 def named_tree(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
     """The tree of a fitted estimator, and the names of its features."""
     check_is_fitted(model)
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise ValueError(
+            f"A tree with {model.n_outputs_} targets cannot be written or drawn: fit a tree to each target."
+        )
     tree: AnyTree = model.model_
     D = model.n_features_in_
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import xlogy
 
+from ..core.hashing import row_hashes
 from ..core.values import Value
-from ..loops.trees import ENTROPY, GINI, MISCLASSIFICATION, POISSON, SQUARED_ERROR
+from ..loops.trees import ENTROPY, GINI, INDICATORS, MISCLASSIFICATION, POISSON, SQUARED_ERROR
 from ..statistics import class_codes
 from ..statistics.bins import grid
 
@@ -20,6 +21,7 @@ CLASS_CRITERIA = {
     "log_loss": ENTROPY,
     "misclassification": MISCLASSIFICATION,
 }
+INDICATOR_CRITERIA = {"gini": SQUARED_ERROR, "entropy": INDICATORS, "log_loss": INDICATORS}
 NUMBER_CRITERIA = {"squared_error": SQUARED_ERROR, "poisson": POISSON}
 WEIGHT_BITS = 52  # so that a sum of weights is a float
 
@@ -51,7 +53,7 @@ class ClassTarget(Value):
 
     def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """The class of each row, and its weight, (N, 1)."""
-        k = class_codes(self.classes, rows.y)
+        k = class_codes(self.classes, rows.y.reshape(len(rows)))
         weight = np.rint(rows.weight * self.class_weight[k] * self.weight_unit)
         return k.astype(np.int64), weight.astype(np.int64)[:, None]
 
@@ -72,9 +74,124 @@ class ClassTarget(Value):
             p = np.stack([1.0 - share, share], axis=1)
         return p, total / self.weight_unit, np.where(pure, 0.0, impurity)
 
-    def loss(self, value: np.ndarray, group: np.ndarray) -> np.ndarray:
+    def observed(self, block: Any) -> np.ndarray:
+        """The class of each row of a binned block."""
+        return np.asarray(block.y)
+
+    def loss(self, value: np.ndarray, y: np.ndarray) -> np.ndarray:
         """One where the class with the largest share is another."""
-        return (value.argmax(axis=1) != group).astype(np.float64)
+        return (value.argmax(axis=1) != y).astype(np.float64)
+
+    def totals(self, block: Any) -> np.ndarray:
+        """The integer weight of each class in a binned block."""
+        return np.bincount(block.y, block.entry[:, 0], minlength=len(self.classes))
+
+    def balanced(self, totals: np.ndarray) -> np.ndarray:
+        """Factors by which classes with these totals have equal weights."""
+        return totals.sum() / (len(totals) * np.maximum(totals, 1.0))
+
+    def row_factors(self, factor: np.ndarray, block: Any) -> np.ndarray:
+        """The factor of the class of each row of a binned block."""
+        return factor[block.y]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTargets(Value):
+    """Classes of several targets. A row counts as its weight, times those of its classes.
+
+    Sums are of the indicators of all classes, one target after the other. The Gini index of a target is the
+    sum of the variances of its indicators, so that the mean over the targets needs no more.
+    """
+
+    criterion: int
+    classes: Annotated[tuple[np.ndarray, ...], "T of labels (V_t,)"]
+    class_weight: Annotated[tuple[np.ndarray, ...], "T of (V_t,)"]
+    weight_unit: float
+
+    @classmethod
+    def of(
+        cls, criterion: str, classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], total: float
+    ) -> ClassTargets:
+        """For classes with these weights, and rows with this total weight."""
+        if criterion not in INDICATOR_CRITERIA:
+            raise ValueError(
+                f"criterion={criterion!r} is for one target, and y has {len(classes)}: use 'gini' or "
+                "'entropy'."
+            )
+        return cls(INDICATOR_CRITERIA[criterion], classes, weight, grid(total, WEIGHT_BITS))
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 + self.stops[-1]
+
+    n_entries = n_outputs
+
+    @property
+    def stops(self) -> list[int]:
+        """The end of each target among the indicators."""
+        return np.cumsum([len(classes) for classes in self.classes]).tolist()
+
+    def parts(self, x: np.ndarray) -> list[np.ndarray]:
+        """The numbers of each target, of an array whose last axis has one for each class."""
+        return np.split(x, self.stops[:-1], axis=-1)
+
+    @property
+    def gain_unit(self) -> float:
+        return self.weight_unit * len(self.classes)
+
+    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """A hash of the classes of each row; and its weight, and that of its indicators."""
+        codes = class_codes_of(self.classes, rows.y)
+        w = np.rint(rows.weight * class_factors(self.class_weight, codes) * self.weight_unit)
+        entry = np.zeros((len(w), self.n_entries), np.int64)
+        entry[:, 0] = w
+        first = np.array([1, *(1 + stop for stop in self.stops[:-1])])
+        np.put_along_axis(entry, codes + first, entry[:, :1], axis=1)
+        return row_hashes(codes.astype(np.float64)).view(np.int64), entry
+
+    def described(
+        self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Shares of the classes of all targets, weight and mean impurity of nodes with these sums."""
+        p, T = sums[:, 1:] / sums[:, :1], len(self.classes)
+        if self.criterion == SQUARED_ERROR:
+            impurity = 1.0 - (p**2).sum(axis=1) / T
+        else:
+            impurity = -xlogy(p, p).sum(axis=1) / np.log(2.0) / T
+        return p, sums[:, 0] / self.weight_unit, np.where(pure, 0.0, impurity)
+
+    def observed(self, block: Any) -> np.ndarray:
+        """The classes of each row of a binned block, (N, T)."""
+        return np.stack([part.argmax(axis=1) for part in self.parts(block.entry[:, 1:])], axis=1)
+
+    def loss(self, value: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The share of the targets for which the class with the largest share is another."""
+        best = np.stack([part.argmax(axis=1) for part in self.parts(value)], axis=1)
+        return (best != y).mean(axis=1)
+
+    def totals(self, block: Any) -> np.ndarray:
+        return block.entry[:, 1:].sum(axis=0).astype(np.float64)
+
+    def balanced(self, totals: np.ndarray) -> np.ndarray:
+        return np.concatenate([t.sum() / (len(t) * np.maximum(t, 1.0)) for t in self.parts(totals)])
+
+    def row_factors(self, factor: np.ndarray, block: Any) -> np.ndarray:
+        return np.where(block.entry[:, 1:] > 0, factor, 1.0).prod(axis=1)
+
+
+def class_codes_of(classes: tuple[np.ndarray, ...], y: np.ndarray) -> np.ndarray:
+    """The class index of each label of several targets, (N, T)."""
+    return np.stack([class_codes(c, y[:, t]) for t, c in enumerate(classes)], axis=1).astype(np.int64)
+
+
+def class_factors(weight: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:
+    """The product of the weights of the classes of each row."""
+    return np.prod([w[code] for w, code in zip(weight, codes.T, strict=True)], axis=0)
+
+
+def class_weighted(classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], rows: Any) -> float:
+    """The total weight of rows, with those of their classes."""
+    return float(rows.weight.dot(class_factors(weight, class_codes_of(classes, rows.y))))
 
 
 def weighted(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -100,14 +217,11 @@ class NumberTarget(Value):
         center = low + 0.5 * (high - low) if criterion == "squared_error" else 0.0
         largest = max(high - center, center - low)
         self = cls(NUMBER_CRITERIA[criterion], center, grid(weight, WEIGHT_BITS), grid(weight * largest), 1.0)
-        most = np.abs(self._term(np.array([low - center, high - center, math.exp(-1.0)]))).max()
+        most = np.abs(terms(self.criterion, np.array([low - center, high - center, math.exp(-1.0)]))).max()
         return self.replace(term_unit=grid(weight * float(most)))
 
     n_outputs = 2
     n_entries = 3
-
-    def _term(self, y: np.ndarray) -> np.ndarray:
-        return y * y if self.criterion == SQUARED_ERROR else xlogy(y, y)
 
     @property
     def gain_unit(self) -> float:
@@ -117,8 +231,8 @@ class NumberTarget(Value):
 
     def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """The bits of the target of each row; and its weight, weighted target and weighted term, (N, 3)."""
-        y = rows.y.astype(np.float64) - self.center
-        target, term = np.rint(y * self.target_unit), np.rint(self._term(y) * self.term_unit)
+        y = rows.y.astype(np.float64).reshape(len(rows)) - self.center
+        target, term = np.rint(y * self.target_unit), np.rint(terms(self.criterion, y) * self.term_unit)
         unit = np.full(len(y), self.weight_unit)
         entry = np.stack([weighted(rows.weight, x) for x in (unit, target, term)], axis=1)
         return (target + 0.0).view(np.int64), entry  # of the two zeros one
@@ -129,7 +243,7 @@ class NumberTarget(Value):
         """Mean, weight and impurity of nodes with these sums."""
         weight, ratio = sums[:, 0] / self.weight_unit, sums[:, 1] / sums[:, 0]
         unit = self.weight_unit / self.target_unit
-        impurity = sums[:, 2] / self.term_unit / weight - self._mean_term(ratio * unit)
+        impurity = sums[:, 2] / self.term_unit / weight - terms(self.criterion, ratio * unit)
         mean = np.clip(ratio, *bounds.T) * unit + self.center
         return mean[:, None], weight, np.where(pure, 0.0, np.maximum(impurity, 0.0))
 
@@ -137,12 +251,88 @@ class NumberTarget(Value):
         """The targets from their bits."""
         return group.view(np.float64) / self.target_unit + self.center
 
-    def loss(self, value: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """The squared error, or half the Poisson deviance."""
-        y = self.numbers(group)
-        if self.criterion == SQUARED_ERROR:
-            return (y - value[:, 0]) ** 2
-        return xlogy(y, y) - xlogy(y, value[:, 0]) - y + value[:, 0]
+    def observed(self, block: Any) -> np.ndarray:
+        """The targets of a binned block."""
+        return self.numbers(np.asarray(block.y))
 
-    def _mean_term(self, mean: np.ndarray) -> np.ndarray:
-        return mean * mean if self.criterion == SQUARED_ERROR else xlogy(mean, mean)
+    def loss(self, value: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The squared error, or half the Poisson deviance."""
+        return losses(self.criterion, y, value[:, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTargets(Value):
+    """Several numbers, less their centers. Splits compare them on one grid; means are of a grid for each."""
+
+    criterion: int
+    center: Annotated[np.ndarray, "(T,)"]
+    weight_unit: float
+    split_unit: float  # integers of a unit of weight times target, for splits
+    target_unit: Annotated[np.ndarray, "(T,)"]  # and for the mean of each target
+    term_unit: float
+
+    @classmethod
+    def of(cls, criterion: str, low: np.ndarray, high: np.ndarray, weight: float) -> NumberTargets:
+        """For targets in these ranges, with this total weight."""
+        each = [NumberTarget.of(criterion, *pair, weight) for pair in zip(low, high, strict=True)]
+        unit, term = (np.array([getattr(t, name) for t in each]) for name in ("target_unit", "term_unit"))
+        center = np.array([t.center for t in each])
+        least = math.ldexp(float(term.min()), -math.ceil(math.log2(len(each))))  # of a sum over the targets
+        return cls(each[0].criterion, center, each[0].weight_unit, float(unit.min()), unit, least)
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 + len(self.center)
+
+    @property
+    def n_entries(self) -> int:
+        return 2 + 2 * len(self.center)
+
+    @property
+    def gain_unit(self) -> float:
+        unit = self.split_unit * len(self.center)
+        return unit if self.criterion == POISSON else unit / self.weight_unit * self.split_unit
+
+    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """A hash of the targets of each row; and its weight, weighted targets on both grids, and weighted
+        term."""
+        y = rows.y.astype(np.float64) - self.center
+        target, term = np.rint(y * self.target_unit), terms(self.criterion, y).sum(axis=1)
+        columns = [np.full(len(y), self.weight_unit), *np.rint(y * self.split_unit).T, *target.T]
+        columns.append(np.rint(term * self.term_unit))
+        entry = np.stack([weighted(rows.weight, x) for x in columns], axis=1)
+        return row_hashes(target).view(np.int64), entry
+
+    def described(
+        self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Means, weight and mean impurity of nodes with these sums."""
+        weight, mean = sums[:, 0] / self.weight_unit, self._means(sums)
+        impurity = sums[:, -1] / self.term_unit / weight - terms(self.criterion, mean).sum(axis=1)
+        impurity = np.where(pure, 0.0, np.maximum(impurity, 0.0)) / len(self.center)
+        return mean + self.center, weight, impurity
+
+    def _means(self, sums: np.ndarray) -> np.ndarray:
+        """The mean targets, less their centers, of the sums of nodes or rows."""
+        ratio = sums[:, self.n_outputs : -1] / np.maximum(sums[:, :1], 1)
+        return ratio * (self.weight_unit / self.target_unit)
+
+    def observed(self, block: Any) -> np.ndarray:
+        """The targets of a binned block, (N, T)."""
+        return self._means(block.entry) + self.center
+
+    def loss(self, value: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The mean over the targets of the squared error, or half the Poisson deviance."""
+        return losses(self.criterion, y, value).mean(axis=1)
+
+
+def terms(criterion: int, y: np.ndarray) -> np.ndarray:
+    """The function whose mean, less that of the mean, is the impurity."""
+    return y * y if criterion == SQUARED_ERROR else xlogy(y, y)
+
+
+def losses(criterion: int, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """The squared error, or half the Poisson deviance, of predictions."""
+    if criterion == SQUARED_ERROR:
+        return (y - mean) ** 2
+    return xlogy(y, y) - xlogy(y, mean) - y + mean
