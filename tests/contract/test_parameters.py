@@ -34,6 +34,7 @@ NOT_OURS = {
     ("Lasso", "max_iter", None),
     ("LogisticRegression", "solver", "liblinear"),
     ("SVC", "probability", None),  # deprecated
+    ("NuSVC", "probability", None),
 }
 
 

@@ -504,6 +504,12 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"solver": "mu", "beta_loss": 1.5}, None),
         ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
     ],
+    "NuSVC": [({"kernel": "linear"}, None), ({"nu": 0.2, "kernel": Gaussian(0.3) + Polynomial(2)}, None)],
+    "NuSVR": [({"kernel": "linear", "C": 0.1}, None)],
+    "OneClassSVM": [
+        ({"kernel": "linear"}, None),
+        ({"nu": 0.1, "kernel": Gaussian(0.3) + Polynomial(2)}, None),
+    ],
     "Perceptron": [({"average": True}, None)],
     "PocketPerceptron": [({"kernel": "linear"}, None)],
     "QuadraticDiscriminantAnalysis": [
@@ -515,6 +521,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "SVC": [
         ({"kernel": "linear"}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2)), "class_weight": "balanced"}, None),
+    ],
+    "SVR": [
+        ({"kernel": "linear", "C": 0.1}, None),
+        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2)), "epsilon": 0.0}, None),
     ],
     "SmoothingSpline": [({"n_knots": 12}, None)],
     "VotedPerceptron": [({"kernel": "linear"}, None)],

@@ -41,10 +41,11 @@ each_pair = pytest.mark.parametrize("name", PAIRS)
 NOT_OURS = {
     ("Perceptron", "densify"): "coefficients without a penalty are not sparse",
     ("Perceptron", "sparsify"): "coefficients without a penalty are not sparse",
-    ("SVC", "predict_log_proba"): "deprecated",
-    ("SVC", "predict_proba"): "deprecated",
-    ("SVC", "probA_"): "deprecated",
-    ("SVC", "probB_"): "deprecated",
+    **{
+        (name, attribute): "deprecated"
+        for name in ("NuSVC", "SVC")
+        for attribute in ("predict_log_proba", "predict_proba", "probA_", "probB_")
+    },
 }
 
 
@@ -690,7 +691,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, PolynomialFeatures
     from sklearn.preprocessing import QuantileTransformer, RobustScaler, SplineTransformer, StandardScaler
-    from sklearn.svm import SVC, LinearSVC, LinearSVR
+    from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     X, y = load_iris(return_X_y=True)
@@ -755,6 +756,10 @@ SCRIPT = textwrap.dedent(
     print("median", round(QuantileRegressor(alpha=0.0).fit(X, y).score(X, y), 4))
     flowers, kinds = load_iris(return_X_y=True)
     print("SVM", SVC().fit(flowers, kinds).n_support_.tolist())
+    print("SVM", round(NuSVC(nu=0.15).fit(flowers, kinds).score(flowers, kinds), 4))
+    print("outliers", (OneClassSVM(nu=0.1).fit(flowers).decision_function(flowers) > 0.01).sum())
+    for model in (SVR(tol=1e-6), NuSVR(tol=1e-6)):
+        print("SVM", model.fit(flowers, kinds).predict(flowers[:3]).round(3).tolist())
     print("linear", round(LinearSVC(tol=1e-8, max_iter=10**6).fit(flowers, kinds).score(flowers, kinds), 4))
     print("linear", LinearSVR(tol=1e-9, max_iter=10**6).fit(flowers, kinds).coef_.round(3).tolist())
     X = X - X.min(axis=0)

@@ -45,7 +45,7 @@ def test_the_dual_is_minimized():
     lower, upper = np.repeat([0.0, -0.5], 12), np.repeat([0.5, 0.0], 12)
     start = np.repeat([0.1, -0.2], 12)
     found = minimize_dual(
-        Dual(q, lower, upper, row, group), Columns(lambda r: K[r], 12, 1 << 20), start, 1e-10, -1
+        Dual(q, lower, upper, row, group), Columns(lambda r: K[r], K.diagonal, 12, 1 << 20), start, 1e-10, -1
     )
     full = K[np.ix_(row, row)]
     sums = np.stack([group == 0, group == 1]).astype(float)

@@ -98,19 +98,20 @@ def _bagged(model: Any) -> dict[str, Any]:
 
 # What scikit-learn's classes store beside their public attributes, and their methods read.
 def _support_vectors(model: Any) -> dict[str, Any]:
-    """The arrays that LIBSVM predicts with: of two classes, scores have the other sign."""
+    """The arrays that LIBSVM predicts with. Of two classes, scores have the other sign; without classes, the
+    number of support vectors is the first of two."""
     if not isinstance(model.kernel, str):
         raise TypeError(
             f"A copy of {type(model).__name__} needs the name of a kernel, as 'rbf'; got {model.kernel!r}: "
             "save the model with suffice.save."
         )
-    sign = -1.0 if len(model.classes_) == 2 else 1.0
+    sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     return {
         "_sparse": False,
         "_gamma": getattr(model.model_.kernel.kernel, "gamma", 0.0),
         "_dual_coef_": sign * model.dual_coef_,
         "_intercept_": sign * model.intercept_,
-        "_n_support": model.n_support_,
+        "_n_support": model.n_support_ if len(model.n_support_) > 1 else np.append(model.n_support_, 0),
         "_probA": np.empty(0),
         "_probB": np.empty(0),
     }
@@ -126,6 +127,9 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
     "MiniBatchKMeans": lambda model: {"_n_threads": 1},
+    "NuSVC": _support_vectors,
+    "NuSVR": _support_vectors,
+    "OneClassSVM": _support_vectors,
     "OneHotEncoder": _one_hot,
     "OrdinalEncoder": _ordinal,
     "PolynomialFeatures": _powers,
@@ -139,6 +143,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
         "_fill_dtype": model.statistics_.dtype,
     },
     "SVC": _support_vectors,
+    "SVR": _support_vectors,
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.

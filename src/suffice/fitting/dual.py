@@ -10,7 +10,8 @@ A pair of coefficients is optimized at a time (Platt, "Fast training of support 
 sequential minimal optimization", 1998), within a working set of those that violate most. The columns of the
 kernel matrix of a working set are one product, and the last ones used stay in a cache, in float32. Rounding
 does no harm: once no pair is left, Kβ is computed again from β in float64, and the loop goes on if
-a pair is left after all.
+a pair is left after all. If the violation is then not less than half of what it was, the cache becomes
+float64: directions without curvature, as those of a linear kernel with many rows, need it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.small import MOST_CALLS, repeated
+
 WORKING = 1024  # coefficients of a working set
 PIECE = 1 << 22  # numbers of a product with the support vectors
+MOST_PAIRS = 10**7  # as LIBSVM, if the problem is so degenerate that the violation hardly falls
+STALLED = 20  # computations of Kβ without half the violation
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +63,25 @@ class DualSolution:
 class Columns:
     """Columns of a kernel matrix, of which the last ones used stay in a cache.
 
-    `compute(rows)` gives those of some rows, (len(rows), N).
+    `compute(rows)` gives those of some rows, (len(rows), N), and `diagonal()` the diagonal.
     """
 
-    def __init__(self, compute: Callable[[np.ndarray], np.ndarray], n_rows: int, cache_bytes: int) -> None:
-        self.compute, self.n_rows = compute, n_rows
-        size = max(2 * WORKING, cache_bytes // (4 * max(1, n_rows)))
-        self.cache = np.empty((min(size, n_rows), n_rows), np.float32)
-        self.slot_of = np.full(n_rows, -1)
+    def __init__(
+        self,
+        compute: Callable[[np.ndarray], np.ndarray],
+        diagonal: Callable[[], np.ndarray],
+        n_rows: int,
+        cache_bytes: int,
+    ) -> None:
+        self.compute, self.diagonal, self.n_rows = compute, diagonal, n_rows
+        self.cache_bytes = cache_bytes
+        self.clear(np.float32)
+
+    def clear(self, dtype: type) -> None:
+        """An empty cache of this type."""
+        size = max(2 * WORKING, self.cache_bytes // (np.dtype(dtype).itemsize * max(1, self.n_rows)))
+        self.cache: np.ndarray = np.empty((min(size, self.n_rows), self.n_rows), dtype)
+        self.slot_of = np.full(self.n_rows, -1)
         self.row_in = np.full(len(self.cache), -1)
         self.used = np.full(len(self.cache), -1)
         self.time = 0
@@ -107,19 +123,24 @@ def minimize_dual(
     tol: float,
     max_iter: int,
 ) -> DualSolution:
-    """Minimize from `beta`, which is in the box, until the violation is at most `tol`; or for so many pairs,
-    if `max_iter` is not -1."""
+    """Minimize from `beta`, which is in the box, until the violation is at most `tol`; for `max_iter` pairs,
+    if it is not -1; or until rounding keeps it from falling."""
     from ..loops.dual import add_columns, minimize_pairs, square, worst_pair
 
     beta, n_iter, previous = beta.copy(), 0, np.zeros(0, np.int64)
     box = dual.lower, dual.upper, dual.group
-    slope, exact = _slope(dual, columns, beta), True
+    slope, exact, least, stalled = _slope(dual, columns, beta), True, np.inf, 0
     while True:
         *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
-        left = np.iinfo(np.int64).max if max_iter == -1 else max_iter - n_iter
-        if violation <= tol or left <= 0:
-            if exact:
+        left = (max(MOST_PAIRS, 100 * len(beta)) if max_iter == -1 else max_iter) - n_iter
+        if exact:
+            stalled = 0 if violation < 0.5 * least else stalled + 1
+            least = min(least, violation)
+            if violation <= tol or left <= 0 or stalled > STALLED:
                 break
+            if stalled and columns.cache.dtype == np.float32:
+                columns.clear(np.float64)
+        elif violation <= tol or left <= 0:
             slope, exact = _slope(dual, columns, beta), True
             continue
         fresh = _violating(dual, slope, beta)
@@ -128,13 +149,15 @@ def minimize_dual(
         rows, at = np.unique(dual.row[working], return_inverse=True)
         slots = columns.slots(rows)
         K = square(columns.cache, slots, rows)
-        if len(rows) < len(working):
+        if not np.array_equal(at, np.arange(len(rows))):
             K = K[np.ix_(at, at)]
         part = beta[working]
-        n_iter += minimize_pairs(
-            K, slope[working], part, *(a[working] for a in box), dual.n_groups, max(tol, 0.1 * violation),
-            min(left, 100 * WORKING),
-        )  # fmt: skip
+        most = min(left, 100 * WORKING if n_iter > MOST_CALLS else MOST_CALLS + 1)
+        with repeated(n_iter):
+            n_iter += minimize_pairs(
+                K, slope[working], part, *(a[working] for a in box), dual.n_groups,
+                max(tol, 0.1 * violation), most,
+            )  # fmt: skip
         change, step = np.zeros(columns.n_rows), np.bincount(at, part - beta[working], minlength=len(rows))
         (moved,) = step.nonzero()
         add_columns(columns.cache, slots[moved], step[moved], change)

@@ -8,13 +8,21 @@ from .margins import (
     margin,
     novikoff_bound,
 )
+from .nu_svc import NuSVC
+from .nu_svr import NuSVR
+from .one_class import OneClassSVM
 from .svc import SVC, KKTReport
+from .svr import SVR
 
 __all__ = [
     "SVC",
+    "SVR",
     "KKTReport",
     "LinearSVC",
     "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "hyperplane_distance",
     "hyperplane_projection",
     "is_linearly_separable",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ..core.values import Value
-from ..estimator.base import Estimator
+from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, StrOptions
-from ..kernels import Kernel, KernelColumns, as_kernel, is_precomputed
+from ..fitting.dual import Columns, DualSolution
+from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
 from ..statistics import moments
 
 INSTEAD = "use LinearSVC, which sums over the rows where they are."
@@ -55,6 +58,78 @@ class SupportVectorMachine(Estimator):
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows of weight zero stay among the rows: those of a Gram matrix are columns, too."""
+        return is_precomputed(self.kernel)
+
+    def _gathered(self, data: Any) -> tuple[Any, np.ndarray]:
+        """The rows with a weight as one block, and their places among all rows."""
+        block = data.gather(INSTEAD)
+        must_have_rows(block.weight)
+        self.shape_fit_ = block.X.shape
+        places = np.flatnonzero(block.weight > 0)
+        if len(places) < len(block):
+            as_kernel(self.kernel).diagonal(block.X)  # refuses what is not square
+            block = block[places]
+            block = replace(block, X=block.X[:, places])
+        return block, places
+
+    def _columns(self, kernel: Kernel, X: Any, rows: np.ndarray) -> Columns:
+        """Columns of the kernel matrix of these rows."""
+        points = rows if kernel.precomputed else X[rows]
+
+        def diagonal() -> np.ndarray:
+            return kernel.diagonal(X[rows][:, rows] if kernel.precomputed else points)
+
+        def compute(some: np.ndarray) -> np.ndarray:
+            return kernel(X[rows[some]], points)
+
+        return Columns(compute, diagonal, len(rows), int(self.cache_size * 2**20))
+
+    def _publish(
+        self,
+        kernel: Kernel,
+        X: Any,
+        support: np.ndarray,
+        places: np.ndarray,
+        coef: np.ndarray,
+        intercept: Any,
+    ) -> None:
+        """The model of these support vectors, in the attributes of scikit-learn. `coef` are (P, N)."""
+        columns = KernelColumns.of(kernel, X, support, INSTEAD)
+        if kernel.precomputed:
+            support = places[support]
+            columns = columns.replace(points=support)
+        self.model_ = SupportVectors(columns, support, coef, np.asarray(intercept))
+        self.support_ = support.astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if kernel.precomputed else columns.points
+
+    def _publish_one(
+        self, kernel: Kernel, block: Any, places: np.ndarray, beta: np.ndarray, intercept: float
+    ) -> None:
+        """A machine of one function."""
+        support = np.flatnonzero(beta)
+        self.statistics_ = moments(block.X, block.weight, "diagonal")
+        self._publish(kernel, block.X, support, places, beta[None, support], [intercept])
+        self.dual_coef_, self.intercept_ = self.model_.coef, self.model_.intercept
+        self.n_support_ = np.array([len(support)], np.int32)
+        self.__dict__.pop("coef_", None)
+        if isinstance(kernel, Linear):
+            self.coef_ = self.dual_coef_ @ self.support_vectors_
+
+    def _must_converge(self, solutions: list[DualSolution]) -> None:
+        """Set the state of the fit, and warn if it stopped early."""
+        self.converged_ = all(solution.violation <= self.tol for solution in solutions)
+        self.fit_status_ = 0 if self.converged_ else 1
+        if not self.converged_:
+            warnings.warn(
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
+                "with StandardScaler or MinMaxScaler.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:
         """The kernel, with what it takes from the rows."""

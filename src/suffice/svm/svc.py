@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
-from itertools import combinations
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.small import sized_as
 from ..core.values import Value
-from ..estimator.answers import row_wise
-from ..estimator.base import must_have_rows
-from ..estimator.parameters import CLASS_WEIGHT, INF, Interval, StrOptions
-from ..estimator.scores import Classifier
+from ..estimator.parameters import INF, Interval
 from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
-from ..inputs import open_rows, read_rows
-from ..kernels import Kernel, KernelColumns, Linear
-from ..statistics import class_codes, class_counts, weights_of_classes
-from ..statistics.sums import at_least_two
-from .base import INSTEAD, SupportVectorMachine, SupportVectors
+from ..inputs import open_rows
+from ..statistics import class_codes
+from .base import INSTEAD
+from .one_vs_one import OneVsOne
 
 LEAST_DISTANCE = (
     1e-6  # squared distance of the convex hulls of separable classes, relative to the largest k(x, x)
@@ -55,7 +45,7 @@ class KKTReport(Value):
         return self.primal - self.dual
 
 
-class SVC(Classifier, SupportVectorMachine):
+class SVC(OneVsOne):
     """Support vector classification with a kernel (C-SVC).
 
     The dual is solved by sequential minimal optimization (SMO) of working sets, for each pair of classes.
@@ -165,16 +155,9 @@ class SVC(Classifier, SupportVectorMachine):
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """
 
-    model_: Annotated[SupportVectors, "D"]
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SupportVectorMachine._parameter_constraints,
+        **OneVsOne._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither"), INF],
-        "probability": [StrOptions({"deprecated"})],
-        "class_weight": CLASS_WEIGHT,
-        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
-        "break_ties": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -212,77 +195,12 @@ class SVC(Classifier, SupportVectorMachine):
         self.break_ties = break_ties
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        data = open_rows(self, X, y, sample_weight)
-        counts = data.fold(class_counts)
-        (classes,), (totals,) = counts.values, counts.count
-        must_have_rows(totals)
-        at_least_two(classes)
-        factors = weights_of_classes(self.class_weight, classes, totals[0])
-        block = data.gather(INSTEAD)
-        codes = np.asarray(class_codes(classes, np.asarray(block.y)), np.int64)
-        weight, kernel = block.weight * factors[codes], self._kernel_of(block.X, block.weight)
-        pairs = list(combinations(range(len(classes)), 2))
-        coef, intercept = np.zeros((len(pairs), len(block))), np.zeros(len(pairs))
-        solutions = []
-        for p, (i, j) in enumerate(pairs):
-            rows = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
-            sign = np.where(codes[rows] == i, 1.0, -1.0)
-            with sized_as(block):
-                coef[p, rows], intercept[p], solution = self._solve(kernel, block.X, rows, sign, weight)
-            solutions.append(solution)
-        support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(codes[support], kind="stable")]
-        columns = KernelColumns.of(kernel, block.X, support, INSTEAD)
-        self.model_ = SupportVectors(columns, support, np.ascontiguousarray(coef[:, support]), intercept)
-        self.classes_, self.class_weight_, self.shape_fit_ = classes, factors, block.X.shape
-        self.statistics_ = counts
-        self.n_support_ = np.bincount(codes[support], minlength=len(classes)).astype(np.int32)
-        self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
-        self.converged_ = all(solution.violation <= self.tol for solution in solutions)
-        self.fit_status_ = 0 if self.converged_ else 1
-        self._publish_coefficients(pairs)
-        if not self.converged_:
-            warnings.warn(
-                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
-                "with StandardScaler or MinMaxScaler.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
     def _solve(
-        self, kernel: Kernel, X: Any, rows: np.ndarray, y: np.ndarray, weight: np.ndarray
+        self, columns: Columns, y: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, float, DualSolution]:
-        """The coefficients and the intercept of two classes, y = 1 or -1."""
-        if len(np.unique(y)) < 2:
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class: the rows of "
-                "another class have weight zero."
-            )
-        points = rows if kernel.precomputed else X[rows]
-        columns = Columns(lambda some: kernel(X[rows[some]], points), len(rows), int(self.cache_size * 2**20))
         if np.isinf(self.C):
-            largest = kernel.diagonal(X[rows][:, rows] if kernel.precomputed else points).max()
-            return self._nearest_points(y, columns, float(largest))
-        most = self.C * weight[rows]
+            return self._nearest_points(y, columns, float(columns.diagonal().max()))
+        most = self.C * weight
         lower, upper = np.where(y > 0, 0.0, -most), np.where(y > 0, most, 0.0)
         dual = Dual(-y, lower, upper, np.arange(len(y)), np.zeros(len(y), np.int64))
         solution = minimize_dual(dual, columns, np.zeros(len(y)), self.tol, self.max_iter)
@@ -313,59 +231,6 @@ class SVC(Classifier, SupportVectorMachine):
                 scaled = replace(solution, violation=2.0 * solution.violation / square)
                 return solution.beta * (2.0 / square), -middle / square, scaled
             beta, tol = solution.beta, 0.4 * self.tol * square
-
-    def _publish_coefficients(self, pairs: list[tuple[int, int]]) -> None:
-        """The model in the arrays of scikit-learn."""
-        model, K = self.model_, len(self.classes_)
-        self.support_ = model.support.astype(np.int32)
-        points = model.kernel.points
-        precomputed = model.kernel.kernel.precomputed
-        self.support_vectors_ = np.empty((0, 0)) if precomputed else points
-        sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
-        self.intercept_ = sign * model.intercept
-        dual, end = np.zeros((K - 1, len(model.support))), np.cumsum(self.n_support_)
-        of_class = [slice(b - n, b) for b, n in zip(end, self.n_support_, strict=True)]
-        for coef, (i, j) in zip(model.coef, pairs, strict=True):
-            dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
-        self.dual_coef_ = sign * dual
-        self.__dict__.pop("coef_", None)
-        if isinstance(model.kernel.kernel, Linear):
-            self.coef_ = sign * (model.coef @ points)
-
-    @row_wise
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes, or of pairs of classes: see `decision_function_shape`.
-
-        For two classes, the score is positive where the second is predicted.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        check_is_fitted(self)
-        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
-        if K == 2:
-            return -scores[:, 0]
-        return (
-            scores
-            if self.decision_function_shape == "ovo"
-            else _ovr_decision_function(scores < 0, -scores, K)
-        )
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each row: of several, the one with most votes of the pairs.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        check_is_fitted(self)
-        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
-        if self.break_ties and K > 2:
-            return self.classes_[_ovr_decision_function(scores < 0, -scores, K).argmax(axis=1)]
-        votes = np.zeros((len(scores), K), np.int64)
-        for score, (i, j) in zip(scores.T, combinations(range(K), 2), strict=True):
-            votes[np.arange(len(score)), np.where(score > 0, i, j)] += 1
-        return self.classes_[votes.argmax(axis=1)]
 
     def kkt_report(self, X: Any, y: Any = None, sample_weight: Any = None) -> KKTReport:
         """The conditions of an optimum at each row of the fit, and the duality gap; for two classes.

@@ -1,0 +1,144 @@
+"""Classifiers of the pairs of classes, one against one, each through its dual."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import combinations
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.small import sized_as
+from ..estimator.answers import row_wise
+from ..estimator.parameters import CLASS_WEIGHT, StrOptions
+from ..estimator.scores import Classifier
+from ..fitting.dual import Columns, DualSolution
+from ..inputs import open_rows, read_rows
+from ..kernels import Linear
+from ..statistics import class_codes, class_counts, weights_of_classes
+from ..statistics.sums import at_least_two
+from .base import SupportVectorMachine, SupportVectors
+
+
+class OneVsOne(Classifier, SupportVectorMachine):
+    """Base class of the classifiers: one function for each pair of classes, and votes."""
+
+    model_: Annotated[SupportVectors, "D"]
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SupportVectorMachine._parameter_constraints,
+        "probability": [StrOptions({"deprecated"})],
+        "class_weight": CLASS_WEIGHT,
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    @abstractmethod
+    def _solve(
+        self, columns: Columns, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, float, DualSolution]:
+        """The coefficients and the intercept of two classes, y = 1 or -1."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,), optional
+            Labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        block, places = self._gathered(open_rows(self, X, y, sample_weight))
+        counts = class_counts(block)
+        (classes,), (totals,) = counts.values, counts.count
+        at_least_two(classes)
+        factors = weights_of_classes(self.class_weight, classes, totals[0])
+        codes = np.asarray(class_codes(classes, np.asarray(block.y)), np.int64)
+        weight, kernel = block.weight * factors[codes], self._kernel_of(block.X, block.weight)
+        pairs = list(combinations(range(len(classes)), 2))
+        coef, intercept = np.zeros((len(pairs), len(block))), np.zeros(len(pairs))
+        solutions = []
+        for p, (i, j) in enumerate(pairs):
+            rows = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
+            sign = np.where(codes[rows] == i, 1.0, -1.0)
+            if len(np.unique(sign)) < 2:
+                raise ValueError(
+                    "Invalid input - all samples with positive weights belong to the same class: the rows of "
+                    "another class have weight zero."
+                )
+            with sized_as(block):
+                coef[p, rows], intercept[p], solution = self._solve(
+                    self._columns(kernel, block.X, rows), sign, weight[rows]
+                )
+            solutions.append(solution)
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(codes[support], kind="stable")]
+        self._publish(kernel, block.X, support, places, np.ascontiguousarray(coef[:, support]), intercept)
+        self.classes_, self.class_weight_, self.statistics_ = classes, factors, counts
+        self.n_support_ = np.bincount(codes[support], minlength=len(classes)).astype(np.int32)
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self._publish_coefficients(pairs)
+        self._must_converge(solutions)
+        return self
+
+    def _publish_coefficients(self, pairs: list[tuple[int, int]]) -> None:
+        """The model in the arrays of scikit-learn."""
+        model, K = self.model_, len(self.classes_)
+        sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
+        self.intercept_ = sign * model.intercept
+        dual, end = np.zeros((K - 1, len(model.support))), np.cumsum(self.n_support_)
+        of_class = [slice(b - n, b) for b, n in zip(end, self.n_support_, strict=True)]
+        for coef, (i, j) in zip(model.coef, pairs, strict=True):
+            dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
+        self.dual_coef_ = sign * dual
+        self.__dict__.pop("coef_", None)
+        if isinstance(model.kernel.kernel, Linear):
+            self.coef_ = sign * (model.coef @ self.support_vectors_)
+
+    @row_wise
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes, or of pairs of classes: see `decision_function_shape`.
+
+        For two classes, the score is positive where the second is predicted.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        check_is_fitted(self)
+        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
+        if K == 2:
+            return -scores[:, 0]
+        return (
+            scores
+            if self.decision_function_shape == "ovo"
+            else _ovr_decision_function(scores < 0, -scores, K)
+        )
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each row: of several, the one with most votes of the pairs.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        check_is_fitted(self)
+        scores, K = self.model_(read_rows(self, X)), len(self.classes_)
+        if self.break_ties and K > 2:
+            return self.classes_[_ovr_decision_function(scores < 0, -scores, K).argmax(axis=1)]
+        votes = np.zeros((len(scores), K), np.int64)
+        for score, (i, j) in zip(scores.T, combinations(range(K), 2), strict=True):
+            votes[np.arange(len(score)), np.where(score > 0, i, j)] += 1
+        return self.classes_[votes.argmax(axis=1)]
