@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from suffice.fitting.dual import Columns, Dual, minimize_dual
 from suffice.kernels import Gaussian, Polynomial, Subsequences
 from suffice.loops.dual import add_columns, best_partner, minimize_pairs, square, worst_pair
-from suffice.svm import SVC
+from suffice.svm import SVC, smo_step, svc_path
 
 X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
 weight = np.random.default_rng(0).integers(0, 3, len(y))
@@ -160,3 +160,86 @@ def test_loops_of_both_forms():
         getattr(add_columns, form)(columns, slots, np.arange(5.0), out)
         np.testing.assert_allclose(out, 1.0 + np.arange(5.0) @ columns[slots].astype(float), atol=1e-12)
         assert np.array_equal(getattr(square, form)(columns, slots, rows), columns[slots][:, :5])
+
+
+def test_solvers_reach_one_optimum():
+    """An interior-point method, pairs, and the primal by folds."""
+    from suffice.svm import LinearSVC
+
+    rows, labels = X[:120], y[:120]
+    for how in ({"kernel": "linear", "C": 0.5}, {"C": 5.0}, {"kernel": Gaussian(0.3), "C": np.inf}):
+        qp = SVC(solver="qp", **how).fit(rows, labels, weight[:120] + 1)
+        smo = SVC(tol=1e-8, **how).fit(rows, labels, weight[:120] + 1)
+        np.testing.assert_allclose(qp.decision_function(rows), smo.decision_function(rows), atol=1e-6)
+        report = qp.kkt_report(rows, labels, weight[:120] + 1)
+        assert abs(report.gap) < 1e-8 * report.primal and report.violation.max() < 1e-8
+    with pytest.raises(ValueError, match="not separable"):
+        SVC(C=np.inf, kernel=Polynomial(2), solver="qp").fit(rows, labels)
+    primal = LinearSVC(loss="hinge", C=0.5, penalize_intercept=False, tol=1e-10).fit(rows, labels)
+    dual = SVC(kernel="linear", C=0.5, solver="qp").fit(rows, labels)
+    np.testing.assert_allclose(primal.decision_function(rows), dual.decision_function(rows), atol=1e-6)
+    with pytest.raises(ValueError, match="not positive definite, which solver='qp' needs"):
+        SVC(kernel="sigmoid", gamma=5.0, coef0=-5.0, solver="qp", C=100.0).fit(rows, labels)
+
+
+def test_slack_budget():
+    for C in (0.1, 1.0):
+        fixed = SVC(C=C, solver="qp").fit(X[:100], y[:100], weight[:100] + 1)
+        budget = float((weight[:100] + 1) @ fixed.kkt_report(X[:100], y[:100], weight[:100] + 1).slack)
+        model = SVC(slack_budget=budget, solver="qp").fit(X[:100], y[:100], weight[:100] + 1)
+        assert float(model.C_[0]) == pytest.approx(C, rel=1e-5)
+        np.testing.assert_allclose(model.decision_function(X), fixed.decision_function(X), atol=1e-5)
+    hard = SVC(slack_budget=0.0).fit(X, y)
+    assert np.isinf(hard.C_).all() and hard.n_support_.tolist() == SVC(C=np.inf).fit(X, y).n_support_.tolist()
+    with pytest.raises(ValueError, match="allows any margin: the slacks of two classes are at most"):
+        SVC(slack_budget=1e4).fit(X, y)
+    both = np.tile(X[:20], (2, 1)), np.append(y[:20], 1 - y[:20])
+    with pytest.raises(ValueError, match="is not reached with this kernel"):
+        SVC(slack_budget=1.0).fit(*both)
+
+
+def test_path():
+    rows, labels = load_iris(return_X_y=True)
+    Cs = [10.0, 0.1, 1.0]
+    models = svc_path(rows, labels, Cs=Cs, tol=1e-8, gamma=0.5)
+    assert [model.C for model in models] == Cs
+    for C, model in zip(Cs, models, strict=True):
+        alone = SVC(C=C, tol=1e-8, gamma=0.5, decision_function_shape="ovo").fit(rows, labels)
+        model.set_params(decision_function_shape="ovo")
+        np.testing.assert_allclose(model.decision_function(rows), alone.decision_function(rows), atol=1e-6)
+    with pytest.raises(ValueError, match="Cs must be positive and finite"):
+        svc_path(rows, labels, Cs=[np.inf])
+    with pytest.raises(ValueError, match="pass one of them"):
+        svc_path(rows, labels, slack_budget=1.0)
+
+
+def test_steps_of_two_variables_end_at_the_optimum():
+    """Constraints hold, the dual never worsens, and the most violating pairs end at the optimum of SVC."""
+    rows, sign, C = X[:30], np.where(y[:30] == 1, 1.0, -1.0), 0.5
+    K = Gaussian(0.1)(rows)
+    alpha, b = np.zeros(30), 0.0
+
+    def value(a):
+        return 0.5 * (a * sign) @ K @ (a * sign) - a.sum()
+
+    for _ in range(400):
+        slope = K @ (alpha * sign) - sign
+        rises = np.where(np.where(sign > 0, alpha < C, alpha > 0), slope, np.inf)
+        falls = np.where(np.where(sign > 0, alpha > 0, alpha < C), slope, -np.inf)
+        if falls.max() - rises.min() < 1e-9:
+            break
+        step = smo_step(K, sign, alpha, b, int(rises.argmin()), int(falls.argmax()), C=C)
+        assert value(step.alpha) <= value(alpha) + 1e-12 and abs(step.alpha @ sign) < 1e-9
+        assert (step.alpha >= -1e-12).all() and (step.alpha <= C + 1e-12).all()
+        alpha, b = step.alpha, step.intercept
+    model = SVC(kernel=Gaussian(0.1), C=C, tol=1e-9).fit(rows, sign)
+    np.testing.assert_allclose(
+        K @ (alpha * sign), model.decision_function(rows) - model.intercept_, atol=1e-6
+    )
+    for wrong, message in (((K[:2], sign), "square"), ((K, sign + 1), "1 or -1"), ((K, sign[:5]), "shapes")):
+        with pytest.raises(ValueError, match=message):
+            smo_step(*wrong, alpha, 0.0, 0, 1)
+    with pytest.raises(ValueError, match="two variables"):
+        smo_step(K, sign, alpha, 0.0, 1, 1)
+    same = smo_step(np.ones((2, 2)), [1, -1], [0.0, 0.0], 0.0, 0, 1, C=2.0)  # equal rows of both labels
+    assert same.alpha.tolist() == [2.0, 2.0] and same.curvature == 0.0

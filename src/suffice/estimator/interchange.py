@@ -111,7 +111,9 @@ def _support_vectors(model: Any) -> dict[str, Any]:
         "_gamma": getattr(model.model_.kernel.kernel, "gamma", 0.0),
         "_dual_coef_": sign * model.dual_coef_,
         "_intercept_": sign * model.intercept_,
-        "_n_support": model.n_support_ if len(model.n_support_) > 1 else np.append(model.n_support_, 0),
+        "_n_support": model.n_support_
+        if len(model.n_support_) > 1
+        else np.array([*model.n_support_, 0], np.int32),
         "_probA": np.empty(0),
         "_probB": np.empty(0),
     }

@@ -11,6 +11,8 @@ from .margins import (
 from .nu_svc import NuSVC
 from .nu_svr import NuSVR
 from .one_class import OneClassSVM
+from .path import svc_path
+from .smo import SMOStep, smo_step
 from .svc import SVC, KKTReport
 from .svr import SVR
 
@@ -23,9 +25,12 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "SMOStep",
     "hyperplane_distance",
     "hyperplane_projection",
     "is_linearly_separable",
     "margin",
     "novikoff_bound",
+    "smo_step",
+    "svc_path",
 ]

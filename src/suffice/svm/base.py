@@ -128,7 +128,7 @@ class SupportVectorMachine(Estimator):
                 f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
                 "with StandardScaler or MinMaxScaler.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..estimator.parameters import Interval
-from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
+from ..fitting.dual import Columns, Dual, minimize_dual
 from .one_class import filled
-from .one_vs_one import OneVsOne
+from .one_vs_one import OneVsOne, Result
 
-LEAST_MARGIN = 1e-9  # ρ of the classes, relative to the largest k(x, x) and the weight
+LEAST_MARGIN = 1e-6  # ρ of the classes, relative to the largest k(x, x) and the sum of the coefficients
 
 
 class NuSVC(OneVsOne):
@@ -63,6 +63,8 @@ class NuSVC(OneVsOne):
 
     Attributes
     ----------
+    C_ : ndarray of shape (n_pairs,)
+        C of :class:`SVC` with the same optimum, for each pair of classes.
     class_weight_ : ndarray of shape (n_classes,)
         Weights of the classes.
     classes_ : ndarray of shape (n_classes,)
@@ -163,9 +165,7 @@ class NuSVC(OneVsOne):
         self.break_ties = break_ties
         self.random_state = random_state
 
-    def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, float, DualSolution]:
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
         of_class, half = [y > 0, y < 0], 0.5 * self.nu * weight.sum()
         if min(weight[rows].sum() for rows in of_class) < half:
             raise ValueError(
@@ -176,12 +176,14 @@ class NuSVC(OneVsOne):
         lower, upper = np.where(y > 0, 0.0, -weight), np.where(y > 0, weight, 0.0)
         dual = Dual(zero, lower, upper, np.arange(len(y)), (y < 0).astype(np.int64))
         beta = y * sum(filled(np.where(rows, weight, 0.0), half) for rows in of_class)
-        solution = minimize_dual(dual, columns, beta, self.tol, self.max_iter)
-        first, second = solution.level  # ρ - b and -ρ - b
-        rho = 0.5 * float(first - second)
-        if rho <= LEAST_MARGIN * half * float(columns.diagonal().max()):
-            raise ValueError(
-                f"nu={self.nu} is too small for classes that are not separable with this kernel: the margin "
-                "is zero. Raise nu."
-            )
-        return solution.beta / rho, -0.5 * float(first + second) / rho, solution
+        least = LEAST_MARGIN * half * float(columns.diagonal().max())
+        for tol in (max(self.tol, 0.1 * least), self.tol):  # a margin of zero takes long to find exactly
+            solution = minimize_dual(dual, columns, beta, tol, self.max_iter)
+            first, second = solution.level  # ρ - b and -ρ - b
+            beta, rho = solution.beta, 0.5 * float(first - second)
+            if rho <= least:
+                raise ValueError(
+                    f"nu={self.nu} is too small for classes that are not separable with this kernel: the "
+                    "margin is zero. Raise nu."
+                )
+        return Result(beta / rho, -0.5 * float(first + second) / rho, solution, 1.0 / rho)

@@ -151,7 +151,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         Parameters
         ----------
         X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the column of weights in a table, see `suffice.rows`.
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : None
             Ignored.
         sample_weight : array, optional

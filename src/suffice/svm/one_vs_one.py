@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from itertools import combinations
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
@@ -17,10 +17,33 @@ from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.dual import Columns, DualSolution
 from ..inputs import open_rows, read_rows
-from ..kernels import Linear
+from ..kernels import Kernel, Linear
 from ..statistics import class_codes, class_counts, weights_of_classes
 from ..statistics.sums import at_least_two
 from .base import SupportVectorMachine, SupportVectors
+
+Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # the rows of two classes, y = 1 or -1, and weights
+
+
+class Result(NamedTuple):
+    """The function of two classes."""
+
+    beta: np.ndarray
+    intercept: float
+    solution: DualSolution
+    C: float
+
+
+class Task(NamedTuple):
+    """What a fit solves."""
+
+    block: Any
+    places: np.ndarray  # of its rows among all rows
+    counts: Any
+    factors: np.ndarray  # of the classes
+    codes: np.ndarray
+    kernel: Kernel
+    problems: list[Problem]
 
 
 class OneVsOne(Classifier, SupportVectorMachine):
@@ -38,9 +61,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
     }
 
     @abstractmethod
-    def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, float, DualSolution]:
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
         """The coefficients and the intercept of two classes, y = 1 or -1."""
 
     @with_callbacks
@@ -61,6 +82,13 @@ class OneVsOne(Classifier, SupportVectorMachine):
         self
             The fitted estimator.
         """
+        task = self._opened(X, y, sample_weight)
+        with sized_as(task.block):
+            results = [self._solve(self._columns_of(task, p), *p[1:]) for p in task.problems]
+        return self._finished(task, results)
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        """The rows, the kernel, and the pairs of classes."""
         block, places = self._gathered(open_rows(self, X, y, sample_weight))
         counts = class_counts(block)
         (classes,), (totals,) = counts.values, counts.count
@@ -68,10 +96,8 @@ class OneVsOne(Classifier, SupportVectorMachine):
         factors = weights_of_classes(self.class_weight, classes, totals[0])
         codes = np.asarray(class_codes(classes, np.asarray(block.y)), np.int64)
         weight, kernel = block.weight * factors[codes], self._kernel_of(block.X, block.weight)
-        pairs = list(combinations(range(len(classes)), 2))
-        coef, intercept = np.zeros((len(pairs), len(block))), np.zeros(len(pairs))
-        solutions = []
-        for p, (i, j) in enumerate(pairs):
+        problems = []
+        for i, j in combinations(range(len(classes)), 2):
             rows = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
             sign = np.where(codes[rows] == i, 1.0, -1.0)
             if len(np.unique(sign)) < 2:
@@ -79,18 +105,28 @@ class OneVsOne(Classifier, SupportVectorMachine):
                     "Invalid input - all samples with positive weights belong to the same class: the rows of "
                     "another class have weight zero."
                 )
-            with sized_as(block):
-                coef[p, rows], intercept[p], solution = self._solve(
-                    self._columns(kernel, block.X, rows), sign, weight[rows]
-                )
-            solutions.append(solution)
+            problems.append((rows, sign, weight[rows]))
+        return Task(block, places, counts, factors, codes, kernel, problems)
+
+    def _columns_of(self, task: Task, problem: Problem) -> Columns:
+        return self._columns(task.kernel, task.block.X, problem[0])
+
+    def _finished(self, task: Task, results: list[Result]) -> Self:
+        """The fitted attributes."""
+        coef = np.zeros((len(results), len(task.block)))
+        for p, (rows, *_) in enumerate(task.problems):
+            coef[p, rows] = results[p].beta
+        intercept, solutions = np.array([r.intercept for r in results]), [r.solution for r in results]
+        self.C_ = np.array([r.C for r in results])
         support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(codes[support], kind="stable")]
-        self._publish(kernel, block.X, support, places, np.ascontiguousarray(coef[:, support]), intercept)
-        self.classes_, self.class_weight_, self.statistics_ = classes, factors, counts
-        self.n_support_ = np.bincount(codes[support], minlength=len(classes)).astype(np.int32)
+        support = support[np.argsort(task.codes[support], kind="stable")]
+        self._publish(
+            task.kernel, task.block.X, support, task.places, np.ascontiguousarray(coef[:, support]), intercept
+        )
+        (self.classes_,), self.class_weight_, self.statistics_ = task.counts.values, task.factors, task.counts
+        self.n_support_ = np.bincount(task.codes[support], minlength=len(self.classes_)).astype(np.int32)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
-        self._publish_coefficients(pairs)
+        self._publish_coefficients(list(combinations(range(len(self.classes_)), 2)))
         self._must_converge(solutions)
         return self
 

@@ -7,16 +7,20 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from scipy.optimize import brentq
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.cost import afford
 from ..core.values import Value
-from ..estimator.parameters import INF, Interval
+from ..estimator.parameters import INF, NON_NEGATIVE, Interval, StrOptions
 from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
+from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
 from ..statistics import class_codes
 from .base import INSTEAD
-from .one_vs_one import OneVsOne
+from .one_vs_one import OneVsOne, Result
 
+MOST_C = 1e7  # relative to one over the largest k(x, x)
 LEAST_DISTANCE = (
     1e-6  # squared distance of the convex hulls of separable classes, relative to the largest k(x, x)
 )
@@ -89,9 +93,17 @@ class SVC(OneVsOne):
         votes of the pairs.
     random_state : int, RandomState instance or None, default=None
         Ignored: nothing is random.
+    solver : {'smo', 'qp'}, default='smo'
+        'smo' optimizes working sets of coefficients. 'qp' is an interior-point method: exact to rounding in
+        few iterations, with the whole kernel matrix in memory, for up to a few thousand rows.
+    slack_budget : float, default=None
+        The largest sum of the slacks of two classes, each times its weight, instead of C: `C_` is the
+        equivalent C. Zero is the hard margin.
 
     Attributes
     ----------
+    C_ : ndarray of shape (n_pairs,)
+        C of each pair of classes.
     class_weight_ : ndarray of shape (n_classes,)
         Weights of the classes.
     classes_ : ndarray of shape (n_classes,)
@@ -158,6 +170,8 @@ class SVC(OneVsOne):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OneVsOne._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither"), INF],
+        "solver": [StrOptions({"smo", "qp"})],
+        "slack_budget": [NON_NEGATIVE, None],
     }
 
     def __init__(
@@ -178,6 +192,8 @@ class SVC(OneVsOne):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: Any = None,
+        solver: str = "smo",
+        slack_budget: float | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -194,21 +210,66 @@ class SVC(OneVsOne):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.solver = solver
+        self.slack_budget = slack_budget
 
-    def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, float, DualSolution]:
-        if np.isinf(self.C):
-            return self._nearest_points(y, columns, float(columns.diagonal().max()))
-        most = self.C * weight
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+        if self.slack_budget is not None and self.slack_budget > 0:
+            return self._within_budget(float(self.slack_budget), columns, y, weight)
+        C = np.inf if self.slack_budget == 0 else float(self.C)
+        return self._with_C(C, columns, y, weight, np.zeros(len(y)))
+
+    def _with_C(
+        self, C: float, columns: Columns, y: np.ndarray, weight: np.ndarray, start: np.ndarray
+    ) -> Result:
+        if np.isinf(C):
+            return self._nearest_points(columns, y)
+        most = C * weight
         lower, upper = np.where(y > 0, 0.0, -most), np.where(y > 0, most, 0.0)
         dual = Dual(-y, lower, upper, np.arange(len(y)), np.zeros(len(y), np.int64))
-        solution = minimize_dual(dual, columns, np.zeros(len(y)), self.tol, self.max_iter)
-        return solution.beta, -solution.level[0], solution
+        solution = self._minimize(dual, columns, start, self.tol)
+        return Result(solution.beta, -float(solution.level[0]), solution, C)
 
-    def _nearest_points(
-        self, y: np.ndarray, columns: Columns, largest: float
-    ) -> tuple[np.ndarray, float, DualSolution]:
+    def _minimize(self, dual: Dual, columns: Columns, start: np.ndarray, tol: float) -> DualSolution:
+        if self.solver == "smo":
+            return minimize_dual(dual, columns, start, tol, self.max_iter)
+        N = columns.n_rows
+        afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
+        return minimize_quadratic(dual, columns.compute(np.arange(N)), start)
+
+    def _within_budget(self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+        """The largest margin with this sum of slacks. The sum falls with C: find C, from solution to
+        solution."""
+        most = 2.0 * min(weight[y > 0].sum(), weight[y < 0].sum())
+        if budget >= most:
+            raise ValueError(
+                f"slack_budget={budget} allows any margin: the slacks of two classes are at most {most}. "
+                "Lower it."
+            )
+        C = 1.0 / float(columns.diagonal().max())
+        result = Result(np.zeros(len(y)), 0.0, None, C)  # type: ignore[arg-type]
+
+        def excess(C: float) -> float:
+            nonlocal result
+            result = self._with_C(C, columns, y, weight, result.beta * (C / result.C))
+            # C times the slacks is the sum of the coefficients less the squared norm, if the gap is zero.
+            return float(-result.beta @ result.solution.slope) / C - budget
+
+        low = high = C
+        if excess(C) > 0:
+            while excess(high := 4.0 * high) > 0:
+                low = high
+                if high > MOST_C * C:
+                    raise ValueError(
+                        f"slack_budget={budget} is not reached with this kernel: use a larger one, or C."
+                    )
+        else:
+            while excess(low := low / 4.0) <= 0:
+                high = low
+        excess(float(np.exp(brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10))))
+        return result
+
+    def _nearest_points(self, columns: Columns, y: np.ndarray) -> Result:
         """The hard margin: the hyperplane halfway between the nearest points of the convex hulls of the two
         classes (Bennett and Bredensteiner, "Duality and geometry in SVM classifiers", 2000)."""
         dual = Dual(
@@ -220,16 +281,17 @@ class SVC(OneVsOne):
         )
         beta = np.zeros(len(y))
         beta[[np.argmax(y), np.argmin(y)]] = 1.0, -1.0
+        largest = float(columns.diagonal().max())
         tol = 0.1 * LEAST_DISTANCE * largest
         while True:
-            solution = minimize_dual(dual, columns, beta, tol, self.max_iter)
+            solution = self._minimize(dual, columns, beta, tol)
             square = 2.0 * solution.objective  # the squared distance of the hulls
             if square <= LEAST_DISTANCE * largest:
                 raise ValueError("Two classes are not separable with this kernel: set a finite C.")
-            if solution.violation > tol or tol <= 0.5 * self.tol * square:
+            if solution.violation > tol or self.solver == "qp" or tol <= 0.5 * self.tol * square:
                 middle = np.abs(solution.beta) @ solution.slope  # of the two points, twice
                 scaled = replace(solution, violation=2.0 * solution.violation / square)
-                return solution.beta * (2.0 / square), -middle / square, scaled
+                return Result(solution.beta * (2.0 / square), -middle / square, scaled, np.inf)
             beta, tol = solution.beta, 0.4 * self.tol * square
 
     def kkt_report(self, X: Any, y: Any = None, sample_weight: Any = None) -> KKTReport:
