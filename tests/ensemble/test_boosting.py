@@ -397,6 +397,22 @@ def test_init_may_be_an_estimator():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "quantile", "exponential", "multinomial"])
+def test_copies_for_programs_that_know_scikit_learn(loss):
+    from suffice.linear_model import LinearRegression, LogisticRegression
+
+    rows = X.astype(np.float32).astype(np.float64)  # as scikit-learn's trees read them
+    numbers = loss in ("squared_error", "huber", "quantile")
+    for init in (None, "zero", LinearRegression() if numbers else LogisticRegression()):
+        model = exact(loss, init=init).fit(rows, TARGETS[loss])
+        copy = suffice.as_sklearn(model)
+        assert type(copy).__module__.startswith("sklearn.")
+        for name in ("predict",) if numbers else ("predict_proba", "decision_function"):
+            ours, theirs = getattr(model, name)(rows), getattr(copy, name)(rows)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+        np.testing.assert_array_equal(model.apply(rows), copy.apply(rows))
+
+
 def test_without_weights_init_and_scoring_need_no_sample_weight():
     from sklearn.neighbors import KNeighborsRegressor
 

@@ -96,6 +96,18 @@ def _bagged(model: Any) -> dict[str, Any]:
     return {"estimators_": [as_sklearn(nameless(member)) for member in model.estimators_]}
 
 
+def _boosted(model: Any) -> dict[str, Any]:
+    """The trees of all stages, what predicts before the first, and the loss whose link is applied."""
+    stages = model.estimators_
+    trees = np.array([as_sklearn(tree) for tree in stages.ravel()], object).reshape(stages.shape)
+    shell = namesake(type(model))(loss=model.loss)
+    if hasattr(model, "alpha"):
+        shell.alpha = model.alpha
+    else:
+        shell.n_classes_ = model.n_classes_
+    return {"estimators_": trees, "init_": as_sklearn(model.init_), "_loss": shell._get_loss(None)}
+
+
 # What scikit-learn's classes store beside their public attributes, and their methods read.
 def _support_vectors(model: Any) -> dict[str, Any]:
     """The arrays that LIBSVM predicts with. Of two classes, scores have the other sign; without classes, the
@@ -125,6 +137,8 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "BaggingRegressor": _bagged,
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
+    "GradientBoostingClassifier": _boosted,
+    "GradientBoostingRegressor": _boosted,
     "KBinsDiscretizer": _bins,
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
@@ -150,7 +164,6 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
 }
 # Classes whose methods read more than can be told from the fitted attributes.
 NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
-NOT_COPIED |= {f"GradientBoosting{kind}" for kind in ("Classifier", "Regressor")}
 NOT_COPIED |= {f"HistGradientBoosting{kind}" for kind in ("Classifier", "Regressor")}
 
 
