@@ -32,7 +32,7 @@ from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
 from ..inputs import open_rows, read_rows
 from ..inputs.checks import places_of
-from ..statistics import CategoryCounts, Moments, class_codes, count_categories, moments
+from ..statistics import Moments, class_codes, class_counts, moments
 from ..statistics.quantiles import sample
 
 FAMILIES = ("gaussian", "binomial", "poisson")
@@ -448,8 +448,7 @@ class _Look(Model):
         if self.family == "gaussian":
             return Parts((sample(X),))
         if self.family == "binomial":
-            values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
-            return Parts((sample(X), CategoryCounts((values,), (count,))))
+            return Parts((sample(X), class_counts(block)))
         y = block.y.astype(np.float64)
         if (y < 0).any():
             raise ValueError(f"family='poisson' takes counts: y must be non-negative; got min {y.min()}.")

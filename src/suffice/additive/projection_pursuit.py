@@ -28,7 +28,7 @@ from ..fitting.linear_algebra import roots, signs
 from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
 from ..inputs import open_rows, read_rows
-from ..statistics import CategoryCounts, class_codes, count_categories, moments
+from ..statistics import class_codes, class_counts, moments
 from .additive_model import ROUNDING, Working, level_of
 
 REACH = 3.0  # projections have mean zero and variance one: beyond, functions are lines
@@ -391,8 +391,7 @@ class _ProjectionPursuit(Iterative):
 def _look(of_classes: bool, block: Any) -> Parts:
     """The moments of the rows; and the classes, or the mean of the target."""
     if of_classes:
-        values, count = count_categories(block.y[:0], block.y, block.weight[:, None])
-        return Parts((moments(block.X, block.weight), CategoryCounts((values,), (count,))))
+        return Parts((moments(block.X, block.weight), class_counts(block)))
     y = block.y.astype(np.float64)[:, None]
     return Parts((moments(block.X, block.weight), moments(y, block.weight, "diagonal")))
 

@@ -25,7 +25,7 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, softmax
 from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
-from ..statistics import CategoryCounts, class_codes, count_categories
+from ..statistics import CategoryCounts, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.base import categorical_columns, importances
 from ..tree.cart import DecisionTreeClassifier
@@ -564,10 +564,3 @@ class AdaBoostClassifier(Classifier, Boosting):
 
 
 SHARED = {"classes_", "n_classes_", "n_features_in_", "feature_names_in_", "statistics_"}  # with its members
-
-
-def class_counts(rows: Any) -> CategoryCounts:
-    """The classes of a block, and the weight of each."""
-    rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
-    values, count = count_categories(rows.y[:0], rows.y, rows.weight[:, None])
-    return CategoryCounts((values,), (count,))

@@ -40,14 +40,13 @@ from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import Divided, Sharing
 from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
 from ..inputs.sources import set_features
-from ..statistics import CategoryCounts, class_codes
+from ..statistics import CategoryCounts, class_codes, class_counts
 from ..statistics.histograms import Binned
 from ..tree.base import categorical_columns, n_features
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
 from ..tree.pruning import pruned
-from .adaboost import class_counts
 from .draws import MOST, Draws, mean_draws
 from .forest import compiled_if_many, gathered_if_few, sampled
 from .weak_learners import Passed, feature_names, packed, seeded, unpacked

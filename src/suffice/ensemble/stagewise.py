@@ -29,10 +29,9 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
-from ..statistics import class_codes, margin_loss, quantile_sketch
+from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
-from .adaboost import class_counts
 from .weak_learners import PERSIST_ROUNDS, Boosting, Passed, feature_names, packed, seeded, unpacked
 
 RATIOS = 1 << 16  # distinct ratios of which a median is exact

@@ -236,6 +236,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
 
 def class_counts(block: Any) -> CategoryCounts:
     """The classes of a block, and the weight of each; if there are several targets, of each of them."""
+    block = block if block.weight.all() else block[np.flatnonzero(block.weight)]
     columns = [block.y] if block.y.ndim == 1 else block.y.T
     values, count = zip(*(count_categories(y[:0], y, block.weight[:, None]) for y in columns), strict=True)
     return CategoryCounts(values, count)
