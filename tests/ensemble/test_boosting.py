@@ -690,3 +690,30 @@ def test_newton_splits_of_both_forms_are_the_best_of_all(penalty):
                 )  # fmt: skip
             assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
     assert find_newton_split.numpy(*[None] * 6, WEIGHT_IS_COUNTED, *[None] * 10) is NotImplemented
+
+
+def test_newton_splits_of_both_forms_have_the_same_bits():
+    """With and without categories, missing values, constraints, bounds and a penalty."""
+    draw, n_bins, free = np.random.default_rng(9), np.array([6, 4, 9]), np.ones(3, bool)
+    seen = set()
+    for i in range(120):
+        hist = np.zeros((3, 256, 3), np.int64)
+        for d, n in enumerate(n_bins):
+            code = draw.integers(0, n + (i % 3 > 0), 40)  # one in three without missing values
+            np.add.at(
+                hist[d], code, np.stack([np.arange(1, 41), np.arange(40) - 15, np.ones(40, int)], axis=1)
+            )
+        categorical = np.array([i % 2 > 0, False, i % 4 > 1])
+        cst = np.array([0, i % 5 == 1, 0], np.int8) - np.array([0, i % 5 == 2, 0], np.int8)
+        low, high = (-0.5, 0.2) if i % 7 == 3 else (-np.inf, np.inf)
+        given = (
+            hist, n_bins, categorical, cst, free, hist[0].sum(axis=0), WEIGHT_IS_COLUMN, 2, 3, 0, 10.0,
+            2.0 * (i % 11 == 5), low, high, np.empty(0, np.uint8), 3, np.empty(0, np.uint32),
+        )  # fmt: skip
+        one = find_newton_split.dispatcher(*given)
+        with np.errstate(all="ignore"):  # as compiled code
+            other = find_newton_split.numpy(*given)
+        assert one[:4] == other[:4]
+        assert np.array_equal(one[4], other[4])
+        seen.add((int(one[1]), int(one[3])))
+    assert len(seen) > 5

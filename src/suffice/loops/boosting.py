@@ -258,38 +258,41 @@ def _(
     if mode == WEIGHT_IS_COUNTED:
         return NotImplemented
     D, most = len(n_bins), int(n_bins.max(initial=0))
-    places, d = np.tile(np.arange(most), (D, 1)), np.arange(D)
+    part, places, d = hist[:, :most], {}, np.arange(D)
     for f in np.flatnonzero(categorical):
         n = n_bins[f]
         share = hist[f, :n, 1] / (hist[f, :n, 0] + smoothing)
-        places[f, :n] = np.argsort(share, kind="stable")
-    sums = np.cumsum(hist[d[:, None], places], axis=1)  # (D, B, C)
+        places[f] = np.argsort(share, kind="stable")
+        part = part.copy() if len(places) == 1 else part
+        part[f, :n] = hist[f, places[f]]
     missing = hist[d, n_bins]
     has_missing = missing[:, :2].any(axis=1)
-    sides = np.stack([sums, sums + missing[:, None]], axis=1)  # (D, 2, B, C): missing on the right, the left
-    last = np.stack([np.where(has_missing, n_bins, n_bins - 1), np.where(has_missing, n_bins - 1, 0)], axis=1)
-    h, g = sides[..., 0], sides[..., 1]
-    w = h if mode == WEIGHT_IS_CURVATURE else sides[..., 2]
+    sides, last = np.cumsum(part, axis=1)[:, None], np.where(has_missing, n_bins, n_bins - 1)[:, None]
+    if has_missing.any():  # (D, 2, B, C): missing on the right, the left
+        sides = np.concatenate([sides, sides + missing[:, None, None]], axis=1)
+        last = np.concatenate([last, np.where(has_missing, n_bins - 1, 0)[:, None]], axis=1)
+    h, w = sides[..., 0], sides[..., 0 if mode == WEIGHT_IS_CURVATURE else 2]
     valid = (np.arange(most) < last[..., None]) & features[:, None, None]
     valid &= (h >= least_h) & (total[0] - h >= least_h) & (w >= least_w) & (total[2] - w >= least_w)
+    feature, side, j = np.nonzero(valid)
+    if not len(feature):
+        return 0.0, NO_SPLIT, 0, NONE_MISSING, np.empty(0, np.int64)
+    h, g = sides[feature, side, j, :2].T.astype(np.float64)
     total_h, total_g = float(total[0]), float(total[1])
-    h, g = h.astype(np.float64), g.astype(np.float64)
     other_h, other_g = total_h - h, total_g - g
-    plain = penalty == 0.0 and low == -np.inf and high == np.inf
     cross = g * other_h - other_g * h
     x = cross * cross / (h * other_h * total_h)
-    bound = ~np.full(D, plain) | (cst != 0)
-    if bound.any():
+    if penalty != 0.0 or low != -np.inf or high != np.inf or cst.any():
         parent = -value_of.python(total_g, total_h, penalty, low, high) * total_g
         a, b = (
-            np.minimum(np.maximum(-s / (t + penalty), low), high)[bound]
-            for s, t in ((g, h), (other_g, other_h))
+            np.minimum(np.maximum(-s / (t + penalty), low), high) for s, t in ((g, h), (other_g, other_h))
         )
-        part = -(a * g[bound]) - b * other_g[bound] - parent
-        x[bound] = np.where((b - a) * cst[bound, None, None] < 0.0, -1.0, part)
-    x = np.where(valid, x, 0.0)
-    if not x.size or not x.max() > 0.0:
+        bounded = np.where((b - a) * cst[feature] < 0.0, -1.0, -(a * g) - b * other_g - parent)
+        plain = penalty == 0.0 and low == -np.inf and high == np.inf
+        x = np.where(plain & (cst[feature] == 0), x, bounded)
+    best = x.argmax()
+    if not x[best] > 0.0:
         return 0.0, NO_SPLIT, 0, NONE_MISSING, np.empty(0, np.int64)
-    feature, side, j = np.unravel_index(x.argmax(), x.shape)
-    left = places[feature, : j + 1].copy() if categorical[feature] else np.empty(0, np.int64)
-    return x[feature, side, j], feature, j, side if has_missing[feature] else NONE_MISSING, left
+    f, first = feature[best], j[best]
+    left = places[f][: first + 1].copy() if categorical[f] else np.empty(0, np.int64)
+    return x[best], f, first, side[best] if has_missing[f] else NONE_MISSING, left
