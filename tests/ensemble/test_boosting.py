@@ -413,6 +413,19 @@ def test_copies_for_programs_that_know_scikit_learn(loss):
         np.testing.assert_array_equal(model.apply(rows), copy.apply(rows))
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "poisson", "quantile", "log_loss", "multinomial"])
+def test_copies_of_boosted_histograms(loss):
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    model = hist(loss).fit(holes, TARGETS[loss])
+    copy = suffice.as_sklearn(model)
+    assert type(copy).__module__.startswith("sklearn.")
+    for name in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, name):
+            np.testing.assert_allclose(getattr(model, name)(holes), getattr(copy, name)(holes), rtol=1e-12)
+    with pytest.raises(TypeError, match=r"HistGradientBoosting.* with categorical features cannot be copied"):
+        suffice.as_sklearn(hist(loss, categorical_features=[0]).fit(np.abs(np.round(X)), TARGETS[loss]))
+
+
 def test_without_weights_init_and_scoring_need_no_sample_weight():
     from sklearn.neighbors import KNeighborsRegressor
 

@@ -68,11 +68,7 @@ def _tree(model: Any) -> dict[str, Any]:
     """The tree as scikit-learn's object. It rounds rows to float32 before it compares them."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
-    if model.model_.bins.categorical.any():
-        raise TypeError(
-            f"A {type(model).__name__} with categorical features cannot be copied to scikit-learn's: save it "
-            "with suffice.save."
-        )
+    _must_be_numbers(model, model.model_)
     arrays = model.tree_
     nodes = np.zeros(arrays.node_count, NODE_DTYPE)
     theirs = {"left_child": "children_left", "right_child": "children_right"}
@@ -84,6 +80,14 @@ def _tree(model: Any) -> dict[str, Any]:
     state = {"max_depth": arrays.max_depth, "node_count": arrays.node_count, "nodes": nodes}
     tree.__setstate__({**state, "values": np.ascontiguousarray(arrays.value)})
     return {"tree_": tree}
+
+
+def _must_be_numbers(model: Any, tree: Any) -> None:
+    if tree.bins.categorical.any():
+        raise TypeError(
+            f"A {type(model).__name__} with categorical features cannot be copied to scikit-learn's: save it "
+            "with suffice.save."
+        )
 
 
 def _members(model: Any) -> dict[str, Any]:
@@ -100,12 +104,44 @@ def _boosted(model: Any) -> dict[str, Any]:
     """The trees of all stages, what predicts before the first, and the loss whose link is applied."""
     stages = model.estimators_
     trees = np.array([as_sklearn(tree) for tree in stages.ravel()], object).reshape(stages.shape)
+    return {"estimators_": trees, "init_": as_sklearn(model.init_), "_loss": _loss(model)}
+
+
+def _loss(model: Any) -> Any:
+    """The loss that scikit-learn's class keeps."""
     shell = namesake(type(model))(loss=model.loss)
-    if hasattr(model, "alpha"):
-        shell.alpha = model.alpha
-    else:
-        shell.n_classes_ = model.n_classes_
-    return {"estimators_": trees, "init_": as_sklearn(model.init_), "_loss": shell._get_loss(None)}
+    for name in ("alpha", "quantile", "n_classes_", "n_trees_per_iteration_"):
+        if hasattr(model, name):
+            setattr(shell, name, getattr(model, name))
+    return shell._get_loss(None)
+
+
+def _boosted_histograms(model: Any) -> dict[str, Any]:
+    """The trees as arrays of nodes, with thresholds of numbers and no bins."""
+    from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    _must_be_numbers(model, model.model_.forest.nodes)
+    predictors = []
+    for tree in model.model_.forest:
+        nodes = np.zeros(len(tree.feature), PREDICTOR_RECORD_DTYPE)
+        nodes["value"], nodes["count"], nodes["depth"] = tree.value[:, 0], np.rint(tree.weight), tree.depth
+        nodes["feature_idx"], nodes["num_threshold"] = np.maximum(tree.feature, 0), tree.threshold
+        nodes["left"], nodes["right"] = np.maximum(tree.children, 0).T
+        nodes["missing_go_to_left"], nodes["is_leaf"] = tree.missing_left, tree.is_leaf
+        sets = np.zeros((0, 8), np.uint32)
+        predictors.append(TreePredictor(nodes, sets, sets))
+    K, mapper = len(model.model_.baseline), _BinMapper()
+    mapper.is_categorical_ = np.zeros(model.n_features_in_, np.uint8)
+    mapper.bin_thresholds_ = [np.empty(0)] * model.n_features_in_
+    return {
+        "_predictors": [predictors[m : m + K] for m in range(0, len(predictors), K)],
+        "_baseline_prediction": model.model_.baseline[None],
+        "_bin_mapper": mapper,
+        "_loss": _loss(model),
+        "_preprocessor": None,
+    }
 
 
 # What scikit-learn's classes store beside their public attributes, and their methods read.
@@ -139,6 +175,8 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "DecisionTreeRegressor": _tree,
     "GradientBoostingClassifier": _boosted,
     "GradientBoostingRegressor": _boosted,
+    "HistGradientBoostingClassifier": _boosted_histograms,
+    "HistGradientBoostingRegressor": _boosted_histograms,
     "KBinsDiscretizer": _bins,
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
@@ -164,7 +202,6 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
 }
 # Classes whose methods read more than can be told from the fitted attributes.
 NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
-NOT_COPIED |= {f"HistGradientBoosting{kind}" for kind in ("Classifier", "Regressor")}
 
 
 def as_sklearn(model: Any) -> Any:
