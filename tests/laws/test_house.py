@@ -163,6 +163,12 @@ def python(code: str) -> str:
 HEAVY = ("numba", "pyarrow", "ray", "pandas", "polars", "matplotlib", "torch")
 
 
+def test_every_public_package_is_an_attribute():
+    """Without its import: `suffice.svm.SVC`."""
+    packages = {path.parent.name for path in Path(suffice.__file__).parent.glob("*/__init__.py")}
+    assert packages - {"engines", "inputs", "loops"} == set(suffice._MODULES)
+
+
 def test_import_is_light():
     """Neither `import suffice` nor its estimators import what a user may not need."""
     code = f"import sys, {{modules}}; print(*(m for m in {HEAVY!r} if m in sys.modules))"

@@ -17,6 +17,8 @@ from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.metrics import predicted, ranking
 from suffice.metrics.classification import Confusion
 from suffice.metrics.ranking import ScoreCounts
+from suffice.metrics.scorers import SCORERS
+from suffice.model_selection import cross_validate
 
 from ..laws.registry import recorded_folds
 from ..laws.test_sums import assert_same, cut
@@ -179,3 +181,20 @@ def test_what_metrics_sum_obeys_the_laws():
         assert_same(whole + zero, whole, 1e-15, fold.name)
         heavier = fold(fold.rows.replace(weight=fold.rows.weight * 3.0))
         assert_same(whole * 3.0, heavier, 1e-12, fold.name)
+
+
+def test_scikit_learns_names_of_scores():
+    table = suffice.rows(TABLE, features=["x0", "x1", "x2"], target="binary", weight=None)
+    model, frame = LogisticRegression().fit(table), TABLE.to_pandas()
+    for name in ("accuracy", "average_precision", "neg_log_loss", "roc_auc"):
+        expected = theirs.get_scorer(name)(model, frame[["x0", "x1", "x2"]], binary)
+        assert SCORERS[name](model, table) == pytest.approx(expected)
+    table = suffice.rows(TABLE, features=["x1", "x2"], target="fit", weight=None)
+    model = LinearRegression().fit(table)
+    for name in ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error"):
+        expected = theirs.get_scorer(name)(model, frame[["x1", "x2"]], frame["fit"])
+        assert SCORERS[name](model, table) == pytest.approx(expected)
+    found = cross_validate(model, table, cv=3, scoring="neg_mean_squared_error", random_state=0)
+    assert (found["test_score"] < 0.0).all()
+    with pytest.raises(ValueError, match=r"scoring='f1' is unknown for a table: use one of \['accuracy'"):
+        cross_validate(model, table, scoring="f1")

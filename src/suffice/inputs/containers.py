@@ -42,7 +42,10 @@ def source_of(X: Any) -> Source:
         return X
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
-        raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.scan_parquet({path!r}).")
+        text = os.path.splitext(path.removesuffix(".gz"))[1]
+        scan = {".csv": "scan_csv", ".tsv": "scan_csv", ".json": "scan_json", ".jsonl": "scan_json"}
+        call = scan.get(text, "scan_parquet")
+        raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.{call}({path!r}).")
     table = X if isinstance(X, Table) else None
     container = X if table is None else table.source
     first = container[0] if are_delayed(container) else container

@@ -25,9 +25,10 @@ CONVERSION = re.compile(
 )
 TIMES = re.compile("(?i)date|time|duration|period")
 REMEDIES: dict[Any, str] = {
-    (str, bytes): "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder, or drop it",
+    (str, bytes): "encode the column, e.g. with suffice.preprocessing.OneHotEncoder, or drop it",
     (datetime.date, np.datetime64): (
-        "subtract a date and divide by a unit, e.g. (column - column.min()) / np.timedelta64(1, 'D')"
+        "use suffice.preprocessing.DatetimeEncoder, or subtract a date and divide by a unit, e.g. "
+        "(column - column.min()) / np.timedelta64(1, 'D')"
     ),
     (datetime.timedelta, np.timedelta64): "divide by a unit, e.g. column / np.timedelta64(1, 's')",
     complex: "pass the real and the imaginary part as two columns",
@@ -35,7 +36,7 @@ REMEDIES: dict[Any, str] = {
     int: "it is beyond the range of float64, so rescale the column",
 }
 MISSING = (
-    "Fill it, e.g. with sklearn.impute.SimpleImputer, or leave the row out. Mixtures, hidden Markov models "
+    "Fill it, e.g. with suffice.impute.SimpleImputer, or leave the row out. Mixtures, hidden Markov models "
     "and naive Bayes take NaN as not observed."
 )
 

@@ -331,6 +331,12 @@ def _entries(part: Any, start: int) -> tuple[np.ndarray, np.ndarray] | None:
     return part.indices.reshape(-1, n) + np.int32(start), part.data.reshape(-1, n)
 
 
+def _remedy(kind: Any) -> str:
+    """What to do with a column of this Arrow type."""
+    is_temporal = required("pyarrow.types", "parquet").is_temporal(kind)
+    return "use suffice.preprocessing.DatetimeEncoder" if is_temporal else "cast it first"
+
+
 def column_of(batch: Any, name: str) -> np.ndarray:
     """A column of numbers, booleans or strings. Integers and booleans with missing values become floats."""
     pa = required("pyarrow", "parquet")
@@ -342,7 +348,8 @@ def column_of(batch: Any, name: str) -> np.ndarray:
         column = column.cast(column.type.value_type)
     if not any(kind(column.type) for kind in kinds):
         raise ValueError(
-            f"The column {name!r} holds {column.type}, expected numbers, booleans or strings: cast it first."
+            f"The column {name!r} holds {column.type}, expected numbers, booleans or strings: "
+            f"{_remedy(column.type)}."
         )
     if column.null_count and (types.is_integer(column.type) or types.is_boolean(column.type)):
         column = column.cast(pa.float64())
@@ -359,9 +366,9 @@ def categories_of(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
         column, kind = column.cast(pa.large_string()), pa.large_string()
     known = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
     if not any(is_kind(kind) for is_kind in known):
-        remedy = "use suffice.preprocessing.DatetimeEncoder" if types.is_temporal(kind) else "cast it first"
         raise ValueError(
-            f"The column {name!r} holds {kind}, expected categories (strings, numbers or booleans): {remedy}."
+            f"The column {name!r} holds {kind}, expected categories (strings, numbers or booleans): "
+            f"{_remedy(kind)}."
         )
     if hasattr(column, "chunks"):
         column = column.unify_dictionaries() if types.is_dictionary(column.type) else column

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from ..inputs import Table, source_of
 from ..inputs.shared import SharedTable
 from ..inputs.sources import TableSource
+from ..metrics.scorers import scorer_of
 
 
 def cross_validate(
@@ -41,9 +42,11 @@ def cross_validate(
         The data.
     y : array, optional
         Targets. Leave out if a column of the table holds them.
-    scoring : callable, default=None
-        Function of the fitted estimator and the table of a fold that returns a number. If None, the `score`
-        of the estimator. For data in memory, also the names of scikit-learn.
+    scoring : str or callable, default=None
+        A score by scikit-learn's name: 'accuracy', 'average_precision', 'neg_log_loss',
+        'neg_mean_squared_error', 'neg_root_mean_squared_error', 'r2' or 'roc_auc'; for data in memory, any of
+        its names. Or a function of the fitted estimator and the table of a fold. If None, the `score` of the
+        estimator.
     cv : int, default=None
         Number of folds. None means 5. For data in memory, also a splitter.
     return_train_score : bool, default=False
@@ -82,8 +85,7 @@ def cross_validate(
             "suffice.rows(table, target=...), and leave y and other parameters out; got "
             f"cv={cv!r}, {sorted(params)}."
         )
-    if scoring is not None and not callable(scoring):
-        raise ValueError(f"scoring={scoring!r} must be a function of an estimator and a table, or None.")
+    score = scorer_of(scoring)
     part, sharing = in_folds(source, int(n_folds), random_state)
 
     def trial(fold: int) -> Callable[[], Any]:
@@ -92,7 +94,7 @@ def cross_validate(
         def run() -> Any:
             fitted = clone(estimator).fit(train)
             tables = [part(fold), train] if return_train_score else [part(fold)]
-            return fitted, [fitted.score(t) if scoring is None else scoring(fitted, t) for t in tables]
+            return fitted, [score(fitted, t) for t in tables]
 
         return run
 
@@ -124,9 +126,8 @@ def cross_val_score(
         The data.
     y : array, optional
         Targets. Leave out if a column of the table holds them.
-    scoring : callable, default=None
-        Function of the fitted estimator and the table of a fold that returns a number. If None, the `score`
-        of the estimator.
+    scoring : str or callable, default=None
+        As of `cross_validate`.
     cv : int, default=None
         Number of folds. None means 5.
     random_state : int, RandomState or None, default=None
