@@ -714,6 +714,16 @@ class Fold:
         return self.f(*self.shared, rows)
 
 
+def in_one_call(variant):
+    """Whether an option needs all rows at once, and `partial_fit` refuses it."""
+    params = variant.estimator.get_params()
+    options = ("shrinkage", "auto"), ("class_weight", "balanced"), ("solver", "gibbs")
+    priors = ("doc_topic_prior", "auto"), ("topic_word_prior", "auto")
+    return any(
+        isinstance(params.get(name), str) and params[name] == value for name, value in options + priors
+    )
+
+
 @contextmanager
 def recorded_folds() -> Any:
     """All that is folded while the block runs."""

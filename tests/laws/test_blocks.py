@@ -27,6 +27,7 @@ from .registry import (
     each_variant,
     fit,
     fitted,
+    in_one_call,
     numbers,
     table,
     with_holes,
@@ -128,16 +129,6 @@ def test_what_depends_on_the_order_is_declared_so_for_a_reason(variant):
         other = fit(some(variant), X[order], None if y is None else y[order])
     with pytest.raises(AssertionError):
         assert_close(other, whole, PATH)
-
-
-def in_one_call(variant):
-    """Whether an option needs all rows at once, and `partial_fit` refuses it."""
-    params = variant.estimator.get_params()
-    options = ("shrinkage", "auto"), ("class_weight", "balanced"), ("solver", "gibbs")
-    priors = ("doc_topic_prior", "auto"), ("topic_word_prior", "auto")
-    return any(
-        isinstance(params.get(name), str) and params[name] == value for name, value in options + priors
-    )
 
 
 @each_variant(lambda v: hasattr(v.estimator, "partial_fit") and in_one_call(v), takes=("rows",))
