@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suffice.core.blocks import Rows
+from suffice.core.statistics import tree_sum
 from suffice.loops.trees import (
     GINI,
     PARTS,
@@ -25,7 +27,7 @@ from suffice.loops.trees import (
     preorder,
     worth,
 )
-from suffice.statistics import Binned, Histograms
+from suffice.statistics import Binned, FeatureBins, FeatureValues, Histograms
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.growth import root
 
@@ -176,8 +178,6 @@ def blocks(n=150):
 
 
 def test_histograms_of_blocks_add_up_exactly():
-    from suffice.statistics import FeatureBins
-
     none = np.empty(0)
     values = (np.arange(3.0), np.arange(8.0))
     tree = root(FeatureBins(np.zeros(2, bool), values, values, (none, none)))
@@ -258,3 +258,13 @@ def test_a_search_by_parts_tells_a_constant_feature():
         np.full(n, 7, np.uint16), group, entry, 999, np.array([100, 100]), GINI, 1, -1.0, (0.0, 1.0), space
     )
     assert varies == 0
+
+
+def test_bins_of_many_values_have_about_one_weight():
+    x = np.random.default_rng(0).normal(size=(60_000, 1))
+    rows, categorical = Rows(x, None, np.ones(len(x))), np.zeros(1, bool)
+    parts = [FeatureValues.of(categorical, 255, rows[part]) for part in rows.parts(7_000)]
+    bins = FeatureBins.of(categorical, tree_sum(parts), 255)
+    count = np.bincount(bins.codes(x)[0])
+    assert len(count) == 255
+    assert 0.9 < count.min() / (len(x) / 255) < count.max() / (len(x) / 255) < 1.1

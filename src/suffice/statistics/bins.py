@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
-from .quantile_sketch import QuantileSketch, quantile_sketch
+from .quantile_sketch import CAPACITY, QuantileSketch, quantile_sketch
 from .sums import Distinct, category_codes, distinct
 
 BITS = 62  # of the largest sum of integers
@@ -28,8 +28,9 @@ class FeatureValues(Statistics):
     categories: Distinct
 
     @classmethod
-    def of(cls, categorical: np.ndarray, capacity: int, rows: Any) -> FeatureValues:
-        """Of a block, with up to `capacity` distinct numbers of each feature."""
+    def of(cls, categorical: np.ndarray, max_bins: int, rows: Any) -> FeatureValues:
+        """Of a block, with as many numbers of each feature as `max_bins` bins of about one weight need."""
+        capacity = max(max_bins, CAPACITY)
         sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
         found = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
         return cls(sketch, Distinct(tuple(found)))
