@@ -43,6 +43,7 @@ _MODULES = (
     "feature_extraction",
     "fitting",
     "impute",
+    "kernel_approximation",
     "kernels",
     "linear_model",
     "metrics",

@@ -43,6 +43,7 @@ PARAMETERS = {
     },
     "MaxMarginMarkovNetwork": {"max_iter": 50},
     "NMF": {"max_iter": 500},
+    "Nystroem": {"n_components": 1},
     "ProbabilisticLatentSemanticAnalysis": {"max_iter": 10, "doc_tol": 1e-6},
     **{name: {"tol": 1e-10} for name in ("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR")},
     "ProjectionPursuitClassifier": {"max_iter": 5},

@@ -630,6 +630,7 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Feature .* is constant|Bins whose width|n_quantiles .* is greater")
+        warnings.filterwarnings("ignore", ".* > n_samples")
         how = {} if sample_weight is None else {"sample_weight": sample_weight}
         return estimator.fit(X, y, **how)
 
@@ -805,6 +806,9 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
     else:
         return {path: value}
     return {name: leaf for key, part in parts for name, leaf in leaves(part, f"{path}.{key}").items()}
+
+
+OF_PLACE = ("component_indices_",)  # which rows they are, and so by the order of the rows
 
 
 def bits(value: Any) -> Any:

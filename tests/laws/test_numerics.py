@@ -118,10 +118,11 @@ NOT_SHIFTED = (
     "BernoulliNB",  # what is above zero is another thing there
     *("NuSV", "OneClassSVM", "SVC", "SVR"),  # the support vectors are rows: tests/svm
     *PERCEPTRONS,
+    "RBFSampler",  # angles are about the origin
     "SGD",
 )
-# Starts, or the order of the rows, are drawn by their values.
-BY_VALUE = ("ClassConditional", *PERCEPTRONS)
+# Starts, landmarks, or the order of the rows, are drawn by their values.
+BY_VALUE = ("ClassConditional", "Nystroem", *PERCEPTRONS)
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",

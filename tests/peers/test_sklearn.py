@@ -682,6 +682,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.impute import SimpleImputer
+    from sklearn.kernel_approximation import Nystroem, RBFSampler
     from sklearn.linear_model import BayesianRidge, LogisticRegressionCV, RidgeCV, SGDClassifier, SGDRegressor
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
     from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
@@ -721,6 +722,10 @@ SCRIPT = textwrap.dedent(
     bins = KBinsDiscretizer(strategy="uniform")
     for scaler in (PolynomialFeatures(), bins, QuantileTransformer(n_quantiles=9)):
         print("scaled", np.asarray(scaler.fit_transform(X[:, :2])[:2].sum(axis=1)).round(6).tolist())
+    features = RBFSampler(gamma="scale", n_components=5, random_state=0)
+    print("features", features.fit_transform(X)[:2].round(6).tolist())
+    phi = Nystroem(n_components=9).fit_transform(X[:9])
+    print("features", (phi @ phi.T).round(6).tolist())
     choice = LogisticRegressionCV(Cs=[0.1, 1.0], cv=3, l1_ratios=(0.0,), scoring="accuracy")
     choice.set_params(use_legacy_attributes=False)
     print("penalty", choice.fit(X, y > 1).C_)
@@ -782,7 +787,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 18
+    assert swapped.count("from suffice.") == 19
     assert run(swapped) == run(SCRIPT)
 
 

@@ -1,0 +1,172 @@
+"""Random Fourier features. Rahimi and Recht, "Random features for large-scale kernel machines", 2007."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.loop import one_task
+from ..core.model import Model
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..inputs import map_rows, open_rows, read_rows
+from ..statistics import Moments, moments
+
+
+@dataclass(frozen=True, eq=False)
+class RandomFourier(Model):
+    """phi(x) = sqrt(2 / M) cos(sqrt(2 gamma) direction' x + offset), with random directions and offsets."""
+
+    gamma: float
+    direction: Annotated[np.ndarray, "(D, M)"]  # standard normal
+    offset: Annotated[np.ndarray, "(M,)"]  # uniform from 0 to 2 pi
+
+    def summarize(self, block: Any) -> Moments:
+        return moments(block.X, block.weight, "diagonal")
+
+    def estimate(self, s: Moments) -> Self:
+        """gamma='scale': one over the number of features times the variance of all numbers."""
+        variance = float(s.variance.mean() + s.mean.var())
+        return self.replace(gamma=1.0 / (len(s.mean) * variance) if variance > 0.0 else 1.0)
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        return np.sqrt(2.0 * self.gamma) * self.direction
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """(N, M)."""
+        frequencies, scale = self.frequencies, np.sqrt(2.0 / len(self.offset))
+
+        def features(rows: Any) -> np.ndarray:
+            angle = rows @ frequencies + self.offset
+            return np.multiply(np.cos(angle, out=angle), scale, out=angle)
+
+        return map_rows(features, X)
+
+
+class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Random Fourier features, whose inner products approximate the Gaussian (RBF) kernel.
+
+    Parameters
+    ----------
+    gamma : 'scale' or float, default=1.0
+        Parameter of the kernel :math:`\\exp(-γ ‖x - x'‖^2)`. 'scale' is one over the number of features times
+        the variance of all numbers in X, and takes a pass over the data.
+    n_components : int, default=100
+        Number of features.
+    random_state : int, RandomState or None, default=None
+        Seed of the features, which are those of scikit-learn.
+
+    Attributes
+    ----------
+    random_weights_ : ndarray of shape (n_features, n_components)
+        The random frequencies.
+    random_offset_ : ndarray of shape (n_components,)
+        The random offsets, from 0 to 2π.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : RandomFourier
+        The fitted model.
+    statistics_ : Moments
+        The moments of each feature if `gamma` is 'scale'; otherwise empty: nothing is summed.
+
+    See Also
+    --------
+    Nystroem : Any kernel, with features that depend on the rows.
+
+    Notes
+    -----
+    With random frequencies :math:`ω_m` from a normal distribution with variance 2γ, and offsets :math:`b_m`,
+
+    .. math::
+
+        φ_m(x) = \\sqrt{2 / M} \\cos(ω_m^T x + b_m), \\qquad \\mathbb{E} φ(x)^T φ(x') = \\exp(-γ ‖x - x'‖^2).
+
+    References
+    ----------
+    * Rahimi and Recht (2007), "Random features for large-scale kernel machines", NIPS 20.
+
+    Examples
+    --------
+    >>> from suffice.kernel_approximation import RBFSampler
+    >>> features = RBFSampler(gamma=0.5, n_components=2000, random_state=0)
+    >>> phi = features.fit_transform([[0.0, 0.0], [1.0, 1.0]])
+    >>> (phi @ phi.T).round(1)
+    array([[1. , 0.4],
+           [0.4, 1. ]])
+    """
+
+    model_: Annotated[RandomFourier, "D"]
+    preserves_dtype: ClassVar[tuple[str, ...]] = ("random_weights_", "random_offset_", "transform")
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "gamma": [StrOptions({"scale"}), NON_NEGATIVE],
+        "n_components": [AT_LEAST_1],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Any = None) -> None:
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("rounding" if self.gamma == "scale" else "bit")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Draw the features. Only gamma='scale' needs a pass over the data.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            data = open_rows(self, X, None, sample_weight)
+            random, scaled = check_random_state(self.random_state), self.gamma == "scale"
+            direction = random.normal(size=(self.n_features_in_, self.n_components))
+            offset = random.uniform(0, 2 * np.pi, size=self.n_components)
+            model = RandomFourier(1.0 if scaled else float(self.gamma), direction, offset)
+            s = moments(np.empty((0, 0)), np.empty(0), "diagonal")
+            if scaled:
+                s = data.fold(RandomFourier.summarize, model)
+                must_have_rows(s.weight)
+                model = model.estimate(s)
+            self.model_, self.statistics_ = model, s
+            self.random_weights_, self.random_offset_ = model.frequencies, model.offset
+        return self
+
+    @row_wise
+    def transform(self, X: Any) -> Any:
+        """The features of each row, (n_samples, n_components).
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        check_is_fitted(self)
+        return self.model_(read_rows(self, X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.random_offset_)
