@@ -44,6 +44,7 @@ _MODULES = (
     "fitting",
     "impute",
     "kernel_approximation",
+    "kernel_ridge",
     "kernels",
     "linear_model",
     "metrics",

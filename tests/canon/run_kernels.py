@@ -10,6 +10,7 @@ from sklearn.manifold import ClassicalMDS, smacof
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import KernelCenterer, PolynomialFeatures
 
+from suffice.kernel_ridge import KernelRidge
 from suffice.kernels import (
     Centered,
     Exponential,
@@ -20,6 +21,7 @@ from suffice.kernels import (
     is_positive_definite,
     string_kernel,
 )
+from suffice.linear_model import Ridge
 
 from ._canon import AnyOrder, UpToSign, example, given
 from ._numeric import groups
@@ -215,6 +217,31 @@ def _(given):
         "f_at_nodes": f(given["nodes"]),
         "squared_norm": f.norm**2,
         "f_at_3": f([[3.0]])[0],
+    }
+
+
+# Kernel ridge regression -----------------------------------------------------------------------
+
+
+@example("stats601-and-slides/kernel-ridge-linear-is-ridge")
+def _(given):
+    X, y = np.array(given["X"]), np.array(given["y"])
+    model = KernelRidge(given["lambda"], kernel=given["kernel"]).fit(X, y)
+    ridge = Ridge(given["lambda"], fit_intercept=False).fit(X, y)
+    assert np.allclose(model.dual_coef_ @ X, ridge.coef_)
+    return {"alpha": model.dual_coef_, "prediction_at_1_1": model.predict([[1.0, 1.0]])[0]}
+
+
+@example("stats601-and-slides/kernel-ridge-gaussian-small")
+def _(given):
+    X, y = np.array(given["X"]), np.array(given["y"])
+    model = KernelRidge(given["lambda"], kernel="rbf", gamma=1 / given["sigma2"]).fit(X, y)
+    all_rows = KernelRidge(given["lambda"], kernel=Gaussian(1 / given["sigma2"]), landmarks=4).fit(X, y)
+    assert np.allclose(all_rows.predict(X), model.predict(X), rtol=1e-10)
+    return {
+        "alpha": model.dual_coef_,
+        "prediction_at_3": model.predict([[3.0]])[0],
+        "fitted": model.predict(X),
     }
 
 

@@ -468,6 +468,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"average": True}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
     ],
+    "KernelRidge": [
+        ({"kernel": "rbf", "landmarks": 20}, None),
+        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
+    ],
     "LinearDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
         ({"solver": "lsqr", "shrinkage": 0.3, "priors": [0.2, 0.3, 0.5]}, None),
@@ -630,7 +634,7 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Feature .* is constant|Bins whose width|n_quantiles .* is greater")
-        warnings.filterwarnings("ignore", ".* > n_samples")
+        warnings.filterwarnings("ignore", ".* > n_samples|Singular matrix in solving dual")
         how = {} if sample_weight is None else {"sample_weight": sample_weight}
         return estimator.fit(X, y, **how)
 

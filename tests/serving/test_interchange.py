@@ -30,7 +30,7 @@ OF_COUNTS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "N
 OF_COUNTS |= {"LatentDirichletAllocation", "OrdinalEncoder", "TargetEncoder", "TfidfTransformer"}
 # skl2onnx has no converter of their output.
 NO_ONNX = {"NMF", "LatentDirichletAllocation", "SplineTransformer", "KBinsDiscretizer", "BayesianRidge"}
-NO_ONNX |= {"Nystroem", "RBFSampler"}
+NO_ONNX |= {"KernelRidge", "Nystroem", "RBFSampler"}
 # Its converter of these fails for models that scikit-learn fitted, too: node ids are unsigned.
 NO_ONNX |= {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}
 

@@ -85,7 +85,7 @@ def inverse_factor(K: np.ndarray) -> np.ndarray:
     """F with F F' the pseudo-inverse of a Gram matrix: a column for each eigenvalue above rounding."""
     values, Q = eigh(K)
     positive = values > _rounding(values)
-    return Q[:, positive] / np.sqrt(values[positive])
+    return np.ascontiguousarray(Q[:, positive] / np.sqrt(values[positive]))
 
 
 def _rounding(values: np.ndarray) -> float:

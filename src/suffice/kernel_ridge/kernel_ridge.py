@@ -1,0 +1,326 @@
+"""Kernel ridge regression: exact, or from sums over the rows with landmarks.
+
+Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", 1998; STATS 601 4.4.2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
+from sklearn.base import MultiOutputMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.cost import afford
+from ..core.loop import one_task
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, Numbers, seed_of
+from ..estimator.scores import Regressor
+from ..fitting.landmarks import Landmarks
+from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..kernels import Kernel, KernelColumns, as_kernel, is_precomputed
+from ..linear_model.least_squares import LinearModel, targets_of
+from ..statistics import Moments, moments
+
+INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are computed where the rows are."
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunctions(Value):
+    """Functions of a row: weighted sums of its kernels with points."""
+
+    columns: Annotated[KernelColumns, "M, D"]
+    coef: Annotated[np.ndarray, "(M, T)"]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(N, T)."""
+        return self.columns(X).dot(self.coef)
+
+    @classmethod
+    def solve(cls, kernel: Kernel, alpha: Any, block: Any) -> KernelFunctions:
+        """Exact: coef = (K + alpha / weight)^-1 y, symmetric in the square roots of the weights."""
+        y, root, N = targets_of(block), np.sqrt(block.weight)[:, None], len(block)
+        afford(N**2, f"the kernels of {N} rows", INSTEAD)
+        K = kernel(block.X)
+        K = root * K * root.T
+        alphas, coef = _penalties(alpha, y.shape[1]), np.empty(y.shape)
+        for each in np.unique(alphas):
+            which = alphas == each
+            coef[:, which] = root * _solved(K + each * np.eye(N), root * y[:, which])
+        return cls(KernelColumns.of(kernel, block.X, np.arange(N), INSTEAD), coef)
+
+
+def _penalties(alpha: Any, n_targets: int) -> np.ndarray:
+    """One penalty for each target."""
+    if np.shape(alpha) not in ((), (1,), (n_targets,)):
+        raise ValueError(
+            f"Number of targets and number of penalties do not correspond: {np.size(alpha)} != {n_targets}. "
+            "Pass alpha as a number, or one per target."
+        )
+    return np.broadcast_to(np.asarray(alpha, dtype=np.float64), n_targets)
+
+
+def _solved(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LinAlgWarning)
+        try:
+            return solve(A, B, assume_a="pos")
+        except (LinAlgError, LinAlgWarning):
+            pass
+    warnings.warn(
+        "Singular matrix in solving dual problem, or a kernel that is not positive definite. Using "
+        "least-squares solution instead: raise alpha.",
+        stacklevel=6,
+    )
+    return lstsq(A, B)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkRidge(Model):
+    """Ridge regression without an intercept on the features of landmarks."""
+
+    landmarks: Annotated[Landmarks, "D"]
+    linear: Annotated[LinearModel, "T, R"]
+
+    def summarize(self, block: Any) -> Moments:
+        return self.linear.summarize(block.replace(X=self.landmarks.features(block.X)))
+
+    def estimate(self, s: Moments) -> Self:
+        return self.replace(linear=self.linear.estimate(s))
+
+    @property
+    def functions(self) -> KernelFunctions:
+        """The same, as sums of the kernels with the landmarks."""
+        coef = np.ascontiguousarray(self.linear.coef)  # as files hold it
+        return KernelFunctions(self.landmarks.columns, self.landmarks.root @ coef.T)
+
+
+class KernelRidge(MultiOutputMixin, Regressor, Estimator):
+    """Ridge regression in the space of a kernel: exact, or with landmarks.
+
+    Without `landmarks`, the rows are gathered, and a system of as many equations is solved. With `landmarks`,
+    the function is a sum of kernels with as many sampled rows, and two passes over the data fit it where the
+    rows are: one samples the landmarks, and one sums the moments of their kernels.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_targets,), default=1
+        Strength of the penalty.
+    kernel : Kernel, str or callable, default='linear'
+        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
+    gamma : float, default=None
+        Parameter of a kernel that is passed by name; None is one over the number of features, and 1 for
+        'chi2'.
+    degree : float, default=3
+        Degree of the kernel 'poly'.
+    coef0 : float, default=1
+        Parameter of 'poly' and 'sigmoid'.
+    kernel_params : dict, default=None
+        Parameters of a kernel that is a function, passed as keywords.
+    landmarks : int, default=None
+        Number of rows to sample by a hash of their values. If None, or if there are no more rows, all rows
+        are used, and the solution is exact.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_points,) or (n_points, n_targets)
+        Coefficients of the kernels with `X_fit_`.
+    X_fit_ : ndarray of shape (n_points, n_features)
+        The rows with a weight, or the landmarks. For a precomputed kernel, the numbers of its columns.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : KernelFunctions or LandmarkRidge
+        The fitted model.
+    statistics_ : Moments
+        The moments of the landmarks' features and the targets; if exact, of the targets.
+
+    See Also
+    --------
+    suffice.kernel_approximation.Nystroem : Features of landmarks, for any linear model.
+    suffice.linear_model.Ridge : Ridge regression on the features themselves.
+    suffice.additive.SmoothingSpline : A smooth curve with an unpenalized line.
+
+    Notes
+    -----
+    With row weights :math:`s_n` and the norm of the kernel's space, the function minimizes
+
+    .. math::
+
+        ∑_n s_n (y_n - f(x_n))^2 + α ‖f‖^2, \\qquad f(x) = ∑_m a_m k(x, z_m).
+
+    If all rows are points, :math:`a = (K + α S^{-1})^{-1} y`, with S the diagonal matrix of the weights. With
+    landmarks :math:`z_m` and their features :math:`φ(x) = F^T k(x)`, where :math:`F F^T` is the inverse of
+    their kernel matrix, this is ridge regression on the features. There is no intercept.
+
+    With landmarks, a :class:`~suffice.model_selection.GridSearch` over alpha fits once for each fold.
+
+    References
+    ----------
+    * Saunders, Gammerman and Vovk (1998), "Ridge regression learning algorithm in dual variables", ICML.
+    * Rudi, Camoriano and Rosasco (2015), "Less is more: Nyström computational regularization", NIPS 28.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.kernel_ridge import KernelRidge
+    >>> X = np.linspace(0.0, 6.0, 300)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> exact = KernelRidge(alpha=0.1, kernel="rbf").fit(X, y)
+    >>> few = KernelRidge(alpha=0.1, kernel="rbf", landmarks=15, random_state=0).fit(X, y)
+    >>> round(exact.score(X, y), 4), few.X_fit_.shape, round(few.score(X, y), 4)
+    (1.0, (15, 1), 1.0)
+    """
+
+    model_: Annotated[KernelFunctions | LandmarkRidge, "D"]
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NON_NEGATIVE, Numbers(0)],
+        "kernel": [str, callable],
+        "gamma": [NON_NEGATIVE, None],
+        "degree": [NON_NEGATIVE],
+        "coef0": [FINITE],
+        "kernel_params": [dict, None],
+        "landmarks": [AT_LEAST_1, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha: Any = 1,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        landmarks: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.landmarks = landmarks
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def counts_rows(self) -> bool:
+        """Rows of weight zero have a column in a precomputed kernel, too."""
+        return is_precomputed(self.kernel)
+
+    @property
+    def one_fit(self) -> dict[str, Callable[[list[Any]], Any]]:  # type: ignore[override]
+        """The sums of landmarks serve all penalties."""
+        return {} if self.landmarks is None else {"alpha": lambda values: values[0]}
+
+    def _shorten(self) -> None:
+        self._set(self._solved(self.model_, self.statistics_), self.statistics_)
+
+    def _guarantee(self) -> Guarantee:
+        return Guarantee("order", gathers=True) if self.landmarks is None else Guarantee()
+
+    def _kernel(self) -> Kernel:
+        if isinstance(self.kernel, str):
+            params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            return as_kernel(self.kernel, params)
+        kernel, params = self.kernel, self.kernel_params or {}
+        if params and not isinstance(kernel, Kernel):
+            return as_kernel(partial(kernel, **params))
+        return as_kernel(kernel, params)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows and targets.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        source = source_of(X)
+        self._flat_target = source.flat_target(y)
+        with one_task(self):
+            data = open_rows(self, source, y, sample_weight)
+            if self.landmarks is not None:
+                return self._fit_landmarks(data)
+            s = data.fold(_target_moments)
+            must_have_rows(s.weight)
+            block = data.gather(INSTEAD)
+            kernel = self._kernel().with_rows(block.X, block.weight)
+            return self._set(KernelFunctions.solve(kernel, self.alpha, block), s)
+
+    def _fit_landmarks(self, data: Partitions) -> Self:
+        start = Landmarks.to_sample(
+            self._kernel(), self.n_features_in_, int(self.landmarks or 1), seed_of(self.random_state), False
+        )
+        sample = data.fold(Landmarks.summarize, start)
+        must_have_rows(sample.weight)
+        landmarks = start.estimate(sample)
+        M, R = landmarks.root.shape
+        if start.size > M:
+            warnings.warn(
+                f"landmarks={start.size} > n_samples: there are {M} different rows, and all are landmarks. "
+                "Use landmarks=None for the exact solution.",
+                stacklevel=4,
+            )
+        linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
+        model = LandmarkRidge(landmarks, linear)
+        s = data.fold(LandmarkRidge.summarize, model)
+        return self._set(self._solved(model, s), s)
+
+    def _solved(self, model: Any, s: Moments) -> LandmarkRidge:
+        """The model of landmarks with this penalty."""
+        return model.replace(linear=model.linear.replace(alpha=self.alpha)).estimate(s)
+
+    def _set(self, model: Any, s: Moments) -> Self:
+        functions = model if isinstance(model, KernelFunctions) else model.functions
+        self.model_, self.statistics_ = model, s
+        self.X_fit_ = functions.columns.points
+        self.dual_coef_ = functions.coef[:, 0] if self._flat_target else functions.coef
+        return self
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        check_is_fitted(self)
+        model = self.model_ if isinstance(self.model_, KernelFunctions) else self.model_.functions
+        out = map_rows(model.predict, read_rows(self, X))
+        return out[:, 0] if self._flat_target else out
+
+
+def _target_moments(block: Any) -> Moments:
+    return moments(targets_of(block), block.weight)
