@@ -62,7 +62,7 @@ def public_estimators(takes: str = "rows") -> list[type]:
 
 def made(cls: type, **params: Any) -> Any:
     """An estimator small enough to fit in a moment, and without chance."""
-    small = {"n_clusters": 3, "n_components": 2, "random_state": 0, "max_iter": 6}
+    small = {"n_clusters": 3, "n_components": 2, "random_state": 0, "max_iter": 6, "landmarks": 20}
     known = cls().get_params()
     return cls(**{k: v for k, v in small.items() if k in known} | params)
 
