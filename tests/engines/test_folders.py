@@ -200,3 +200,6 @@ def test_a_scan_of_many_files_and_columns_has_a_short_repr(tmp_path):
     assert repr(described) == f"Table({scan!r}, features=['x1', 'x2'], target='x3')"
     frame = suffice.rows(pd.DataFrame(columns), target="x3")
     assert repr(frame) == "Table(DataFrame, target='x3')"
+    lazy = suffice.rows(suffice.scan(pa.table({f"x{d}": [1.0] for d in range(9)}).to_reader), target="x3")
+    columns = "['x0', 'x1', 'x2', 'x3', 'x4', ... 9 in all]"
+    assert repr(lazy) == f"Table(StreamScan(to_reader, columns={columns}), target='x3')"

@@ -16,7 +16,7 @@ from .tables import brief
 BATCH_ROWS = 1 << 14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lazy(ABC):
     """A table that opens a stream of Arrow batches when it is called."""
 
@@ -36,6 +36,9 @@ class Lazy(ABC):
     @property
     def names(self) -> list[str]:
         return list(self.columns or self.schema.names)
+
+    def __repr__(self) -> str:
+        return type(self.container).__name__
 
 
 class ArrowDataset(Lazy):

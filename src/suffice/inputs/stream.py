@@ -14,12 +14,13 @@ from .files import find_files
 from .lazy import CsvFiles, JsonFiles, Lazy, TextFiles, lazy_of
 from .parquet import ScanSource, batch_rows, recut
 from .readers import Reader, list_sizes
+from .tables import brief
 
 SAME = "Each pass must read the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StreamScan:
     """A source that is opened in every pass. Returned by `suffice.scan`."""
 
@@ -27,6 +28,12 @@ class StreamScan:
     columns: tuple[str, ...]
     cache: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
+
+    def __repr__(self) -> str:
+        cache = "" if self.cache is None else f", cache={self.cache!r}"
+        name = getattr(self.source, "__name__", type(self.source).__name__)
+        source = self.source if isinstance(self.source, Lazy) else name
+        return f"StreamScan({source}, columns={brief(self.columns)}{cache})"
 
 
 def scan(

@@ -41,7 +41,8 @@ class Table:
             for name, part in parts.items()
             if part is not None
         ]
-        source = self.source if hasattr(self.source, "cache") else type(self.source).__name__
+        is_scan = type(self.source).__module__.startswith("suffice.")
+        source = self.source if is_scan else type(self.source).__name__
         return f"{type(self).__name__}({', '.join([str(source), *said])})"
 
     def columns(self, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> Columns:
