@@ -21,7 +21,9 @@ import scipy.sparse as sp
 from ..laws.registry import COMMON, Variant, fit, has_options
 
 Call = Callable[[Variant, Any, Any], Any]
-ROWS = [v for v in COMMON if v.takes == "rows" and not has_options(v)]
+DEFAULT = [v for v in COMMON if not has_options(v)]
+ROWS = [v for v in DEFAULT if v.takes in ("rows", "curve", "kernel")]
+OTHERS = [v for v in DEFAULT if v not in ROWS]  # which take sequences, documents or links
 
 
 @cache
@@ -114,9 +116,13 @@ WRONG: dict[str, tuple[Call, str, Callable[[Variant], bool]]] = {
         "y contains NaN|y contains NaN, None or NA",
         lambda v: v.kind == "regressor",
     ),
-    "a hole": (fits(with_value(np.nan)), "X contains NaN", lambda v: of_numbers(v) and not v.tags.allow_nan),
+    "a missing value": (
+        fits(with_value(np.nan)),
+        "X contains NaN",
+        lambda v: of_numbers(v) and not v.tags.allow_nan,
+    ),
     "infinity": (fits(with_value(np.inf)), "X contains infinity", of_numbers),
-    "a word": (
+    "a string": (
         fits(with_value("red")),
         r"takes numbers, and X has 'red'|could not convert string",
         of_numbers,
@@ -157,6 +163,19 @@ WRONG: dict[str, tuple[Call, str, Callable[[Variant], bool]]] = {
 }
 
 
+# The same, of estimators that take sequences, documents or links.
+WRONG_OF_OTHERS = {
+    "a number": "Expected 2D array, got scalar|takes links, and got float: pass|raw text documents expected",
+    "a path": r"scan_parquet\(|string object received: pass \[text\]",
+    "no target": "requires y to be passed",
+    "targets of other rows": "X has 60 sequences, but y has 59",
+    "weights of other rows": r"\(7,\), expected \(60,\)",
+    "a negative weight": "Negative values in data passed to `sample_weight`",
+    "not fitted": "is not fitted yet",
+    "an unknown parameter": "unexpected keyword argument 'n_componentz': (use|the parameters are)",
+}
+
+
 def answered(kind: str, variant: Variant) -> str:
     """The message of a wrong call, with its type; empty if nothing is said."""
     call, _, _ = WRONG[kind]
@@ -170,9 +189,9 @@ def answered(kind: str, variant: Variant) -> str:
     return ""
 
 
-def asked(kind: str) -> list[Variant]:
+def asked(kind: str, variants: list[Variant] = ROWS) -> list[Variant]:
     wanted = WRONG[kind][2]
-    return [v for v in ROWS if wanted(v) and not ("weight" in kind and not takes_weights(v))]
+    return [v for v in variants if wanted(v) and not ("weight" in kind and not takes_weights(v))]
 
 
 def takes_weights(v: Variant) -> bool:
@@ -184,8 +203,25 @@ def test_wrong_calls(kind):
     said = WRONG[kind][1]
     found = {v.name: answered(kind, v) for v in asked(kind)}
     assert len(found) > 5
+    must_say(said, found)
+
+
+def must_say(said: str, found: dict[str, str]) -> None:
     unclear = {name: message for name, message in found.items() if not re.search(said, message, re.DOTALL)}
     assert not unclear, "\n".join(f"{name}: {message[:300]!r}" for name, message in unclear.items())
+
+
+@pytest.mark.parametrize("kind", WRONG_OF_OTHERS)
+def test_wrong_calls_of_sequences_documents_and_links(kind):
+    stateless = kind == "not fitted" or "weight" in kind  # is HashingVectorizer, which ignores weights
+    found = {
+        v.name: answered(kind, v)
+        for v in asked(kind, OTHERS)
+        if not (stateless and v.name == "HashingVectorizer")
+        and not (kind == "not fitted" and v.takes == "edges")  # has no method that answers for rows
+    }
+    assert len(found) > 3
+    must_say(WRONG_OF_OTHERS[kind], found)
 
 
 if __name__ == "__main__":

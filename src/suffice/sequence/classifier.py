@@ -346,6 +346,8 @@ def at_rows(X: Any, y: Any, groups: Any) -> Any:
             np.full(part.shape[0] if hasattr(part, "shape") else len(part), c)
             for part, c in zip(X, y, strict=True)
         ]
+    if np.isscalar(X):  # refused where X is read
+        return y
     if groups is None:
         raise ValueError(
             "A 2-D array without groups is one sequence, and one is too few for a classifier: pass "
