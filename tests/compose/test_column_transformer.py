@@ -235,7 +235,7 @@ def test_split_in_memory():
 @pytest.mark.parametrize(
     ("how", "match"),
     [
-        ({"test_size": 100}, "must be a share"),
+        ({"test_size": 100}, "must be a fraction"),
         ({"test_size": 0.7, "train_size": 0.7}, "must be at most 1"),
         ({"stratify": [1]}, "by a hash of their values"),
     ],

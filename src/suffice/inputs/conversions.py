@@ -142,7 +142,7 @@ def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: A
     if np.isinf(value):
         raise ValueError(
             f"Input {what} contains infinity {at}, and {taker} takes finite numbers. Leave the row out, or "
-            "write the largest number that makes sense."
+            "replace it by a finite number."
         )
     raise ValueError(
         f"Input {what} contains {value:.3g} {at}, and {taker} takes numbers up to {LARGEST:.0e}, since the "

@@ -94,7 +94,7 @@ def _shares(test_size: Any, train_size: Any) -> tuple[float, float]:
     for name, size in (("test_size", test_size), ("train_size", train_size)):
         if size is not None and not (isinstance(size, float) and 0.0 < size < 1.0):
             raise ValueError(
-                f"{name}={size!r} must be a share between 0 and 1 for a table that is not in memory, "
+                f"{name}={size!r} must be a fraction between 0 and 1 for a table that is not in memory, "
                 "of which the number of rows is not known."
             )
     if test_size is None:

@@ -267,7 +267,7 @@ class TopicMapDisplay(Display):
         ax.set_aspect("equal")
         ax.set(xticks=[], yticks=[])
         if self.explained_ratio is not None:
-            ax.set_xlabel(f"{self.explained_ratio:.0%} of the squared distances are seen", fontsize=8)
+            ax.set_xlabel(f"{self.explained_ratio:.0%} of the squared distances", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
         return self
 
