@@ -5,11 +5,11 @@ from math import factorial
 
 import numpy as np
 from sklearn.cluster import SpectralCoclustering
-from sklearn.decomposition import KernelPCA
 from sklearn.manifold import ClassicalMDS, smacof
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import KernelCenterer, PolynomialFeatures
 
+from suffice.decomposition import KernelPCA
 from suffice.kernel_ridge import KernelRidge
 from suffice.kernels import (
     Centered,

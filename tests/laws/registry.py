@@ -468,6 +468,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"average": True}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
     ],
+    "KernelPCA": [
+        ({"kernel": "rbf", "landmarks": 20, "n_components": 3}, None),
+        ({"kernel": "rbf", "fit_inverse_transform": True}, None),
+    ],
     "KernelRidge": [
         ({"kernel": "rbf", "landmarks": 20}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),

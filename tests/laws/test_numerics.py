@@ -118,12 +118,19 @@ NOT_SHIFTED = (
     "BernoulliNB",  # what is above zero is another thing there
     *("NuSV", "OneClassSVM", "SVC", "SVR"),  # the support vectors are rows: tests/svm
     *PERCEPTRONS,
+    "KernelPCA",  # of inner products of rows
     "KernelRidge",  # without an intercept
     "RBFSampler",  # angles are about the origin
     "SGD",
 )
 # Starts, landmarks, or the order of the rows, are drawn by their values.
-BY_VALUE = ("ClassConditional", "KernelRidge(kernel=rbf,landmarks", "Nystroem", *PERCEPTRONS)
+BY_VALUE = (
+    "ClassConditional",
+    "KernelPCA(kernel=rbf,landmarks",
+    "KernelRidge(kernel=rbf,landmarks",
+    "Nystroem",
+    *PERCEPTRONS,
+)
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",

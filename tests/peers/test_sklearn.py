@@ -687,6 +687,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
+    from sklearn.decomposition import KernelPCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -728,6 +729,7 @@ SCRIPT = textwrap.dedent(
     search = GridSearchCV(logistic, {"logisticregression__C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
     print("logistic", search.best_params_, round(search.best_score_, 4))
     print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
+    print("kernel PCA", abs(KernelPCA(2, kernel="rbf").fit_transform(X)[:3]).round(6).tolist())
     print("least squares", round(RidgeClassifier(0.5).fit(X, y).score(X, y), 6))
     for scaler in (MaxAbsScaler(), MinMaxScaler(), RobustScaler(), SplineTransformer(), SimpleImputer()):
         print("scaled", scaler.fit_transform(X)[:2].round(6).tolist())
@@ -800,7 +802,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 20
+    assert swapped.count("from suffice.") == 21
     assert run(swapped) == run(SCRIPT)
 
 

@@ -201,7 +201,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.
-NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer"}
+NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "KernelPCA"}
 
 
 def as_sklearn(model: Any) -> Any:
