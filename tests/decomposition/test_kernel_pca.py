@@ -79,6 +79,13 @@ def test_precomputed_sparse_and_kernels_as_values():
         close_up_to_sign(KernelPCA(3, kernel=kernel, **how).fit(thin).transform(thin), dense)
 
 
+def test_a_kernel_that_is_not_positive_definite_is_refused():
+    with pytest.raises(ValueError, match="significant negative eigenvalues"):
+        KernelPCA(kernel="precomputed").fit(np.array([[0.0, 1.0], [1.0, 0.0]]) + 5.0 * np.eye(2)[::-1])
+    flat = KernelPCA(kernel="linear").fit(np.full((40, 2), 1.0 / 3.0))  # without variance
+    assert flat.eigenvalues_.max(initial=0.0) < 1e-14
+
+
 def test_the_inverse_is_that_of_scikit_learn():
     params = {"kernel": "rbf", "gamma": 0.1, "fit_inverse_transform": True, "alpha": 0.1}
     ours, peer = KernelPCA(3, **params).fit(X), theirs.KernelPCA(3, **params).fit(X)

@@ -38,6 +38,7 @@ from .pca import PrincipalAxes
 
 INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are computed where the rows are."
 ZERO = 1e-12  # of the largest eigenvalue: those below are zero
+NEGATIVE = 1e-5  # of the largest eigenvalue: negative ones beyond are not of rounding
 MANY_ROWS, FEW = 200, 10  # of more rows, fewer components are found by Lanczos iterations
 
 
@@ -60,16 +61,17 @@ class KernelAxes(Value):
         N, root = len(block), np.sqrt(block.weight)
         afford(N**2, f"the kernels of {N} rows", INSTEAD)
         K = kernel(block.X)
-        mean = np.average(K, axis=0, weights=block.weight)
-        centred = K - mean - mean[:, None] + np.average(mean, weights=block.weight)
+        mean, of_rows = (np.average(K, axis=axis, weights=block.weight) for axis in (0, 1))
+        centred = K - mean - of_rows[:, None] + np.average(mean, weights=block.weight)
+        rounding = 100.0 * block.weight.sum() * float(np.finfo(np.float64).eps * np.abs(K).max())
         count = N if n_components is None else min(N, n_components)
-        values, vectors = _largest(root[:, None] * centred * root, count, lanczos)
-        of_rows = vectors / np.where(root > 0, root, 1.0)[:, None]  # as if rows were repeated
-        vectors = vectors * signs(of_rows.T) * root[:, None]  # coefficients of the rows
+        values, vectors = _largest(root[:, None] * centred * root, count, lanczos, rounding)
+        repeated = vectors / np.where(root > 0, root, 1.0)[:, None]  # as if rows were
+        vectors = vectors * signs(repeated.T) * root[:, None]  # coefficients of the rows
         return cls(KernelColumns.of(kernel, block.X, np.arange(N), INSTEAD), mean, vectors, values)
 
 
-def _largest(K: np.ndarray, count: int, lanczos: bool) -> tuple[np.ndarray, np.ndarray]:
+def _largest(K: np.ndarray, count: int, lanczos: bool, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues, in decreasing order, zero where they are by rounding; and their vectors."""
     N = len(K)
     if lanczos and count < N:
@@ -77,6 +79,12 @@ def _largest(K: np.ndarray, count: int, lanczos: bool) -> tuple[np.ndarray, np.n
         values, vectors = eigsh(K, count, which="LA", v0=start)
     else:
         values, vectors = eigh(K, subset_by_index=(N - count, N - 1))
+    if values.min() < -max(NEGATIVE * values.max(), rounding):
+        raise ValueError(
+            f"There are significant negative eigenvalues ({values.min():g}, the largest is "
+            f"{values.max():g}): the kernel is not positive definite. See "
+            "suffice.kernels.is_positive_definite."
+        )
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
     return np.where(values > ZERO * max(values[0], 0.0), values, 0.0), vectors
