@@ -195,7 +195,7 @@ def _first_best(left, allowed, total, parent, criterion, least, fast=True):
     allowed = allowed & (weight_of.numpy(left, criterion) >= least)
     allowed &= weight_of.numpy(right, criterion) >= least
     f = np.arange(len(left))
-    if not fast or not has_two_sums(criterion, len(total)):
+    if not fast or not has_two_sums.python(criterion, len(total)):
         gains = gain.numpy(left, right, criterion, parent)
         gains = np.where(allowed & (gains > -1.0), gains, -1.0)
         best = gains.argmax(axis=1)
