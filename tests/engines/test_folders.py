@@ -203,3 +203,11 @@ def test_a_scan_of_many_files_and_columns_has_a_short_repr(tmp_path):
     lazy = suffice.rows(suffice.scan(pa.table({f"x{d}": [1.0] for d in range(9)}).to_reader), target="x3")
     columns = "['x0', 'x1', 'x2', 'x3', 'x4', ... 9 in all]"
     assert repr(lazy) == f"Table(StreamScan(to_reader, columns={columns}), target='x3')"
+
+
+@pytest.mark.parametrize(
+    ("path", "call"), [("a.csv.gz", "scan_csv"), ("a.ndjson", "scan_json"), ("a", "scan_parquet")]
+)
+def test_a_path_is_answered_with_the_scan_of_its_ending(path, call):
+    with pytest.raises(TypeError, match=rf"got the path '{path}': pass suffice\.{call}\('{path}'\)"):
+        GaussianNB().fit(path, [0])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.extras import required
 from .arrays import ArraySource, FrameSource
-from .lazy import KINDS
+from .lazy import KINDS, CsvFiles, JsonFiles
 from .sources import Source
 from .tables import Table, are_delayed
 
@@ -42,9 +42,8 @@ def source_of(X: Any) -> Source:
         return X
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
-        text = os.path.splitext(path.removesuffix(".gz"))[1]
-        scan = {".csv": "scan_csv", ".tsv": "scan_csv", ".json": "scan_json", ".jsonl": "scan_json"}
-        call = scan.get(text, "scan_parquet")
+        of_text = (files.function for files in (CsvFiles, JsonFiles) if path.endswith(files.endings))
+        call = next(of_text, "scan_parquet")
         raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.{call}({path!r}).")
     table = X if isinstance(X, Table) else None
     container = X if table is None else table.source

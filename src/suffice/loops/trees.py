@@ -179,13 +179,6 @@ def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, lea
     return (2.0 if gini else 1.0) * best / product / float(total_weight), first
 
 
-@best_of_two.small
-def _(hist, place, n, left_0, left_1, total_0, total_1, criterion, least):
-    left = np.cumsum(hist[place[:n], :2], axis=0) + np.array([left_0, left_1])
-    best, j = _first_best(left[None], True, np.array([total_0, total_1]), 0.0, criterion, least)
-    return best[0], j[0] + 1 if best[0] >= 0.0 else 0
-
-
 def _first_best(left, allowed, total, parent, criterion, least, fast=True):
     """The largest gain and the first split that has it, of several features (F,): from the sums on the left
     (F, N, O) of the splits that are allowed."""
