@@ -11,7 +11,9 @@ from sklearn.exceptions import NotFittedError
 
 import suffice
 from suffice.core.small import always_compiled
+from suffice.engines.local import LocalPartitions
 from suffice.ensemble import RandomForestRegressor
+from suffice.fitting.shared import WholeShares
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.pruning import fold_of
 
@@ -94,7 +96,7 @@ def test_cross_validated_pruning(kind):
     table = model.cross_validated_pruning(X, y, n_folds=3)
     assert table.n_leaves[-1] == 1 and (np.diff(table.n_leaves) < 0).all()
     assert (np.diff(table.error) >= -1e-12).all()
-    data = make(min_samples_leaf=5, random_state=0)._grown(X, y, None)[0]
+    _, data, _ = make(min_samples_leaf=5, random_state=0)._grown(X, y, None)
     block = data.gather("")
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
     fold = fold_of(block, 3, seed)
@@ -111,6 +113,28 @@ def test_cross_validated_pruning(kind):
         assert table.cv_std[i] == pytest.approx(loss.std() / np.sqrt(len(loss)))
         part.set_params(ccp_alpha=table.ccp_alpha[i]).fit(X, y)
         assert part.get_n_leaves() == table.n_leaves[i]
+
+
+@pytest.mark.parametrize("kind", ["class", "number"])
+def test_trees_of_folds_grow_together(kind, monkeypatch):
+    """The same table to the bit from folded rows, in about as many passes as one tree is deep."""
+    X, label, number = rows(n=900)
+    y = label if kind == "class" else number
+    make = DecisionTreeClassifier if kind == "class" else DecisionTreeRegressor
+    model = make(max_depth=4, random_state=0)
+    expected = model.cross_validated_pruning(X, y, n_folds=5)
+    passes = []
+    fold = LocalPartitions.fold
+    monkeypatch.setattr(
+        LocalPartitions, "fold", lambda self, f, *shared: passes.append(f) or fold(self, f, *shared)
+    )
+    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    table = model.cross_validated_pruning(X, y, n_folds=5)
+    assert all(np.array_equal(table[name], expected[name]) for name in expected)
+    assert sum(f == WholeShares.of for f in passes) == 5  # one for each level, of all five trees
+    monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 16)  # some nodes are gathered, others are not
+    table = model.cross_validated_pruning(X, y, n_folds=5)
+    assert all(np.array_equal(table[name], expected[name]) for name in expected)
 
 
 def test_missing_values_as_in_scikit_learn():

@@ -11,9 +11,10 @@ be used by two of them at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import repeat
 from queue import SimpleQueue
 from typing import Annotated, Any, ClassVar
 
@@ -23,7 +24,7 @@ from sklearn import config_context, get_config
 from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import example_hashes, uniforms
-from ..core.partitions import Opened, Partitions, fold_blocks
+from ..core.partitions import Opened, Partitions, fold_blocks, in_any_order
 from ..core.values import Value, nbytes
 
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -57,7 +58,7 @@ class Divided:
             wanted = np.zeros(max(self.part.max(initial=0), *parts) + 1, bool)
             wanted[list(parts)] = True
             block = block[wanted[self.part]]  # as np.isin, which takes longer than a pass over few rows
-        if getattr(block, "X", None) is None or block.X.dtype == object:
+        if getattr(block, "X", None) is None or block.X.dtype.kind in "Ou":  # codes stay as they are
             return block
         return block.replace(X=block.X.astype(np.float64, copy=False))  # once, and not for every fit
 
@@ -76,11 +77,13 @@ class Call:
     f: Callable[..., Any]
     shared: tuple[Any, ...]
 
-    def __call__(self, block: Any) -> Any:
+    def __call__(self, block: Any, onto: Any = None) -> Any:
+        if isinstance(onto, Failure):
+            return onto
         try:
             for step, shared in self.steps:
                 block = step(*shared, block)
-            return fold_blocks(self.f, self.shared, [block])
+            return fold_blocks(self.f, self.shared, [block], onto)
         except Exception as error:  # of this fit, and none of the others'
             return Failure(error)
 
@@ -101,7 +104,17 @@ class Shares(Value):
 
     def __add__(self, other: Shares) -> Shares:
         sums = (_added(*pair) for pair in zip(self.sums, other.sums, strict=True))
-        return Shares(tuple(sums), self.sizes + other.sizes)
+        return self.replace(sums=tuple(sums), sizes=self.sizes + other.sizes)
+
+
+class WholeShares(Shares):
+    """Sums of whole numbers, to which each block is added in turn, so that few of them are in memory."""
+
+    any_order: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, calls: Calls, data: Divided, onto: WholeShares | None = None) -> WholeShares:
+        return calls.add(data, onto)
 
 
 def _added(a: Any, b: Any) -> Any:
@@ -118,13 +131,25 @@ class Calls(Value):
 
     def summarize(self, data: Divided, each: Any = map) -> Shares:
         """The sums of one block."""
+        return Shares(self._sums(data, repeat(None), each), self._sizes(data))
+
+    def add(self, data: Divided, onto: WholeShares | None) -> WholeShares:
+        """The sums of one block, added to those of others."""
+        if onto is None:
+            return WholeShares(self._sums(data, repeat(None)), self._sizes(data))
+        return WholeShares(self._sums(data, onto.sums), onto.sizes + self._sizes(data))
+
+    def _sums(self, data: Divided, onto: Iterable[Any], each: Any = map) -> tuple[Any, ...]:
         chosen = {parts: data.chosen(parts) for parts in {call.parts for call in self.calls}}
-        sums = tuple(each(lambda call: call(chosen[call.parts]), self.calls))
-        shares = Shares(sums, np.bincount(data.part, minlength=self.n_parts).astype(np.float64))
+        pairs = zip(self.calls, onto, strict=False)
+        sums = tuple(each(lambda pair: pair[0](chosen[pair[0].parts], pair[1]), pairs))
         if not len(data):  # which each pass asks of first
             fits = f"the sums of {len(self.calls)} fits at once"
-            afford(nbytes(shares) / 8, fits, "search over fewer candidates at a time.")
-        return shares
+            afford(sum(map(nbytes, sums)) / 8, fits, "search over fewer candidates at a time.")
+        return sums
+
+    def _sizes(self, data: Divided) -> np.ndarray:
+        return np.bincount(data.part, minlength=self.n_parts).astype(np.float64)
 
 
 class Sharing:
@@ -194,7 +219,18 @@ class Sharing:
         return total
 
     def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
-        shares = self.data.fold(Calls.summarize, Calls(calls, self.n_parts))
+        """One pass; or two, if some sums are of whole numbers and others are not."""
+        whole = [in_any_order(call.f) for call in calls]
+        if all(whole) or not any(whole):
+            return self._sums(WholeShares.of if all(whole) else Calls.summarize, calls)
+        of_whole, of_others = (
+            iter(self._pass(tuple(call for call, w in zip(calls, whole, strict=True) if w == kind)))
+            for kind in (True, False)
+        )
+        return tuple(next(of_whole if w else of_others) for w in whole)
+
+    def _sums(self, f: Callable[..., Any], calls: tuple[Any, ...]) -> tuple[Any, ...]:
+        shares = self.data.fold(f, Calls(calls, self.n_parts))
         self.n_passes += 1
         if not shares.sizes.all():
             sizes = shares.sizes.astype(int)

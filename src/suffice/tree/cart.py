@@ -13,13 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import one_task
 from ..core.partitions import Partitions
-from ..core.statistics import tree_sum
 from ..estimator.parameters import StrOptions, seed_of
 from ..inputs import answers_of
-from .base import MAX_BINS, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
+from .base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
 from .growth import binned, grow_tree, with_weight
 from .model import Tree
-from .pruning import PathLoss, in_fold, numbers_of_leaves, pruned, pruning_path, unpruned
+from .pruning import (
+    PathLoss,
+    held_out_loss,
+    numbers_of_leaves,
+    pruned,
+    pruning_path,
+    trees_of_folds,
+    unpruned,
+)
 
 
 class DecisionTree(TreeGrower):
@@ -47,25 +54,21 @@ class DecisionTree(TreeGrower):
         self
         """
         with one_task(self):
-            *_, tree, fitted = self._grown(X, y, sample_weight)
+            p, _, tree = self._grown(X, y, sample_weight)
             self.model_ = tree.replace(bins=tree.bins.of_categories())
             self._shorten()
-            self.__dict__.update(fitted)
+            self.__dict__.update(p.fitted)
         return self
 
     def _shorten(self) -> None:
         if self.ccp_alpha > 0.0:
             self.model_ = pruned(self.model_, self.ccp_alpha)
 
-    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, ...]:
-        """The binned rows, how trees are grown to them, the tree of all, and the fitted attributes."""
+    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Prepared, Partitions, Tree]:
+        """What the tree is grown from, the binned rows, and the tree."""
         p = self._prepared(X, y, sample_weight)
         rows = p.data.map(binned, p.bins, p.target).map(with_weight).persisted()
-
-        def grow(rows: Partitions) -> Tree:
-            return grow_tree(rows, p.rows, p.bins, p.target, p.limits)
-
-        return rows, p.target, grow, grow(rows), p.fitted
+        return p, rows, grow_tree(rows, p.rows, p.bins, p.target, p.limits)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
         """Compute the pruning path of minimal cost-complexity pruning.
@@ -76,7 +79,7 @@ class DecisionTree(TreeGrower):
             `ccp_alphas`, the effective complexities of the subtrees, and `impurities`, the sums of the
             impurities of their leaves.
         """
-        *_, tree, _ = clone(self)._grown(X, y, sample_weight)
+        *_, tree = clone(self)._grown(X, y, sample_weight)
         alphas, impurities, _ = pruning_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
@@ -105,17 +108,13 @@ class DecisionTree(TreeGrower):
             is the misclassification rate, the squared error, or half the Poisson deviance.
         """
         model = clone(self)
-        rows, target, grow, tree, _ = model._grown(X, y, sample_weight)
+        p, rows, tree = model._grown(X, y, sample_weight)
         alphas = np.unique(pruning_path(tree)[0])
         between = np.sqrt(alphas * np.append(alphas[1:], np.inf))  # representative of each tree
         seed = seed_of(self.random_state)
-
-        def loss_of(fold: int) -> PathLoss:
-            part = grow(rows.map(in_fold, fold, n_folds, seed, False))
-            return rows.map(in_fold, fold, n_folds, seed, True).fold(PathLoss.of, part, between, target)
-
-        total = tree_sum(map(loss_of, range(n_folds)))
-        own = rows.fold(PathLoss.of, tree, alphas, target)
+        trees = trees_of_folds(rows, p, n_folds, seed)
+        total = rows.fold(held_out_loss, trees, between, p.target, n_folds, seed)
+        own = rows.fold(PathLoss.of, tree, alphas, p.target)
         mean = total.total / total.weight
         variance = np.maximum(total.squares / total.weight - mean**2, 0.0)
         return Bunch(

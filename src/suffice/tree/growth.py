@@ -91,14 +91,21 @@ def most_gathered(bins: FeatureBins, target: Any) -> int:
     return GATHERED_BYTES // row_bytes
 
 
-def grow_tree(data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
-    """Grow a tree to so many binned rows."""
-    most = most_gathered(bins, target)
+def grow_tree(
+    data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits, trees: int = 1
+) -> Tree:
+    """Grow a tree to so many binned rows, while so many trees share the memory."""
+    most = most_gathered(bins, target) // trees
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
-        return tree_of(bins, target, _finish(data.gather(INSTEAD), bins, target, limits))
+        return grow_here(data.gather(INSTEAD), bins, target, limits)
     log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
-    return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most).run())
+    return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most, trees).run())
+
+
+def grow_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
+    """Grow a tree to rows that are in this process."""
+    return tree_of(bins, target, _finish(rows, bins, target, limits))
 
 
 def _in_nodes(tree: Tree, nodes: np.ndarray, block: Binned) -> Binned:
@@ -221,10 +228,10 @@ class Growth:
         """Find the sums and the best splits of new nodes."""
         raise NotImplementedError
 
-    def _histogram_nodes(self) -> int:
-        """The number of nodes whose histograms are summed in one pass."""
+    def _histogram_nodes(self, trees: int = 1) -> int:
+        """The number of nodes whose histograms are summed in one pass, if so many trees have one."""
         node = 8.0 * bin_offsets(self.bins.n_bins)[-1] * self.target.n_outputs
-        return max(1, int(HISTOGRAM_BYTES / node))
+        return max(1, int(HISTOGRAM_BYTES / trees / node))
 
     def _groups(self, nodes: list[int], size: int) -> Iterator[list[int]]:
         return (nodes[i : i + size] for i in range(0, len(nodes), size))
@@ -331,12 +338,13 @@ class _Folding(Growth):
 
     data: Partitions
     most: int  # rows that are gathered at a time
+    trees: int  # that grow in the same passes
 
     def _search(self, fresh: list[int]) -> None:
         small = [t for t in fresh if self.nodes[t].rows <= self.most]
         large = [t for t in fresh if self.nodes[t].rows > self.most]
         tree, place = self._drawn()
-        for group in self._groups(large, self._histogram_nodes()):
+        for group in self._groups(large, self._histogram_nodes(self.trees)):
             self._fold(tree, place, group)
         for group in self._groups_of_rows(small):
             self._finish(tree, place, group)

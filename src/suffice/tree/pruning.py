@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from ..core.hashing import row_hashes
-from ..core.statistics import Statistics
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics, tree_sum
+from ..fitting.shared import Divided, Sharing
 from ..statistics import Binned
+from .growth import INSTEAD, grow_here, grow_tree, most_gathered
 from .model import Tree
+
+if TYPE_CHECKING:
+    from .base import Prepared
 
 
 def pruning_path(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -128,6 +135,33 @@ def fold_of(block: Binned, n_folds: int, seed: int) -> np.ndarray:
     return (row_hashes(values, seed) % np.uint64(n_folds)).astype(np.int64)
 
 
-def in_fold(fold: int, n_folds: int, seed: int, inside: bool, block: Binned) -> Binned:
-    """The rows of one fold, or all others."""
-    return block[np.flatnonzero((fold_of(block, n_folds, seed) == fold) == inside)]
+def by_fold(n_folds: int, seed: int, block: Binned) -> Divided:
+    return Divided(block, fold_of(block, n_folds, seed))
+
+
+def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> list[Tree]:
+    """For each fold, the tree of all other rows. If the rows are not gathered, all trees grow together."""
+    if p.rows <= most_gathered(p.bins, p.target):
+        block = data.gather(INSTEAD)
+        fold = fold_of(block, n_folds, seed)
+        others = (np.flatnonzero(fold != k) for k in range(n_folds))
+        return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
+    sharing = Sharing(
+        data, n_folds, seed, features=len(p.bins.n_bins), check=None, division=(by_fold, (n_folds, seed))
+    )
+
+    def grow_without(fold: int) -> Tree:
+        rows = sharing.view(*(k for k in range(n_folds) if k != fold))
+        return grow_tree(rows, p.rows, p.bins, p.target, p.limits, n_folds)
+
+    return sharing.together([partial(grow_without, fold) for fold in range(n_folds)], forgive=False)
+
+
+def held_out_loss(
+    trees: list[Tree], alphas: np.ndarray, target: Any, n_folds: int, seed: int, block: Binned
+) -> PathLoss:
+    """The loss of the rows of each fold under the tree of all others, pruned with each complexity."""
+    fold = fold_of(block, n_folds, seed)
+    return tree_sum(
+        PathLoss.of(tree, alphas, target, block[np.flatnonzero(fold == k)]) for k, tree in enumerate(trees)
+    )
