@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 import warnings
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 
 import suffice
+from suffice.compose import ColumnTransformer
 from suffice.core.storage import import_everything
 from suffice.decomposition import PCA
 from suffice.estimator.interchange import NOT_COPIED, namesake
@@ -28,6 +34,13 @@ COUNTS = rng.integers(0, 4, size=(120, 4)).astype(np.float64)
 METHODS = ("predict", "predict_proba", "decision_function", "transform")
 OF_COUNTS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "NMF", "OneHotEncoder"}
 OF_COUNTS |= {"LatentDirichletAllocation", "OrdinalEncoder", "TargetEncoder", "TfidfTransformer"}
+PARAMS = {
+    "QuantileTransformer": {"n_quantiles": 10},
+    "ColumnTransformer": {
+        "transformers": [("scale", StandardScaler(), [0, 2]), ("drop", "drop", [1])],
+        "remainder": PCA(1),
+    },
+}
 # skl2onnx has no converter of their output.
 NO_ONNX = {"NMF", "LatentDirichletAllocation", "SplineTransformer", "KBinsDiscretizer", "BayesianRidge"}
 NO_ONNX |= {"KernelRidge", "Nystroem", "RBFSampler"}
@@ -44,7 +57,7 @@ COPIED = sorted(
 def fitted(cls):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = cls(**{"n_quantiles": 10} if cls.__name__ == "QuantileTransformer" else {})
+        model = cls(**PARAMS.get(cls.__name__, {}))
         rows = COUNTS if cls.__name__ in OF_COUNTS else X
         return model.fit(rows, label if is_classifier(model) else y), rows
 
@@ -58,6 +71,7 @@ def test_a_copy_predicts_the_same(cls):
     model, rows = fitted(cls)
     copy = suffice.as_sklearn(model)
     assert type(copy).__module__.startswith("sklearn.")
+    assert b"suffice" not in pickle.dumps(copy)
     names = [name for name in METHODS if hasattr(model, name)]
     assert names
     for name in names:
@@ -76,15 +90,21 @@ def test_what_cannot_be_copied():
 
 
 def onnx_answers(model, rows):
-    skl2onnx, runtime = import_module("skl2onnx"), import_module("onnxruntime")
     # The converter of LinearSVC, which has no probabilities, has no such option.
     has_option = is_classifier(model) and type(model).__name__ != "LinearSVC"
     how = {"options": {"zipmap": False}} if has_option else {}
-    graph = skl2onnx.to_onnx(suffice.as_sklearn(model), rows.astype(np.float32), **how)
+    rows = rows.astype(np.float32)
+    return answers_of(import_module("skl2onnx").to_onnx(model, rows, **how), rows)
+
+
+def answers_of(graph, rows):
+    """What onnxruntime computes of an array, or of the columns of a DataFrame."""
+    runtime = import_module("onnxruntime")
     quiet = runtime.SessionOptions()
     quiet.log_severity_level = 3
     session = runtime.InferenceSession(graph.SerializeToString(), quiet, providers=["CPUExecutionProvider"])
-    return session.run(None, {session.get_inputs()[0].name: rows.astype(np.float32)})
+    names = [part.name for part in session.get_inputs()]
+    return session.run(None, {n: rows[[n]].to_numpy() if n in rows else rows for n in names})
 
 
 def close(ours, theirs):
@@ -117,12 +137,53 @@ def test_onnx_of_a_pipeline():
     close(model.predict_proba(X), probability)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_of_a_table_of_mixed_types():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"age": rng.normal(40, 9, 120), "land": rng.choice(["DE", "FR", "IT"], 120)})
+    encode = ColumnTransformer([("land", OneHotEncoder(), ["land"])], remainder=StandardScaler())
+    model = make_pipeline(encode, LogisticRegression()).fit(table, label)
+    copy = suffice.as_sklearn(model)
+    assert b"suffice" not in pickle.dumps(copy)
+    np.testing.assert_allclose(copy.predict_proba(table), model.predict_proba(table), rtol=1e-12)
+    table = table.astype({"age": np.float32})
+    graph = import_module("skl2onnx").to_onnx(model, table, options={"zipmap": False})
+    close(model.predict_proba(table), answers_of(graph, table)[1])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_with_options():
+    """By name, by class, by id; and those that the converter of an ensemble sets for its members."""
+    skl2onnx, rows = import_module("skl2onnx"), X.astype(np.float32)
+    model, raw = LogisticRegression().fit(X, label), {"raw_scores": True, "zipmap": False}
+    for options in (raw, {LogisticRegression: raw}, {id(model): raw}):
+        graph = skl2onnx.to_onnx(model, rows, options=options)
+        close(model.decision_function(X), answers_of(graph, rows)[1])
+    with pytest.raises(NameError, match="'raw_score' not in"):
+        skl2onnx.to_onnx(model, rows, options={"raw_score": True})
+    calibrated = CalibratedClassifierCV(model, cv=2).fit(X, label)
+    close(calibrated.predict_proba(X), onnx_answers(calibrated, X)[1])
+
+
+def test_onnx_before_suffice():
+    """Converters are registered also if skl2onnx was imported first."""
+    script = """
+import warnings
+warnings.simplefilter("ignore")
+import numpy as np, skl2onnx
+from suffice.linear_model import Ridge
+X = np.array([[0.0], [1.0]], np.float32)
+print(len(skl2onnx.to_onnx(Ridge().fit(X, X[:, 0]), X).graph.node) > 0)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip() == "True", done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_mlflow(tmp_path, monkeypatch):
     """Logged, with its signature, and loaded as the estimator and as a function of tables."""
     import mlflow
-    import pandas as pd
 
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -17,3 +22,35 @@ def required(module: str, extra: str) -> Any:
         raise ModuleNotFoundError(
             f'This needs {package}, which is not installed: pip install "suffice[{extra}]".', name=error.name
         ) from None
+
+
+def when_imported(module: str, call: Callable[[], None]) -> None:
+    """Call a function as soon as a module of an optional package is imported: now, if it already is."""
+    if module in sys.modules:
+        call()
+    else:
+        sys.meta_path.insert(0, _Awaited(module, call))
+
+
+class _Awaited(MetaPathFinder):
+    """Finds one module as the other finders do, and calls a function when it has been loaded."""
+
+    def __init__(self, module: str, call: Callable[[], None]) -> None:
+        self.module, self.call = module, call
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != self.module:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is None or spec.loader is None:  # not installed yet
+            sys.meta_path.insert(0, self)
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_call(module: Any) -> None:
+            load(module)
+            self.call()
+
+        spec.loader.exec_module = load_and_call  # type: ignore[method-assign]
+        return spec

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.values import stored_name
+from ..core.values import Value, stored_name
 from .answers import nameless
 from .storing import Storable
 
@@ -167,10 +167,25 @@ def _support_vectors(model: Any) -> dict[str, Any]:
     }
 
 
+def _columns(model: Any) -> dict[str, Any]:
+    """The fitted transformers, also in place of those that the parameters name."""
+    fitted = [(name, as_sklearn(part), columns) for name, part, columns in model.transformers_]
+    copies = {name: part for name, part, _ in fitted}
+    parts = [
+        (name, part if isinstance(part, str) else copies.get(name, "drop"), columns)
+        for name, part, columns in model.transformers
+    ]
+    rest = model.remainder if isinstance(model.remainder, str) else copies.get("remainder", "drop")
+    kept = {name: value for name, value in vars(model).items() if name[0] == "_" and name[:5] != "_skl_"}
+    theirs = {"_remainder": ("remainder", rest, model._remainder[2])}
+    return kept | theirs | {"transformers_": fitted, "transformers": parts, "remainder": rest}
+
+
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "AdaBoostClassifier": _members,
     "BaggingClassifier": _bagged,
     "BaggingRegressor": _bagged,
+    "ColumnTransformer": _columns,
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
     "GradientBoostingClassifier": _boosted,
@@ -201,7 +216,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
 # Classes whose methods read more than can be told from the fitted attributes.
-NOT_COPIED = {"ColumnTransformer", "CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "KernelPCA"}
+NOT_COPIED = {"CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "KernelPCA"}
 
 
 def as_sklearn(model: Any) -> Any:
@@ -233,25 +248,36 @@ def as_sklearn(model: Any) -> Any:
         return Pipeline([(name, as_sklearn(step)) for name, step in model.steps])
     if not isinstance(model, Storable):
         return model  # scikit-learn's, or "passthrough"
+    copy = _unfitted(model)
+    check_is_fitted(model)
+    fitted = _public(model) | PRIVATE.get(type(copy).__name__, lambda model: {})(model)
+    computed = {name for name in fitted if isinstance(getattr(type(copy), name, None), property)}
+    vars(copy).update({name: value for name, value in fitted.items() if name not in computed})
+    return copy
+
+
+def _unfitted(model: Any) -> Any:
+    """The estimator of scikit-learn with the parameters of ours."""
+    if not isinstance(model, Storable):
+        return model
     cls = namesake(type(model))
     if cls is None or cls.__name__ in NOT_COPIED:
         raise TypeError(
             f"{type(model).__name__} cannot be copied to a class of scikit-learn: save it with suffice.save."
         )
-    check_is_fitted(model)
     params = model.get_params(deep=False)  # type: ignore[attr-defined]
-    copy = cls(**{name: params[name] for name in cls._get_param_names() if name in params})
-    vars(copy).update(_public(model, params) | PRIVATE.get(cls.__name__, lambda model: {})(model))
-    return copy
+    return cls(**{name: _unfitted(params[name]) for name in cls._get_param_names() if name in params})
 
 
-def _public(model: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """The fitted attributes, with those that are computed when they are asked for."""
+def _public(model: Any) -> dict[str, Any]:
+    """The fitted attributes that need no suffice, with those that are computed when they are asked for."""
     computed = {
         n for n in dir(type(model)) if n[-1] == "_" != n[0] and isinstance(getattr(type(model), n), property)
     }
-    stored = {n: v for n, v in vars(model).items() if n[0] != "_" and n not in params and n != "model_"}
-    return stored | {name: getattr(model, name) for name in computed if hasattr(model, name)}
+    params = model.get_params(deep=False)
+    stored = {n: v for n, v in vars(model).items() if n[0] != "_" and n not in params}
+    stored |= {name: getattr(model, name) for name in computed if hasattr(model, name)}
+    return {name: _unfitted(value) for name, value in stored.items() if not isinstance(value, Value)}
 
 
 def namesake(cls: type) -> Any:

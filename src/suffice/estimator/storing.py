@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ class Storable:
     """What `suffice.save` writes: a class with parameters and fitted attributes."""
 
     known: ClassVar[dict[str, type]] = {}  # by their names in files; `load` makes no others
+    watchers: ClassVar[list[Callable[[type], None]]] = []  # called with each class that becomes known
 
     # The link of scikit-learn's HTML representation: to the page of the class in the reference.
     _doc_link_module = "suffice"
@@ -27,6 +29,8 @@ class Storable:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         Storable.known[stored_name(cls)] = cls
+        for watch in Storable.watchers:
+            watch(cls)
 
     def save(self, path: Any) -> None:
         """Write the estimator, with its parameters and fitted attributes, to one file.
