@@ -62,6 +62,23 @@ def test_the_dual_is_minimized():
     np.testing.assert_allclose(found.slope, full @ found.beta + q, atol=1e-12)
 
 
+def test_rounding_of_the_cache_is_far_below_the_tolerance():
+    """Columns in float32 are trusted for a large tolerance, and checked in float64 for a small one."""
+    K, sign = Gaussian(0.1)(X), np.where(y == 1, 1.0, -1.0)
+    lower, upper = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
+    none = np.zeros(len(y), np.int64)
+    dual = Dual(-sign, lower, upper, np.arange(len(y)), none)
+    error = {}
+    for tol in (1e-2, 1e-7):
+        columns = Columns(lambda rows: K[rows], K.diagonal, len(y), 1 << 20)
+        found = minimize_dual(dual, columns, np.zeros(len(y)), tol, -1)
+        slope = K @ found.beta + dual.q
+        *_, violation = worst_pair(slope, found.beta, lower, upper, none, 1)
+        assert violation <= 1.01 * tol
+        error[tol] = np.abs(slope - found.slope).max()
+    assert error[1e-7] < 1e-12 < error[1e-2] < 1e-4
+
+
 def test_conditions_of_an_optimum():
     weights = weight + 0.5
     report = SVC(tol=1e-8).fit(X, y, weights).kkt_report(X, y, weights)

@@ -9,9 +9,10 @@ largest difference of two slopes that contradict this is the violation.
 A pair of coefficients is optimized at a time (Platt, "Fast training of support vector machines using
 sequential minimal optimization", 1998), within a working set of those that violate most. The columns of the
 kernel matrix of a working set are one product, and the last ones used stay in a cache, in float32. Rounding
-does no harm: once no pair is left, Kβ is computed again from β in float64, and the loop goes on if
-a pair is left after all. If the violation is then not less than half of what it was, the cache becomes
-float64: directions without curvature, as those of a linear kernel with many rows, need it.
+does no harm: once no pair is left, and unless `tol` is much larger than what rounding can change, Kβ is
+computed again from β in float64, and the loop goes on if a pair is left after all. If the violation is then
+not less than half of what it was, the cache becomes float64: directions without curvature, as those of a
+linear kernel with many rows, need it.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.small import MOST_CALLS, repeated
+from ..engines.threads import in_order
 
 WORKING = 1024  # coefficients of a working set
-PIECE = 1 << 22  # numbers of a product with the support vectors
+PIECE = 1 << 21  # numbers of some columns
 MOST_PAIRS = 10**7  # as LIBSVM, if the problem is so degenerate that the violation hardly falls
+ROUNDING = (
+    2.0**-23
+)  # of an entry of the cache: errors are independent, and this is seven times their deviation
 STALLED = 20  # computations of Kβ without half the violation
 
 
@@ -75,6 +80,7 @@ class Columns:
     ) -> None:
         self.compute, self.diagonal, self.n_rows = compute, diagonal, n_rows
         self.cache_bytes = cache_bytes
+        self.largest = 0.0  # of the entries computed so far
         self.clear(np.float32)
 
     def clear(self, dtype: type) -> None:
@@ -97,23 +103,32 @@ class Columns:
             out = self.row_in[oldest]
             self.slot_of[out[out >= 0]] = -1
             self.slot_of[missing], self.row_in[oldest], self.used[oldest] = oldest, missing, self.time
-            self.cache[oldest] = self._computed(missing)
+
+            def store(part: slice) -> None:
+                self.cache[oldest[part]] = self._computed(missing[part])
+
+            for _ in in_order(store, self._parts(missing)):
+                pass
         return self.slot_of[rows]
+
+    def _parts(self, rows: np.ndarray) -> tuple[slice, ...]:
+        """Some rows at a time, for threads."""
+        step = max(1, PIECE // max(1, self.n_rows))
+        return tuple(slice(a, a + step) for a in range(0, len(rows), step))
 
     def _computed(self, rows: np.ndarray) -> np.ndarray:
         out = self.compute(rows)
-        if not np.isfinite(out).all():
+        largest = max(out.max(initial=0.0), -out.min(initial=0.0))
+        if not np.isfinite(largest):
             raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        self.largest = max(self.largest, largest)
         return out
 
     def product(self, weight: np.ndarray) -> np.ndarray:
         """K times one number for each row, in float64."""
-        out, (rows,) = np.zeros(self.n_rows), weight.nonzero()
-        step = max(1, PIECE // max(1, self.n_rows))
-        for a in range(0, len(rows), step):
-            part = rows[a : a + step]
-            out += weight[part].dot(self._computed(part))
-        return out
+        (rows,) = weight.nonzero()
+        products = in_order(lambda part: weight[rows[part]] @ self._computed(rows[part]), self._parts(rows))
+        return sum(products, np.zeros(self.n_rows))
 
 
 def minimize_dual(
@@ -141,6 +156,8 @@ def minimize_dual(
             if stalled and columns.cache.dtype == np.float32:
                 columns.clear(np.float64)
         elif violation <= tol or left <= 0:
+            if ROUNDING * columns.largest * np.linalg.norm(beta) < 0.01 * tol:
+                break
             slope, exact = _slope(dual, columns, beta), True
             continue
         fresh = _violating(dual, slope, beta)

@@ -14,7 +14,8 @@ from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 from .base import Kernel, Normalized, n_rows
 
 CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
-PIECE = 1 << 20  # numbers
+TILE = 192  # rows, whose distances stay in the cache of the processor
+PIECE = 1 << 20  # numbers of differences
 
 
 def _rows(X: Any) -> Any:
@@ -44,31 +45,40 @@ def _squares(X: Any) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
 
 
-def squared_distances(X: Any, Z: Any) -> np.ndarray:
-    """|x_n - z_m|^2, (N, M), to a relative error of about 1e-13, also far from the origin.
+def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.ndarray:
+    """f(|x_n - z_m|^2), (N, M). The distances have a relative error of about 1e-13, also far from the origin.
 
-    Distances are |x|^2 + |z|^2 - 2 x z, of dense rows about the mean of Z. Where this subtracts nearly equal
-    numbers, they are sums of squared differences. Equal rows have distance zero.
+    They are |x|^2 + |z|^2 - 2 x z, of dense rows about the mean of Z, and where this subtracts nearly equal
+    numbers, sums of squared differences. Equal rows have distance zero. `f` changes tiles of them in place,
+    which are in the cache of the processor. If Z is X, the result is symmetric.
     """
-    x, z = X, Z
-    if not (sp.issparse(X) or sp.issparse(Z)) and len(Z):
-        middle = Z.mean(axis=0)
-        x = X - middle
-        z = x if Z is X else Z - middle
+    dense = not (sp.issparse(X) or sp.issparse(Z))
+    middle = Z.mean(axis=0) if dense and len(Z) else 0.0
+    x, z = (X - middle, Z - middle) if dense else (X, Z)
     of_x, of_z = _squares(x), _squares(z)
-    out = _products(x, z)
-    step = max(1, PIECE // max(1, len(of_z)))
-    for a in range(0, len(of_x), step):
-        piece = out[a : a + step]
-        most = of_x[a : a + step, None] + of_z
-        piece *= -2.0
-        piece += most
-        most *= CLOSE
-        n, m = np.nonzero(piece < most)
-        width = max(1, PIECE // max(1, X.shape[1]))
-        for b in range(0, len(n), width):
-            pairs = n[b : b + width], m[b : b + width]
-            piece[pairs] = _squares(X[a + pairs[0]] - Z[pairs[1]])
+    if dense:
+        out = np.empty((len(x), len(z)))
+        x = np.column_stack([-2.0 * x, of_x, np.ones(len(x))])
+        z = np.column_stack([z, np.ones(len(z)), of_z])
+    else:
+        out = -2.0 * _products(x, z)
+        out += of_x[:, None]
+        out += of_z
+    for a in range(0, len(of_x), TILE):
+        for b in range(a if Z is X else 0, len(of_z), TILE):
+            rows, columns = slice(a, a + TILE), slice(b, b + TILE)
+            tile = out[rows, columns]
+            if dense:
+                np.matmul(x[rows], z[columns].T, out=tile)
+            if tile.min() < CLOSE * (of_x[rows].max() + of_z[columns].max()):
+                n, m = np.nonzero(tile < CLOSE * (of_x[rows, None] + of_z[columns]))
+                step = max(1, PIECE // max(1, X.shape[1]))
+                for k in range(0, len(n), step):
+                    pairs = n[k : k + step], m[k : k + step]
+                    tile[pairs] = _squares(X[a + pairs[0]] - Z[b + pairs[1]])
+            f(tile)
+            if Z is X:
+                out[columns, rows] = np.triu(tile).T + np.triu(tile, 1) if a == b else tile.T
     return out
 
 
@@ -153,9 +163,13 @@ class Gaussian(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
         X, Z = _pair(X, Z)
-        out = squared_distances(X, Z)
-        out *= -_gamma(self.gamma, X)
-        return np.exp(out, out=out)
+        gamma = _gamma(self.gamma, X)
+
+        def of_distances(d: np.ndarray) -> None:
+            d *= -gamma
+            np.exp(d, out=d)
+
+        return of_squared_distances(of_distances, X, Z)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(n_rows(X))
