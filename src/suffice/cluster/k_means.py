@@ -5,7 +5,6 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -21,6 +20,7 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
@@ -254,10 +254,9 @@ default='k-means++'
         data = open_rows(self, source, None, sample_weight)
         tol = self._tolerance(data)
         if self.algorithm == "elkan" and self.n_clusters == 1:
-            warnings.warn(
+            warn(
                 "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
                 RuntimeWarning,
-                stacklevel=3,
             )
         starts = self._starts(X, data)
         self._n_init = len(starts)
@@ -302,11 +301,10 @@ default='k-means++'
         random = check_random_state(self.random_state)
         if not isinstance(self.init, str) and not callable(self.init):
             if self.n_init not in ("auto", 1):
-                warnings.warn(
+                warn(
                     "Explicit initial center position passed: performing only one init in "
                     f"{type(self).__name__} instead of n_init={self.n_init}.",
                     RuntimeWarning,
-                    stacklevel=4,
                 )
             return (_centers(self.init, K, D),)
         n_init = self.n_init
@@ -375,11 +373,10 @@ def _centers(values: Any, K: int, D: int) -> Centers:
 
 def warn_of_fewer(distinct: int, K: int, name: str) -> None:
     if distinct < K:
-        warnings.warn(
+        warn(
             f"Number of distinct clusters ({distinct}) found smaller than {name} ({K}). Possibly due to "
             "duplicate points in X.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.warn import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
@@ -308,11 +309,10 @@ default='k-means++'
         size = 3 * self.batch_size if self.init_size is None else self.init_size
         if size < K:
             if self.init_size is not None:
-                warnings.warn(
+                warn(
                     f"init_size={self.init_size} should be larger than n_clusters={K}. Setting it to "
                     "min(3*n_clusters, n_samples)",
                     RuntimeWarning,
-                    stacklevel=4,
                 )
             size = 3 * K
         self._init_size = min(size, n)

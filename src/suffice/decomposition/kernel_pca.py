@@ -6,7 +6,6 @@ Schölkopf, Smola and Müller, "Nonlinear component analysis as a kernel eigenva
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
@@ -25,6 +24,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -350,10 +350,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         landmarks = start.estimate(sample)
         M, R = landmarks.root.shape
         if start.size > M:
-            warnings.warn(
+            warn(
                 f"landmarks={start.size} > n_samples: there are {M} different rows, and all are landmarks. "
                 "Use landmarks=None for the exact solution.",
-                stacklevel=4,
             )
         axes = PrincipalAxes(np.zeros(R), np.zeros((0, R)), np.zeros(0), np.zeros(R))
         model = LandmarkAxes(landmarks, axes, R if self.n_components is None else self.n_components)

@@ -5,7 +5,6 @@ Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
+from ..core.warn import warn
 from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
@@ -670,11 +670,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 f"{self.beta_loss!r}: use solver='mu'."
             )
         if self.solver == "mu" and self.init == "nndsvd":
-            warnings.warn(
+            warn(
                 "The multiplicative update ('mu') solver cannot update the zeros of init='nndsvd': use "
                 "'nndsvda'.",
                 UserWarning,
-                stacklevel=3,
             )
         return beta
 

@@ -7,7 +7,6 @@ covariance matrix", 2004.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
@@ -57,7 +57,7 @@ class Discriminant(GenerativeClassifier):
         if (priors < 0).any():
             raise ValueError(f"priors must be non-negative; got {priors.tolist()}.")
         if not np.isclose(priors.sum(), 1.0):
-            warnings.warn("The priors do not sum to 1. Renormalizing.", UserWarning, stacklevel=2)
+            warn("The priors do not sum to 1. Renormalizing.", UserWarning)
         return priors / (priors.sum() or 1.0)
 
     def _guarantee(self) -> Guarantee:

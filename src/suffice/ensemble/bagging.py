@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -24,6 +23,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -356,9 +356,7 @@ class BaseBagging(Estimator):
                 "when warm_start==True"
             )
         if n_members == self.n_estimators:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4
-            )
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         if self._n_chosen > self.n_features_in_:
             raise ValueError(
                 f"max_features must be <= n_features; got {self.max_features} of {self.n_features_in_}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
@@ -19,6 +18,7 @@ from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.progress import shown
+from ..core.warn import warn
 from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
 from ..inputs.readers import Reader, Transformed
@@ -160,7 +160,7 @@ class Iterative(Estimator):
         self.converged_ = progress.converged
         self.stopped_because_ = progress.stopped_because
         if not progress.converged and progress.stopped_because != "callback":
-            warnings.warn(self._unconverged(progress), ConvergenceWarning, stacklevel=4)
+            warn(self._unconverged(progress), ConvergenceWarning)
         return self
 
     def _unconverged(self, progress: Progress) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.statistics import Statistics
+from ..core.warn import warn
 from ..estimator.answers import nameless
 from ..inputs import open_rows
 from ..statistics import Moments, moments
@@ -98,7 +98,7 @@ class Regressor(RegressorMixin):
         check_is_fitted(self)
         sums = open_rows(self, X, y, sample_weight, reset=False).fold(residuals, nameless(self))
         if sums.rows < 2:
-            warnings.warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning, stacklevel=2)
+            warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning)
             return float("nan")
         spread = sums.target.scatter
         share = sums.squares / np.where(spread > 0, spread, 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ..core.blocks import Edges, Rows, Sequences, missing, offsets
 from ..core.partitions import Partitions
+from ..core.warn import warn
 from .checks import Check, checked_weights, is_object, objects_of, weights_of
 from .conversions import as_numbers, check_labels, explained
 from .features import depth_of_steps, first_leaf, is_list, named_rows
@@ -393,7 +393,7 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
 def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
     if groups is None:
         if opening.reset and getattr(opening.estimator, "_skl_is_clone", False):
-            warnings.warn(LOST_GROUPS.format(opening.check.name), UserWarning, stacklevel=2)
+            warn(LOST_GROUPS.format(opening.check.name), UserWarning)
         return offsets([n])
     ids = column_or_1d(unmasked(groups, "groups"))
     if len(ids) != n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any, ClassVar, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,6 +9,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import one_task
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -179,11 +179,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             model = start.estimate(s)
             M = len(model.columns.points)
             if self.n_components > M:
-                warnings.warn(
+                warn(
                     f"n_components > n_samples. This is not possible: n_components={self.n_components}, and "
                     f"there are {M} different rows. n_components was set to {M}, which results in "
                     "inefficient evaluation of the full kernel.",
-                    stacklevel=3,
                 )
             self.model_, self.statistics_ = model, s
             self.components_, self.normalization_ = model.columns.points, model.root

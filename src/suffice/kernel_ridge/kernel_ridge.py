@@ -22,6 +22,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -78,10 +79,9 @@ def _solved(A: np.ndarray, B: np.ndarray) -> np.ndarray:
             return solve(A, B, assume_a="pos")
         except (LinAlgError, LinAlgWarning):
             pass
-    warnings.warn(
+    warn(
         "Singular matrix in solving dual problem, or a kernel that is not positive definite. Using "
         "least-squares solution instead: raise alpha.",
-        stacklevel=6,
     )
     return lstsq(A, B)[0]
 
@@ -289,10 +289,9 @@ class KernelRidge(MultiOutputMixin, Regressor, Estimator):
         landmarks = start.estimate(sample)
         M, R = landmarks.root.shape
         if start.size > M:
-            warnings.warn(
+            warn(
                 f"landmarks={start.size} > n_samples: there are {M} different rows, and all are landmarks. "
                 "Use landmarks=None for the exact solution.",
-                stacklevel=4,
             )
         linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         model = LandmarkRidge(landmarks, linear)

@@ -7,7 +7,6 @@ generalized linear models via coordinate descent", 2010.
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
@@ -29,6 +28,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
+from ..core.warn import warn
 from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
@@ -317,17 +317,15 @@ def enet_path(
     if strange := set(params) - {"selection", "random_state"}:
         raise ValueError(f"Unexpected parameters in params: {sorted(strange)}.")
     if not isinstance(n_alphas, str):
-        warnings.warn(
+        warn(
             "'n_alphas' was deprecated in 1.9 and will be removed in 1.11 of scikit-learn: use alphas.",
             FutureWarning,
-            stacklevel=2,
         )
         alphas = n_alphas
     if alphas is None:
-        warnings.warn(
+        warn(
             "'alphas=None' is deprecated and will be removed in 1.11 of scikit-learn: use alphas=100.",
             FutureWarning,
-            stacklevel=2,
         )
         alphas = 100
     net = ElasticNet(l1_ratio=l1_ratio, fit_intercept=False, positive=positive, tol=tol, max_iter=max_iter)
@@ -406,12 +404,11 @@ class _Penalised(LeastSquares):
     def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
         enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
         if (model.gap > enough).any():
-            warnings.warn(
+            warn(
                 f"Objective did not converge. You might want to increase the number of iterations. "
                 f"{type(self).__name__} did not converge in {self.max_iter} sweeps: the duality gap is "
                 f"{model.gap.max():.3g}, expected at most {enough.max():.3g}. Raise max_iter, alpha or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         one = len(model.coef) == 1  # flat for a column of targets too
         return {
@@ -576,9 +573,8 @@ class ElasticNet(_Penalised):
         D = model.coef.shape[1]
         spread = np.sqrt(np.diag(s.scatter)[:D] / s.weight)
         if self.fit_intercept and (np.abs(s.mean[:D]) > 1e-5 * spread).any():
-            warnings.warn(
+            warn(
                 "Gram matrix was provided but X was centered to fit intercept: recomputing Gram matrix.",
-                stacklevel=4,
             )
             return
         gram, ours = np.asarray(self.precompute, dtype=np.float64), model.square(s)[:D, :D]

@@ -9,7 +9,6 @@ a sampled frequency table", 1940.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.loop import Progress, Watch
 from ..core.values import Value
+from ..core.warn import warn
 from ..fitting import find_solver, iterative_scaling
 from ..fitting.linear_algebra import solve_positive
 
@@ -119,11 +119,10 @@ def maximum_entropy_distribution(
         _must_be_possible(F, b)
     converged = progress.converged or gap <= tol
     if not converged:
-        warnings.warn(
+        warn(
             f"maximum_entropy_distribution did not converge: it stopped after {progress.n_iter} iterations "
             f"because of {progress.stopped_because}, with means off by {gap:.3g}. Raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     table = p if shape is None else p.reshape(shape)
     return MomentDistribution(table, progress.model, constant, progress.trace, converged)

@@ -6,7 +6,6 @@ optimum.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,7 @@ from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import Guarantee
@@ -578,14 +578,13 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         """The share of the l1 penalty. Warns and raises for what scikit-learn deprecates and refuses."""
         ratio, penalty = self._l1_ratio(), self.penalty
         if self.n_jobs is not None:
-            warnings.warn(
+            warn(
                 f"'n_jobs' has no effect, and scikit-learn will remove it in 1.10. You provided "
                 f"'n_jobs={self.n_jobs}': leave it out, and see suffice.threads.",
                 FutureWarning,
-                stacklevel=4,
             )
         if penalty is None and self.C != 1.0:
-            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters.", stacklevel=4)
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters.")
         if self.dual and self.solver != "liblinear":
             raise ValueError(f"Solver {self.solver} supports only dual=False, got dual=True.")
         if self.dual and ratio:
@@ -604,31 +603,27 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
         penalty, ratio = self.penalty, self.l1_ratio
         if isinstance(penalty, str) and penalty == "deprecated":
             if ratio is None:
-                warnings.warn(
+                warn(
                     "'l1_ratio=None' was deprecated in scikit-learn 1.8: use 0 <= l1_ratio <= 1.",
                     FutureWarning,
-                    stacklevel=5,
                 )
             return ratio or 0.0
-        warnings.warn(
+        warn(
             "'penalty' was deprecated in scikit-learn 1.8: leave it out. Use l1_ratio=0 for penalty='l2', "
             "l1_ratio=1 for 'l1', a number between for 'elasticnet', and C=np.inf for None.",
             FutureWarning,
-            stacklevel=5,
         )
         if penalty == "elasticnet":
             if ratio is None:
                 raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
             return ratio
         if ratio is not None and 0.0 < ratio < 1.0:
-            warnings.warn(
+            warn(
                 f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty}).",
-                stacklevel=5,
             )
         if penalty is not None and ratio != (1.0 if penalty == "l1" else 0.0):
-            warnings.warn(
+            warn(
                 f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. Please use l1_ratio only.",
-                stacklevel=5,
             )
         return 1.0 if penalty == "l1" else 0.0
 

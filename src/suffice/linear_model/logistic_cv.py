@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from ..core.loop import Progress, Watch
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier, softmax
@@ -338,7 +338,7 @@ class LogisticRegressionCV(LogisticRegression):
                 "1.10: set it to False for simpler attributes, or to True to keep them."
             )
         for message in messages:
-            warnings.warn(message, FutureWarning, stacklevel=6)
+            warn(message, FutureWarning)
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         """The inverse penalties and the shares of the l1 penalty."""

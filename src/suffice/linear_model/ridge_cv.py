@@ -7,7 +7,6 @@ method for prediction", 1974; Golub, Heath and Wahba, "Generalized cross-validat
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -28,6 +27,7 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
+from ..core.warn import warn
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions
@@ -257,11 +257,10 @@ class RidgeCV(LeastSquares):
             name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
             raise ValueError(f"cv!=None and {name}=True are incompatible: use cv=None.")
         if self.gcv_mode == "svd" and sp.issparse(X):
-            warnings.warn(
+            warn(
                 "The 'svd' mode is not supported for sparse X, and will raise an error in scikit-learn 1.11: "
                 "use gcv_mode='eigen'.",
                 FutureWarning,
-                stacklevel=2,
             )
         for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
         self._flat_target = source.flat_target(y)

@@ -25,6 +25,7 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -213,11 +214,10 @@ class StochasticGradient(SparseCoefficients, Iterative):
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ValueError("l1_ratio must be set when penalty is 'elasticnet'")
         if self.power_t < 0:
-            warnings.warn(
+            warn(
                 "Negative values for `power_t` are deprecated in version 1.8 and will raise an error in "
                 "1.10. Use values in the range [0.0, inf) instead.",
                 FutureWarning,
-                stacklevel=4,
             )
 
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ..core.warn import warn
 from ..estimator.scores import Residuals, residuals
 from .predictions import opened
 
@@ -82,7 +82,7 @@ def r2_score(
         return metrics.r2_score(y_true, y_pred, sample_weight=sample_weight, **how)
     sums = _residuals(y_true, "r2_score")
     if sums.rows < 2:
-        warnings.warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning, stacklevel=2)
+        warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning)
         return float("nan")
     spread = sums.target.scatter
     with np.errstate(divide="ignore", invalid="ignore"):

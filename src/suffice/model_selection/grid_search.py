@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.partitions import Partitions
 from ..core.progress import shown
+from ..core.warn import warn
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..estimator.storing import Storable
@@ -308,7 +309,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             if len(failed) == len(outcomes):
                 raise ValueError(said) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."
-            warnings.warn(f"{said} {score}", FitFailedWarning, stacklevel=3)
+            warn(f"{said} {score}", FitFailedWarning)
         scores = [self.error_score if isinstance(result, Failure) else result for result in outcomes]
         return np.array(scores, dtype=np.float64).reshape(len(params), self.cv)
 
@@ -453,4 +454,4 @@ def _said_once() -> Iterator[None]:
         yield
     said = {(w.category, str(w.message)): w for w in reversed(caught)}
     for w in reversed(said.values()):
-        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+        warn(w.message, w.category)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.blocks import rows_beside
+from ..core.warn import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..families import Labelled
@@ -56,11 +56,10 @@ class DiscreteNB(GenerativeClassifier):
         if np.min(alpha) < 0:
             raise ValueError(f"All values in alpha must be greater than 0. Got {self.alpha!r}.")
         if np.min(alpha) < LEAST_ALPHA and not self.force_alpha:
-            warnings.warn(
+            warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
-                stacklevel=2,
             )
             alpha = np.maximum(alpha, LEAST_ALPHA)
         return alpha

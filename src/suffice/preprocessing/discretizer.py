@@ -3,7 +3,6 @@ continuous features", 1995."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -14,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..statistics import QuantileSketch, quantile_sketch
@@ -154,12 +154,11 @@ class KBinsDiscretizer(ColumnTransform, preprocessing.KBinsDiscretizer):
     def _fitted(self, model: Bins, s: QuantileSketch) -> dict[str, Any]:
         for d, (n, edges) in enumerate(zip(model.n_bins, model.edges, strict=True)):
             if np.isinf(edges[0]):
-                warnings.warn(f"Feature {d} is constant and will be replaced with 0.", stacklevel=2)
+                warn(f"Feature {d} is constant and will be replaced with 0.")
             elif len(edges) - 1 != n:
-                warnings.warn(
+                warn(
                     f"Bins whose width are too small (i.e., <= {NARROW:.0e}) in feature {d} are removed. "
                     "Consider decreasing the number of bins.",
-                    stacklevel=2,
                 )
         return {}
 

@@ -3,13 +3,13 @@ transformations as a bridge between parametric and nonparametric statistics", 19
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..inputs import Table
@@ -97,9 +97,8 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
             if not self.ignore_implicit_zeros and (X.tocsr().data < 0).any():
                 raise ValueError("QuantileTransformer only accepts non-negative sparse matrices.")
         elif self.ignore_implicit_zeros and not isinstance(X, Table):
-            warnings.warn(
+            warn(
                 "'ignore_implicit_zeros' takes effect only with sparse matrix. This parameter has no effect.",
-                stacklevel=2,
             )
 
     def _probabilities(self) -> Any:
@@ -108,10 +107,9 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
     def _publish(self, start: ColumnQuantiles, s: QuantileSketch) -> Self:
         n_samples = int(np.ceil(s.weight))
         if self.n_quantiles > n_samples:
-            warnings.warn(
+            warn(
                 f"n_quantiles ({self.n_quantiles}) is greater than the total number of samples ({n_samples})."
                 " n_quantiles is set to n_samples.",
-                stacklevel=2,
             )
         references = np.linspace(0.0, 1.0, max(1, min(self.n_quantiles, n_samples)))
         return super()._publish(start.replace(probabilities=references), s)

@@ -5,7 +5,6 @@ Rabiner, "A tutorial on hidden Markov models", 1989; Baum, Petrie, Soules and We
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
@@ -23,6 +22,7 @@ from ..core.model import Family, Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..families import (
@@ -488,11 +488,10 @@ default='gaussian'
                 f"fixed={self.fixed!r} requires an initial model: pass init_params=HiddenMarkov(...)."
             )
         if description.rows < K:
-            warnings.warn(
+            warn(
                 f"HiddenMarkovModel has n_components={K} states, and X has {description.rows:g} steps: some "
                 "states have no step to learn from. Use fewer states.",
                 UserWarning,
-                stacklevel=3,
             )
         even = np.full((K, K), 1.0 / K)
         start = self._constrained(HiddenMarkov(even[0], even, self._emission(rows, description)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.values import Value
+from ..core.warn import warn
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, StrOptions
@@ -124,11 +124,10 @@ class SupportVectorMachine(Estimator):
         self.converged_ = all(solution.violation <= self.tol for solution in solutions)
         self.fit_status_ = 0 if self.converged_ else 1
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
                 "with StandardScaler or MinMaxScaler.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -139,11 +139,10 @@ class TreeGrower(Estimator):
         D = self.n_features_in_
         split, leaf = _weight(self.min_samples_split, total), _weight(self.min_samples_leaf, total)
         if max(split, 2 * leaf) > max(total, 2.0):
-            warnings.warn(
+            warn(
                 f"The total weight of the rows is {total:.6g}, and a node is split if its weight is at least "
                 f"{max(split, 2 * leaf)}: scale sample_weight, or lower min_samples_split and "
                 "min_samples_leaf, which count weight.",
-                stacklevel=5,
             )
         # One row is a leaf, and two a node, whatever they weigh.
         least = max(leaf if leaf > 1 else 0.0, self.min_weight_fraction_leaf * total)

@@ -4,7 +4,6 @@ Xu ch. 3."""
 from __future__ import annotations
 
 import sys
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from ...core.loop import one_task
 from ...core.model import Model
 from ...core.partitions import Partitions
 from ...core.statistics import Statistics
+from ...core.warn import warn
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Guarantee
@@ -342,11 +342,10 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         with one_task(self):
             self._open(raw_documents, None, sample_weight)
         if self.fixed_vocabulary_ and self.lowercase and any(map(_has_upper_case, self.model_.words)):
-            warnings.warn(
+            warn(
                 "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not "
                 "be matched with any documents",
                 UserWarning,
-                stacklevel=3,
             )
         return self
 

@@ -6,7 +6,6 @@ over the documents: those of `TfidfVectorizer` come with the vocabulary, in the 
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from ...core.partitions import Partitions
+from ...core.warn import warn
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Guarantee
@@ -321,11 +321,10 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
     def _warn(self) -> None:
         super()._warn()
         if np.dtype(self.dtype) not in (np.float32, np.float64):
-            warnings.warn(
+            warn(
                 "Only float32 and float64 'dtype' should be used. "
                 f"{self.dtype} 'dtype' will be converted to np.float64.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
