@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.extras import required
 from .arrays import ArraySource, FrameSource
-from .lazy import KINDS, CsvFiles, JsonFiles
+from .files import scan_of
+from .lazy import KINDS
 from .sources import Source
 from .tables import Table, are_delayed
 
@@ -42,9 +43,7 @@ def source_of(X: Any) -> Source:
         return X
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
-        of_text = (files.function for files in (CsvFiles, JsonFiles) if path.endswith(files.endings))
-        call = next(of_text, "scan_parquet")
-        raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.{call}({path!r}).")
+        raise TypeError(f"Expected rows, got the path {path!r}: pass suffice.{scan_of(path)}({path!r}).")
     table = X if isinstance(X, Table) else None
     container = X if table is None else table.source
     first = container[0] if are_delayed(container) else container

@@ -13,6 +13,21 @@ from urllib.parse import unquote
 
 from ..core.extras import required
 
+# The endings of the files that each function reads.
+ENDINGS = {
+    "scan_parquet": (".parquet",),
+    "scan_csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz"),
+    "scan_json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
+
+
+SCHEMES = ("file", "s3", "gs", "abfs", "abfss", "hdfs")  # of URLs that pyarrow opens
+
+
+def scan_of(path: str) -> str:
+    """The name of the function that reads files with the ending of a path."""
+    return next((scan for scan, endings in ENDINGS.items() if path.endswith(endings)), "scan_parquet")
+
 
 class Files(NamedTuple):
     """Files in the order in which they are read."""
@@ -22,19 +37,37 @@ class Files(NamedTuple):
     filesystem: Any = None  # of pyarrow; None for files of this machine
 
 
-def find_files(path: Any, endings: tuple[str, ...], filesystem: Any = None) -> Files:
-    """The files of a path, a glob, a folder, a URL, or a sequence of these."""
+def find_files(path: Any, scan: str, filesystem: Any = None) -> Files:
+    """The files of a path, a glob, a folder, a URL, or a sequence of these, for one of the functions."""
     names = [str(path)] if isinstance(path, str | os.PathLike) else [str(part) for part in path]
     if not names:
         raise ValueError("There are no files: pass a path, a glob, a URL, or a sequence of these.")
-    filesystem, names = _located(names, filesystem)
-    found, bases = (_local if filesystem is None else _Remote(filesystem))(names, endings)
+    filesystem, names = _located(names, scan, filesystem)
+    found, bases = (_local if filesystem is None else _Remote(filesystem))(names, ENDINGS[scan])
     if not found:
-        raise FileNotFoundError(f"No file ending in {' or '.join(endings)} was found in {names}.")
+        raise _nothing_found(names, scan, filesystem is None)
     return Files(tuple(found), os.path.commonpath(bases), filesystem)
 
 
-def _located(names: list[str], filesystem: Any) -> tuple[Any, list[str]]:
+def _nothing_found(names: list[str], scan: str, local: bool) -> FileNotFoundError:
+    """The error for folders and globs without files of these endings: it names what else is there."""
+    endings = ENDINGS[scan]
+    said = f"No file ending in {' or '.join(endings)} was found in {names}"
+    there = sorted(p.name for name in names if local for p in Path(name).glob("*") if not _hidden(p.name))
+    if not there:
+        return FileNotFoundError(
+            f"{said}: pass a folder, a file or a glob that has some, suffice.{scan}(path)."
+        )
+    other = next((other for other in map(scan_of, filter(_has_known_ending, there))), None)
+    call = f"suffice.{other}({names[0]!r})" if other else f"suffice.{scan}('{names[0]}/{there[0]}')"
+    return FileNotFoundError(f"{said}, which has {there[0]!r}: to read such files, call {call}.")
+
+
+def _has_known_ending(name: str) -> bool:
+    return name.endswith(sum(ENDINGS.values(), ()))
+
+
+def _located(names: list[str], scan: str, filesystem: Any) -> tuple[Any, list[str]]:
     """The file system of these names, and the names as paths in it."""
     fs = required("pyarrow.fs", "parquet")
     if filesystem is not None:
@@ -48,7 +81,7 @@ def _located(names: list[str], filesystem: Any) -> tuple[Any, list[str]]:
             )
         if schemes == {""}:
             return None, names
-        parts = [_from_url(name) for name in names]
+        parts = [_from_url(name, scan) for name in names]
         filesystem, names = parts[0][0], [path for _, path in parts]
         if any(other != filesystem for other, _ in parts):
             raise ValueError(f"The URLs {names} have several hosts: read each by a scan of its own.")
@@ -56,7 +89,7 @@ def _located(names: list[str], filesystem: Any) -> tuple[Any, list[str]]:
     return (None, names) if local else (filesystem, [name.rstrip("/") for name in names])
 
 
-def _from_url(url: str) -> tuple[Any, str]:
+def _from_url(url: str, scan: str) -> tuple[Any, str]:
     fs = required("pyarrow.fs", "parquet")
     # A glob is no URL: its folder is, up to the first wildcard. Options come last, as in ?region=us-east-1.
     place, mark, options = url.rpartition("?")
@@ -64,9 +97,21 @@ def _from_url(url: str) -> tuple[Any, str]:
     fixed, wild = _divided(place)
     try:
         filesystem, path = fs.FileSystem.from_uri(fixed + query)
+    except required("pyarrow", "parquet").ArrowInvalid as error:
+        scheme = url.partition("://")[0]
+        if scheme in SCHEMES:
+            remedy = "expected a URL, as 's3://bucket/folder'"
+        elif scheme in ("http", "https"):
+            remedy = f"download the file, and call suffice.{scan}(path)"
+        else:
+            remedy = (
+                f"expected a path, or a URL of {', '.join(SCHEMES)}. For other storage, pass its file "
+                f"system: suffice.{scan}({url!r}, filesystem=fsspec.filesystem({scheme!r}))"
+            )
+        raise ValueError(f"{url!r} cannot be opened ({error}): {remedy}.") from error
     except (OSError, ValueError, ImportError) as error:
         error.add_note(
-            f"No file system was found for {url!r}. Pass it, e.g. scan_parquet('bucket/folder', "
+            f"No file system was found for {url!r}. Pass it, e.g. {scan}('bucket/folder', "
             "filesystem=pyarrow.fs.S3FileSystem(...)), or a file system of fsspec."
         )
         raise
@@ -109,6 +154,12 @@ def _local(names: list[str], endings: tuple[str, ...]) -> tuple[list[str], list[
         is_glob = has_magic(name) and not os.path.exists(name)
         for part in sorted(glob(name, recursive=True)) if is_glob else [name]:
             path = Path(part)
+            if not path.exists():
+                place = "" if path.is_absolute() else f" in {os.getcwd()!r}"
+                raise FileNotFoundError(
+                    f"There is no file or folder {part!r}{place}: pass the path of one, or a glob, as "
+                    f"suffice.{scan_of(part)}('folder/*{path.suffix or '.parquet'}')."
+                )
             inside = sorted(path.rglob("*")) if path.is_dir() else []
             inside = [file for file in inside if file.name.endswith(endings)]
             found += [file for file in inside if not any(map(_hidden, file.relative_to(path).parts))]

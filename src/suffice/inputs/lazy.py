@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..core.extras import required
-from .files import Files
+from .files import ENDINGS, Files, scan_of
 from .tables import brief
 
 BATCH_ROWS = 1 << 14
@@ -166,6 +166,9 @@ def lazy_of(container: Any) -> Lazy | None:
     return None
 
 
+KINDS_OF_TEXT = {"scan_csv": "CSV with a header", "scan_json": "a JSON object in each line"}
+
+
 @dataclass(frozen=True, repr=False)
 class TextFiles(Lazy):
     """Text files of rows, read one after the other. The types of the first are those of all."""
@@ -174,7 +177,6 @@ class TextFiles(Lazy):
     columns: tuple[str, ...] | None = None
     types: Mapping[str, Any] = field(default_factory=dict, hash=False)  # of the columns of the first file
     function: ClassVar[str]
-    endings: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def open(self, file: Any, types: Mapping[str, Any], names: Sequence[str] | None) -> Any:
@@ -233,7 +235,10 @@ class TextFiles(Lazy):
                     f"{path}, column {name!r}{kind}: {reason}. Types follow from the first rows: state "
                     f"another, {self.function}(..., schema={{{name!r}: 'string'}})."
                 )
-        return ValueError(f"{path}: {error}")
+        other = scan_of(path)
+        call = f": call suffice.{other}({path!r})" if path.endswith(ENDINGS[other]) else ""
+        remedy = "." if other == self.function else f". Expected {KINDS_OF_TEXT[self.function]}{call}."
+        return ValueError(f"{path}: {str(error).rstrip('.')}{remedy}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -242,7 +247,6 @@ class CsvFiles(TextFiles):
 
     delimiter: str = ","
     function: ClassVar[str] = "scan_csv"
-    endings: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
     def open(self, file: Any, types: Mapping[str, Any], names: Sequence[str] | None) -> Any:
         csv = required("pyarrow.csv", "parquet")
@@ -258,14 +262,6 @@ class JsonFiles(TextFiles):
     """Files with one JSON object in each line."""
 
     function: ClassVar[str] = "scan_json"
-    endings: ClassVar[tuple[str, ...]] = (
-        ".json",
-        ".jsonl",
-        ".ndjson",
-        ".json.gz",
-        ".jsonl.gz",
-        ".ndjson.gz",
-    )
 
     def open(self, file: Any, types: Mapping[str, Any], names: Sequence[str] | None) -> Any:
         pa, json = required("pyarrow", "parquet"), required("pyarrow.json", "parquet")

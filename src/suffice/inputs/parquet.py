@@ -20,7 +20,7 @@ from ..core.extras import required
 from ..core.partitions import Partitions, in_block
 from ..engines.cache import check_cache, streamed
 from .checks import Check
-from .files import find_files, partition_keys
+from .files import find_files, partition_keys, scan_of
 from .readers import DenseColumns, Reader, list_sizes
 from .remote import FILES_AHEAD, REQUESTS, RemoteFile, ahead, fetched
 from .results import answers, write
@@ -145,7 +145,9 @@ class Batches:
             with (
                 open(path, "rb") as opened,  # for its status: OSFile.fileno fails before pyarrow 25
                 pa.OSFile(path) as source,
-                pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=first) as file,
+                _parquet(
+                    path, pq.ParquetFile, source, pre_buffer=False, page_checksum_verification=first
+                ) as file,
             ):
                 status = os.fstat(opened.fileno())
                 if not os.path.samestat(status, os.stat(path)):
@@ -198,7 +200,7 @@ class Batches:
         end = required("pyarrow", "parquet").BufferReader(remote.tail[1])  # a file with the footer alone
         file = pq.ParquetFile(
             remote.as_arrow(),
-            metadata=pq.read_metadata(end),
+            metadata=_parquet(path, pq.read_metadata, end),
             pre_buffer=False,
             page_checksum_verification=first,
         )
@@ -227,6 +229,18 @@ class OpenedFile(NamedTuple):
     remote: RemoteFile
     file: Any  # a pyarrow.parquet.ParquetFile
     groups: Sequence[int]  # the row groups that are read
+
+
+def _parquet(path: str, read: Callable[..., Any], *args: Any, **how: Any) -> Any:
+    """What a function of pyarrow reads of a file, which must be a Parquet file."""
+    try:
+        return read(*args, **how)
+    except required("pyarrow", "parquet").ArrowInvalid as error:
+        text = (scan := scan_of(path)) != "scan_parquet"
+        remedy = f"call suffice.{scan}({path!r})" if text else "write the file again, and leave out others"
+        raise ValueError(
+            f"{path} is not a complete Parquet file: {str(error).rstrip('.')}. Expected Parquet: {remedy}."
+        ) from error
 
 
 def _must_have(columns: list[str], file: Any, path: str) -> None:
@@ -410,8 +424,8 @@ def scan_parquet(
     """
     pa, pq = required("pyarrow", "parquet"), required("pyarrow.parquet", "parquet")
     check_cache(cache)
-    files = find_files(path, (".parquet",), filesystem)
-    first = pq.read_schema(files.paths[0], filesystem=files.filesystem)
+    files = find_files(path, "scan_parquet", filesystem)
+    first = _parquet(files.paths[0], pq.read_schema, files.paths[0], filesystem=files.filesystem)
     keys = {name: values for name, values in partition_keys(files).items() if name not in first.names}
     schema = pa.schema([*first, *(pa.field(name, values.type) for name, values in keys.items())])
     missing = [name for name in columns or () if name not in schema.names]
@@ -483,7 +497,8 @@ class ParquetSource(ScanSource):
     def types(self) -> dict[str, Any]:
         pq = required("pyarrow.parquet", "parquet")
 
-        schema, keys = pq.read_schema(self.container.files[0]), self.container.keys
+        schema = pq.read_schema(self.container.files[0], filesystem=self.container.filesystem)
+        keys = self.container.keys
         known = {**dict(zip(schema.names, schema.types, strict=True)), **{k: v.type for k, v in keys.items()}}
         return {name: known[name] for name in self.names()}
 

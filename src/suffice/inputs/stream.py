@@ -156,7 +156,7 @@ def scan_csv(
     >>> LinearRegression().fit(suffice.rows(scan, target="y")).coef_.round(6)
     array([2.])
     """
-    files = find_files(path, CsvFiles.endings, filesystem)
+    files = find_files(path, CsvFiles.function, filesystem)
     return _text_scan(CsvFiles(files, delimiter=delimiter), columns, schema, cache)
 
 
@@ -201,7 +201,7 @@ def scan_json(
     >>> LinearRegression().fit(suffice.rows(suffice.scan_json(file), target="y")).coef_.round(6)
     array([2.])
     """
-    files = find_files(path, JsonFiles.endings, filesystem)
+    files = find_files(path, JsonFiles.function, filesystem)
     return _text_scan(JsonFiles(files), columns, schema, cache)
 
 
