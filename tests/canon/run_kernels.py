@@ -21,7 +21,7 @@ from suffice.kernels import (
     is_positive_definite,
     string_kernel,
 )
-from suffice.linear_model import Ridge
+from suffice.linear_model import KernelLogisticRegression, Ridge
 
 from ._canon import AnyOrder, UpToSign, example, given
 from ._numeric import groups
@@ -243,6 +243,35 @@ def _(given):
         "prediction_at_3": model.predict([[3.0]])[0],
         "fitted": model.predict(X),
     }
+
+
+# Kernel logistic regression ---------------------------------------------------------------------
+
+
+@example("stats601-and-slides/kernel-logistic-small")
+def _(given):
+    X, y, C = np.array(given["x"])[:, None], np.array(given["y"]), 1.0 / given["lambda"]
+    how = {"kernel": Gaussian(1 / 4), "fit_intercept": False, "tol": 1e-10}
+    model = KernelLogisticRegression(C, **how).fit(X, y)
+    all_rows = KernelLogisticRegression(C, landmarks=6, **how).fit(X, y)
+    mu = model.predict_proba(X)[:, 1]
+    assert np.allclose(all_rows.predict_proba(X)[:, 1], mu, rtol=1e-8)
+    return {
+        "alpha": model.dual_coef_[0],
+        "fitted_probability": mu,
+        "lambda_alpha_equals_y_minus_mu": np.allclose(model.dual_coef_[0], C * (y - mu), atol=1e-7),
+    }
+
+
+@example("stats601-and-slides/multinomial-kernel-optimality")
+def _(given):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    how = {"kernel": Gaussian(1.0), "fit_intercept": False, "tol": 1e-10}
+    model = KernelLogisticRegression(2.0, **how).fit(X, y)
+    residual = (y[:, None] == model.classes_) - model.predict_proba(X)
+    assert np.allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-5)
+    return np.allclose(0.5 * model.dual_coef_, residual.T, atol=1e-5)
 
 
 # Kernel principal components -------------------------------------------------------------------

@@ -464,6 +464,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"n_init": 3}, None),
     ],
     "KMeans": [({"n_init": 3}, None)],
+    "KernelLogisticRegression": [({"landmarks": 20}, None), ({"class_weight": "balanced"}, None)],
     "KernelPerceptron": [
         ({"average": True}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),

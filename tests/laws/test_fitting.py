@@ -102,11 +102,13 @@ def test_trace_is_what_score_says(variant):
 
 
 def folds_as_it_came(variant):
-    """Not those that fold blocks in which labels are numbers already, or a batch at a time."""
+    """Not those that fold blocks in which labels are numbers already, kernels of all rows, or a batch at a
+    time."""
     parameters = variant.estimator.get_params()
+    kernels = parameters.get("landmarks", 0) is None
     by_batches = "online" in (parameters.get("solver"), parameters.get("learning_method"))
     labels = variant.takes == "sequences" and variant.kind == "classifier"
-    return is_iterative(variant) and not by_batches and not labels
+    return is_iterative(variant) and not (by_batches or labels or kernels)
 
 
 @each_variant(folds_as_it_came)

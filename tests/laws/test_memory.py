@@ -56,7 +56,9 @@ GROWS = {
     r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|(Hist)?GradientBoosting|RandomForest)": (
         "up to 512 MB of rows are gathered; larger nodes are split where they are"
     ),
-    r"^Kernel(PCA|Ridge)(?!.*landmarks)": "the kernels of all rows are in memory, and are priced first",
+    r"^Kernel(LogisticRegression|Machine|PCA|Ridge)(?!.*landmarks)": (
+        "the kernels of all rows are in memory, and are priced first"
+    ),
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
 }
 # What takes data in memory only, and says so; and what gathers it there, if there is memory for it.

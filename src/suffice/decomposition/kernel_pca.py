@@ -7,7 +7,6 @@ Schölkopf, Smola and Müller, "Nonlinear component analysis as a kernel eigenva
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -24,19 +23,17 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, StrOptions, seed_of
+from ..estimator.base import must_have_rows
+from ..estimator.kernel import INSTEAD, KernelEstimator
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, N_JOBS, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, open_rows, read_rows
-from ..kernels import Kernel, KernelColumns, as_kernel, is_precomputed
+from ..kernels import Kernel, KernelColumns
 from ..statistics import Moments, moments
 from .pca import PrincipalAxes
 
-INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are computed where the rows are."
 ZERO = 1e-12  # of the largest eigenvalue: those below are zero
 NEGATIVE = 1e-5  # of the largest eigenvalue: negative ones beyond are not of rounding
 MANY_ROWS, FEW = 200, 10  # of more rows, fewer components are found by Lanczos iterations
@@ -108,7 +105,7 @@ class LandmarkAxes(Model):
         return (self.landmarks.features(X) - self.axes.mean).dot(self.axes.axes[: self.count].T)
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Principal component analysis in the space of a kernel: exact, or with landmarks.
 
     Without `landmarks`, the rows are gathered, and the eigenvectors of their kernel matrix are computed. With
@@ -218,12 +215,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     preserves_dtype: ClassVar[tuple[str, ...]] = ("eigenvalues_", "eigenvectors_", "transform")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelEstimator.kernel_constraints,
         "n_components": [AT_LEAST_1, None],
-        "kernel": [str, callable],
-        "gamma": [NON_NEGATIVE, None],
-        "degree": [NON_NEGATIVE],
-        "coef0": [FINITE],
-        "kernel_params": [dict, None],
         "alpha": [NON_NEGATIVE],
         "fit_inverse_transform": ["boolean"],
         "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized"})],
@@ -231,10 +224,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "max_iter": [AT_LEAST_1, None],
         "iterated_power": [AT_LEAST_0, StrOptions({"auto"})],
         "remove_zero_eig": ["boolean"],
-        "random_state": ["random_state"],
         "copy_X": ["boolean"],
         "n_jobs": N_JOBS,
-        "landmarks": [AT_LEAST_1, None],
     }
 
     def __init__(
@@ -278,26 +269,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not (tags.input_tags.pairwise or self.fit_inverse_transform)
+        tags.input_tags.sparse &= not self.fit_inverse_transform
         return tags
 
     @property
-    def counts_rows(self) -> bool:
-        """Rows of weight zero have a column in a precomputed kernel, too."""
-        return is_precomputed(self.kernel)
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True) if self.landmarks is None else Guarantee()
-
-    def _kernel(self) -> Kernel:
-        if isinstance(self.kernel, str):
-            params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
-            return as_kernel(self.kernel, params)
-        kernel, params = self.kernel, self.kernel_params or {}
-        if params and not isinstance(kernel, Kernel):
-            return as_kernel(partial(kernel, **params))
-        return as_kernel(kernel, params)
+    def _gamma(self) -> float:
+        return self.gamma_
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -342,18 +319,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return self
 
     def _fit_landmarks(self, data: Partitions) -> Self:
-        start = Landmarks.to_sample(
-            self._kernel(), self.n_features_in_, int(self.landmarks or 1), seed_of(self.random_state), False
-        )
-        sample = data.fold(Landmarks.summarize, start)
-        must_have_rows(sample.weight)
-        landmarks = start.estimate(sample)
-        M, R = landmarks.root.shape
-        if start.size > M:
-            warn(
-                f"landmarks={start.size} > n_samples: there are {M} different rows, and all are landmarks. "
-                "Use landmarks=None for the exact solution.",
-            )
+        landmarks = self._sampled(data)
+        R = landmarks.root.shape[1]
         axes = PrincipalAxes(np.zeros(R), np.zeros((0, R)), np.zeros(0), np.zeros(R))
         model = LandmarkAxes(landmarks, axes, R if self.n_components is None else self.n_components)
         s = data.fold(LandmarkAxes.summarize, model)

@@ -8,7 +8,9 @@ the Nyström method for approximating a Gram matrix", 2005.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -17,9 +19,14 @@ from scipy.linalg import eigh
 from ..core.cost import afford
 from ..core.hashing import row_hashes
 from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.small import sized_as
 from ..engines.local import map_rows
 from ..kernels import Kernel, KernelColumns
+from .problem import LossModel
 from .seeding import NOBODY, SPARE, Sample, draw
+
+NEGATIVE = 1e-5  # of the largest eigenvalue: negative ones beyond are not of rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,16 @@ class Landmarks(Model):
         afford(max(size**2, (size + SPARE) * n_features), f"the kernels of {size} landmarks", instead)
         return cls(size, seed, symmetric, KernelColumns(kernel, np.empty((0, n_features))), np.empty((0, 0)))
 
+    @classmethod
+    def all_rows(cls, kernel: Kernel, block: Any, instead: str) -> tuple[Landmarks, np.ndarray]:
+        """All rows of a block as landmarks, and their features, which are exact: (N, R)."""
+        N = len(block)
+        afford(N**2, f"the kernels of {N} rows", instead)
+        kernel = kernel.with_rows(block.X, block.weight)
+        K, columns = kernel(block.X), KernelColumns.of(kernel, block.X, np.arange(N), instead)
+        root = inverse_factor(K)
+        return cls(N, 0, False, columns, root), K.dot(root)
+
     def summarize(self, block: Any) -> Sample:
         return draw(self.size + SPARE, self.seed, 0, NOBODY, block)
 
@@ -59,6 +76,11 @@ class Landmarks(Model):
     def features(self, X: Any) -> np.ndarray:
         """phi(x) of each row of a block, (N, R)."""
         return self.columns(X).dot(self.root)
+
+    @property
+    def mean_squares(self) -> np.ndarray:
+        """Of the features of the landmarks themselves, which are uncorrelated unless `symmetric`, (R,)."""
+        return 1.0 / (len(self.root) * np.einsum("mr,mr->r", self.root, self.root))
 
     def __call__(self, X: Any) -> np.ndarray:
         """phi(x) of each row in memory, (N, R)."""
@@ -84,6 +106,12 @@ def inverse_root(K: np.ndarray) -> np.ndarray:
 def inverse_factor(K: np.ndarray) -> np.ndarray:
     """F with F F' the pseudo-inverse of a Gram matrix: a column for each eigenvalue above rounding."""
     values, Q = eigh(K)
+    if values.min(initial=0.0) < -max(NEGATIVE * values.max(initial=0.0), _rounding(values)):
+        raise ValueError(
+            f"There are significant negative eigenvalues ({values.min():g}, the largest is "
+            f"{values.max():g}): the kernel is not positive definite. See "
+            "suffice.kernels.is_positive_definite."
+        )
     positive = values > _rounding(values)
     return np.ascontiguousarray(Q[:, positive] / np.sqrt(values[positive]))
 
@@ -91,3 +119,62 @@ def inverse_factor(K: np.ndarray) -> np.ndarray:
 def _rounding(values: np.ndarray) -> float:
     """The rounding error of eigenvalues; one if all are zero."""
     return float(len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)) or 1.0
+
+
+@dataclass(frozen=True)
+class Features:
+    """Rows with the features of landmarks, which are computed in each pass; or of all rows, computed once."""
+
+    data: Partitions
+    landmarks: Landmarks | None = None
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        return self.data.fold(_of_features, self.landmarks, f, shared)
+
+
+def _of_features(
+    landmarks: Landmarks | None, f: Callable[..., Any], shared: tuple[Any, ...], block: Any
+) -> Any:
+    if landmarks is not None:
+        return f(*shared, block.replace(X=landmarks.features(block.X)))
+    with sized_as(block.replace(X=block.X[:, :1])):  # a loop over few rows, beside products of many columns
+        return f(*shared, block)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkLoss(LossModel):
+    """The loss of a linear model of the features of landmarks, as a function of the rows."""
+
+    landmarks: Annotated[Landmarks, "D"]
+    linear: Any  # LossModel: theta is (P, R), or (P, R + 1) with the intercept last
+
+    @property
+    def theta(self) -> Any:
+        return self.linear.theta
+
+    def at(self, theta: np.ndarray) -> Self:
+        return self.replace(linear=self.linear.at(theta))
+
+    @property
+    def curvature(self) -> bool:
+        """Whether to sum the Hessian."""
+        return self.linear.curvature
+
+    @cached_property
+    def of_kernels(self) -> Any:
+        """The linear model of the kernels themselves."""
+        return self.linear.replace(theta=self._of_kernels(self.theta, self.landmarks.root.T))
+
+    def _of_kernels(self, theta: np.ndarray, root: np.ndarray) -> np.ndarray:
+        return np.hstack([theta[:, : len(root)].dot(root), theta[:, len(root) :]])
+
+    def summarize(self, block: Any) -> Any:
+        if self.curvature:
+            return self.linear.summarize(block.replace(X=self.landmarks.features(block.X)))
+        # Without the features: their product is of few columns.
+        s = self.of_kernels.summarize(block.replace(X=self.landmarks.columns(block.X)))
+        gradient = s.gradient.reshape(len(self.theta), -1)
+        return s.replace(gradient=self._of_kernels(gradient, self.landmarks.root).ravel())
+
+    def estimate(self, s: Any) -> Self:
+        return self.replace(linear=self.linear.estimate(s))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -24,17 +23,15 @@ from ..core.partitions import Partitions
 from ..core.values import Value
 from ..core.warn import warn
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, Numbers, seed_of
+from ..estimator.base import must_have_rows
+from ..estimator.kernel import INSTEAD, KernelEstimator
+from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..estimator.scores import Regressor
 from ..fitting.landmarks import Landmarks
 from ..inputs import map_rows, open_rows, read_rows, source_of
-from ..kernels import Kernel, KernelColumns, as_kernel, is_precomputed
+from ..kernels import Kernel, KernelColumns
 from ..linear_model.least_squares import LinearModel, targets_of
 from ..statistics import Moments, moments
-
-INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are computed where the rows are."
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +103,7 @@ class LandmarkRidge(Model):
         return KernelFunctions(self.landmarks.columns, self.landmarks.root @ coef.T)
 
 
-class KernelRidge(MultiOutputMixin, Regressor, Estimator):
+class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     """Ridge regression in the space of a kernel: exact, or with landmarks.
 
     Without `landmarks`, the rows are gathered, and a system of as many equations is solved. With `landmarks`,
@@ -188,14 +185,8 @@ class KernelRidge(MultiOutputMixin, Regressor, Estimator):
     model_: Annotated[KernelFunctions | LandmarkRidge, "D"]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KernelEstimator.kernel_constraints,
         "alpha": [NON_NEGATIVE, Numbers(0)],
-        "kernel": [str, callable],
-        "gamma": [NON_NEGATIVE, None],
-        "degree": [NON_NEGATIVE],
-        "coef0": [FINITE],
-        "kernel_params": [dict, None],
-        "landmarks": [AT_LEAST_1, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -221,15 +212,8 @@ class KernelRidge(MultiOutputMixin, Regressor, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
         tags.target_tags.required = True
         return tags
-
-    @property
-    def counts_rows(self) -> bool:
-        """Rows of weight zero have a column in a precomputed kernel, too."""
-        return is_precomputed(self.kernel)
 
     @property
     def one_fit(self) -> dict[str, Callable[[list[Any]], Any]]:  # type: ignore[override]
@@ -238,18 +222,6 @@ class KernelRidge(MultiOutputMixin, Regressor, Estimator):
 
     def _shorten(self) -> None:
         self._set(self._solved(self.model_, self.statistics_), self.statistics_)
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True) if self.landmarks is None else Guarantee()
-
-    def _kernel(self) -> Kernel:
-        if isinstance(self.kernel, str):
-            params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-            return as_kernel(self.kernel, params)
-        kernel, params = self.kernel, self.kernel_params or {}
-        if params and not isinstance(kernel, Kernel):
-            return as_kernel(partial(kernel, **params))
-        return as_kernel(kernel, params)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -281,18 +253,8 @@ class KernelRidge(MultiOutputMixin, Regressor, Estimator):
             return self._set(KernelFunctions.solve(kernel, self.alpha, block), s)
 
     def _fit_landmarks(self, data: Partitions) -> Self:
-        start = Landmarks.to_sample(
-            self._kernel(), self.n_features_in_, int(self.landmarks or 1), seed_of(self.random_state), False
-        )
-        sample = data.fold(Landmarks.summarize, start)
-        must_have_rows(sample.weight)
-        landmarks = start.estimate(sample)
-        M, R = landmarks.root.shape
-        if start.size > M:
-            warn(
-                f"landmarks={start.size} > n_samples: there are {M} different rows, and all are landmarks. "
-                "Use landmarks=None for the exact solution.",
-            )
+        landmarks = self._sampled(data)
+        R = landmarks.root.shape[1]
         linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         model = LandmarkRidge(landmarks, linear)
         s = data.fold(LandmarkRidge.summarize, model)

@@ -6,6 +6,7 @@ from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_p
 from .entropy_distribution import maximum_entropy_distribution, minimum_norm_distribution
 from .feature_selection import select_features
 from .huber import HuberRegressor
+from .kernel_logistic import KernelLogisticRegression
 from .least_squares import LinearRegression, Ridge
 from .logistic import LogisticRegression
 from .logistic_cv import LogisticRegressionCV
@@ -26,6 +27,7 @@ __all__ = [
     "ElasticNet",
     "ElasticNetCV",
     "HuberRegressor",
+    "KernelLogisticRegression",
     "KernelPerceptron",
     "Lasso",
     "LassoCV",
