@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from sklearn import preprocessing
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import suffice
@@ -120,3 +122,21 @@ def test_what_is_no_pipeline_of_ours(tmp_path):
     (tmp_path / "damaged").write_bytes(file[:-1])
     with pytest.raises(StorageError):
         suffice.load(tmp_path / "damaged")
+
+
+def test_transformers_of_scikit_learn_name_their_namesakes(tmp_path):
+    """They take arrays; the error says which class reads tables."""
+    pq.write_table(pa.table({"a": [0.0, 1.0], "label": [0, 1]}), tmp_path / "a.parquet")
+    scan = suffice.scan_parquet(tmp_path)
+    for table, kind in ((scan, "ParquetScan"), (suffice.rows(scan, target="label"), "Table")):
+        said = f"StandardScaler of scikit-learn takes arrays, and got a {kind}: use suffice.preprocessing"
+        with pytest.raises(TypeError, match=said):
+            make_pipeline(preprocessing.StandardScaler(), LogisticRegression()).fit(table)
+        with pytest.raises(
+            TypeError, match=f"PowerTransformer .* got a {kind}: suffice has no class of this"
+        ):
+            make_pipeline(preprocessing.PowerTransformer(), LogisticRegression()).fit(table)
+        with pytest.raises(TypeError, match=f"Expected an array, got a {kind}, whose rows are not in memory"):
+            np.asarray(table)
+    with pytest.raises(TypeError, match=r"got a StreamScan: use suffice\.preprocessing\.OneHotEncoder"):
+        preprocessing.OneHotEncoder().fit(suffice.scan(lambda: pa.table({"a": [1.0]})))

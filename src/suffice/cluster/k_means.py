@@ -16,11 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions

@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
+from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
-from ..core.warn import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.seeding import NOBODY, SEEDINGS, draw

@@ -27,6 +27,7 @@ from ..inputs.readers import DenseColumns, Joined, Picked, Reader
 from ..inputs.shared import SharedTable
 from ..inputs.sources import TableSource, set_features
 from ..inputs.tables import Table
+from ..inputs.unread import namesake_of
 
 
 class ColumnTransformer(Storable, compose.ColumnTransformer):
@@ -366,11 +367,12 @@ def must_take_tables(name: str, transformer: Any) -> None:
     for step in steps_of(transformer):
         if not isinstance(step, Estimator | ColumnTransformer):
             kind = type(step)
-            module = ".".join(kind.__module__.split(".")[1:2])
+            ours = namesake_of(kind)
             raise TypeError(
                 f"ColumnTransformer fits a table with transformers of suffice, and {name!r} has a "
-                f"{kind.__module__.split('.')[0]} {kind.__name__}: use suffice.{module}.{kind.__name__}, if "
-                "there is one; or pass rows in memory, as an array or a DataFrame."
+                f"{kind.__module__.split('.')[0]} {kind.__name__}: "
+                + (f"use {ours}; or " if ours else "")
+                + "pass rows in memory, as an array or a DataFrame."
             )
 
 

@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import power_of_two, rows_beside
+from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
-from ..core.warn import warn
 from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions

@@ -16,9 +16,9 @@ from scipy.linalg import eigh, lstsq, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions

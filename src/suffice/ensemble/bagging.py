@@ -18,12 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.blocks import Rows
+from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee

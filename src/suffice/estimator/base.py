@@ -14,11 +14,11 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.blas import one_blas_thread
+from ..core.callers import warn
 from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.progress import shown
-from ..core.warn import warn
 from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
 from ..inputs.readers import Reader, Transformed

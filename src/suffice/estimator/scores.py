@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.statistics import Statistics
-from ..core.warn import warn
 from ..estimator.answers import nameless
 from ..inputs import open_rows
 from ..statistics import Moments, moments

@@ -15,8 +15,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..core.blocks import Edges, Rows, Sequences, missing, offsets
+from ..core.callers import warn
 from ..core.partitions import Partitions
-from ..core.warn import warn
 from .checks import Check, checked_weights, is_object, objects_of, weights_of
 from .conversions import as_numbers, check_labels, explained
 from .features import depth_of_steps, first_leaf, is_list, named_rows

@@ -27,10 +27,11 @@ from .results import answers, write
 from .sequences import Seen, runs
 from .sources import TableSource
 from .tables import Columns, Table, brief
+from .unread import Unread
 
 
 @dataclass(frozen=True, repr=False)
-class ParquetScan:
+class ParquetScan(Unread):
     """Parquet files that are read in every pass. Returned by `suffice.scan_parquet`."""
 
     files: tuple[str, ...]

@@ -15,13 +15,14 @@ from .lazy import CsvFiles, JsonFiles, Lazy, TextFiles, lazy_of
 from .parquet import ScanSource, batch_rows, recut
 from .readers import Reader, list_sizes
 from .tables import brief
+from .unread import Unread
 
 SAME = "Each pass must read the same rows in the same order: add an ORDER BY without ties, or pass cache=."
 FRESH = "Each call of the source must return a fresh stream, as in scan(lambda: connection.sql(...))."
 
 
 @dataclass(frozen=True, repr=False)
-class StreamScan:
+class StreamScan(Unread):
     """A source that is opened in every pass. Returned by `suffice.scan`."""
 
     source: Callable[[], Any]

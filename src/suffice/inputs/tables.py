@@ -17,12 +17,13 @@ from .links import edges_of
 from .readers import DenseColumns, Reader, SparseLists, Texts, column_of, dense
 from .selection import Selection
 from .sequences import must_be_complete, of_sequences, runs
+from .unread import Unread
 
 MISSING_LABEL = "The target {!r} has missing labels: leave those rows out."
 
 
 @dataclass(frozen=True, repr=False)
-class Table:
+class Table(Unread):
     """A table and the description of its columns. Returned by `suffice.rows`, `suffice.sequences` and similar
     functions."""
 

@@ -16,12 +16,12 @@ from sklearn.base import MultiOutputMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator

@@ -23,12 +23,12 @@ from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
-from ..core.warn import warn
 from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions

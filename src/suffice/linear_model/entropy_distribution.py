@@ -20,9 +20,9 @@ from scipy.optimize import linprog
 from scipy.special import entr, logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.values import Value
-from ..core.warn import warn
 from ..fitting import find_solver, iterative_scaling
 from ..fitting.linear_algebra import solve_positive
 

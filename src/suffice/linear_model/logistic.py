@@ -19,11 +19,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from ..core.blocks import BLOCK_BYTES, stack
+from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import Guarantee

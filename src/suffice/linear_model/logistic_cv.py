@@ -15,9 +15,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import UNUSED
 
+from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier, softmax

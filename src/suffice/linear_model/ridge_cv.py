@@ -23,11 +23,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callers import warn
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
-from ..core.warn import warn
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions

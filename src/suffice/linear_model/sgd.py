@@ -20,12 +20,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callers import warn
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee

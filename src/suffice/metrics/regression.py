@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ..core.warn import warn
+from ..core.callers import warn
 from ..estimator.scores import Residuals, residuals
 from .predictions import opened
 

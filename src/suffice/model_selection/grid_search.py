@@ -22,9 +22,9 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.progress import shown
-from ..core.warn import warn
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..estimator.storing import Storable

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.blocks import rows_beside
-from ..core.warn import warn
+from ..core.callers import warn
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..families import Labelled

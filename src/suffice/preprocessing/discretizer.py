@@ -11,9 +11,9 @@ from sklearn import preprocessing
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from ..core.callers import warn
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..statistics import QuantileSketch, quantile_sketch

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
-from ..core.warn import warn
+from ..core.callers import warn
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..inputs import Table

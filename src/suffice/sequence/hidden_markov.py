@@ -17,12 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
+from ..core.callers import warn
 from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..families import (

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.callers import warn
 from ..core.values import Value
-from ..core.warn import warn
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, StrOptions

@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
-from ..core.warn import warn
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee

@@ -19,12 +19,12 @@ from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.blocks import Rows, offsets
+from ...core.callers import warn
 from ...core.cost import afford
 from ...core.loop import one_task
 from ...core.model import Model
 from ...core.partitions import Partitions
 from ...core.statistics import Statistics
-from ...core.warn import warn
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Guarantee

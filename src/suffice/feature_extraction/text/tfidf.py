@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from ...core.callers import warn
 from ...core.partitions import Partitions
-from ...core.warn import warn
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Guarantee
