@@ -51,6 +51,7 @@ _MODULES = (
     "mixture",
     "model_selection",
     "naive_bayes",
+    "neighbors",
     "plot",
     "preprocessing",
     "ranking",

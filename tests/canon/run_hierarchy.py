@@ -1,10 +1,9 @@
-"""Hierarchical clustering by SciPy; trees for neighbours by scikit-learn."""
+"""Hierarchical clustering by SciPy."""
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.special import stirling2
-from sklearn.neighbors import KDTree
 
 from ._canon import AnyOrder, example, given
 from ._numeric import groups
@@ -132,39 +131,3 @@ def _(given):
 def _(given):
     methods = ("single", "complete", "average", "centroid", "ward")
     return {method: linkage(column(given["x"]), method)[:, 2] for method in methods}
-
-
-# Nearest neighbours ----------------------------------------------------------------------------
-
-ANOTHER_TREE = "scikit-learn keeps the points in leaves, so it visits another tree"
-
-
-@example(
-    "li-supervised/li-3.3",
-    **dict.fromkeys(
-        [
-            "root",
-            "children_of_root",
-            "first_leaf",
-            "skipped_region",
-            "evaluation_order",
-            "never_evaluated",
-        ],
-        ANOTHER_TREE,
-    ),
-)
-def _(given):
-    distance, index = KDTree(list(given["points"].values())).query([given["query"]])
-    return {"nearest": list(given["points"])[index.item()], "distance": distance.item()}
-
-
-@example("li-supervised/li-ex-3.2", evaluation_order=ANOTHER_TREE, never_evaluated=ANOTHER_TREE)
-def _(given):
-    distance, index = KDTree(given["points"]).query([given["query"]])
-    return {"nearest": given["points"][index.item()], "distance": distance.item()}
-
-
-@example("li-supervised/li-ex-3.3")
-def _(given):
-    distance, index = KDTree(given["points"]).query([given["query"]], k=given["k"])
-    return {"nearest": [given["points"][n] for n in index[0]], "distances": distance[0]}

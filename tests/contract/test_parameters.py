@@ -33,6 +33,11 @@ NOT_OURS = {
     ("ElasticNet", "max_iter", None),
     ("Lasso", "max_iter", None),
     ("LogisticRegression", "solver", "liblinear"),
+    *(
+        (name, parameter, None)  # a metric of Cython; a search for nothing
+        for name in ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
+        for parameter in ("metric", "n_neighbors", "radius")
+    ),
     ("SVC", "probability", None),  # deprecated
     ("NuSVC", "probability", None),
 }

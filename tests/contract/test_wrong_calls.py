@@ -46,14 +46,12 @@ def asks(change: Callable[[Any], Any]) -> Call:
 
 def answer_of(model: Any) -> Any:
     """A method that answers for rows."""
-    return next(getattr(model, n) for n in ("predict", "transform", "score_samples") if hasattr(model, n))
+    names = ("predict", "transform", "score_samples", "kneighbors")
+    return next(getattr(model, n) for n in names if hasattr(model, n))
 
 
 def before_fit(v: Variant, X: Any, y: Any) -> Any:
-    new = v.make()
-    return next(
-        getattr(new, name) for name in ("predict", "transform", "score_samples") if hasattr(new, name)
-    )(X)
+    return answer_of(v.make())(X)
 
 
 def with_value(value: Any) -> Callable[[Any, Any], tuple[Any, Any]]:

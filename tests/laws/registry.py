@@ -469,6 +469,8 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"average": True}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
     ],
+    "KNeighborsClassifier": [({"metric": "manhattan", "algorithm": "kd_tree", "weights": "distance"}, None)],
+    "KNeighborsRegressor": [({"metric": "chebyshev", "weights": "distance"}, None)],
     "KernelPCA": [
         ({"kernel": "rbf", "landmarks": 20, "n_components": 3}, None),
         ({"kernel": "rbf", "fit_inverse_transform": True}, None),
@@ -659,6 +661,8 @@ def answers(estimator: Any, X: Any) -> dict[str, Any]:
             with suppress(NotImplementedError):  # a solver without a projection
                 found = getattr(estimator, name)(X)
                 out[name] = found.toarray() if sp.issparse(found) else found
+    if not out and hasattr(estimator, "kneighbors"):
+        out["kneighbors"] = estimator.kneighbors(X)[0]  # distances: numbers of rows are by their order
     return out
 
 

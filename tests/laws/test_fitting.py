@@ -431,6 +431,7 @@ TRIED_IN = {
     "log_linear": "linear_model/test_logistic.py",
     "losses": "ensemble/test_boosting.py",
     "margin": "sequence/test_max_margin.py",
+    "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
     "prefetch": "ensemble/test_boosting.py",

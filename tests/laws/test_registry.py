@@ -74,6 +74,7 @@ def test_every_value_is_tried():
     elsewhere = (
         "suffice.ensemble.newton",
         "suffice.metrics.",
+        "suffice.statistics.nearest",
         "suffice.statistics.histograms",
         "suffice.tree.pruning",
     )  # in tests of these

@@ -704,6 +704,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.mixture import GaussianMixture
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
     from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, PolynomialFeatures
     from sklearn.preprocessing import QuantileTransformer, RobustScaler, SplineTransformer, StandardScaler
@@ -720,6 +721,8 @@ SCRIPT = textwrap.dedent(
     print("boosting", HistGradientBoostingClassifier(max_iter=20).fit(X, y).score(X, y) > 0.97)
     print("boosting", GradientBoostingClassifier(n_estimators=20).fit(X, y).score(X, y) > 0.97)
     print("boosting", round(AdaBoostClassifier(n_estimators=9).fit(X, y).score(X, y), 6))
+    print("neighbors", round(KNeighborsClassifier().fit(X, y).score(X, y), 6))
+    print("neighbors", NearestNeighbors().fit(X).kneighbors(X[:3])[0].round(6).tolist())
     print("QDA", round(QuadraticDiscriminantAnalysis().fit(X, y).score(X, y), 6))
     print("NB", cross_val_score(GaussianNB(), X, y, cv=5).round(6).tolist())
     for model in (BernoulliNB(), CategoricalNB(min_categories=9), ComplementNB(), MultinomialNB()):
@@ -765,6 +768,7 @@ SCRIPT = textwrap.dedent(
     print("tree", DecisionTreeRegressor(max_leaf_nodes=5).fit(X, y).predict(X[:5]).round(6).tolist())
     print("ridge", Ridge(0.5).fit(X, y).coef_.round(4).tolist())
     print("kernel ridge", KernelRidge(0.5, kernel="rbf").fit(X, y).predict(X[:3]).round(4).tolist())
+    print("neighbors", round(KNeighborsRegressor(weights="distance").fit(X, y).score(X[:9], y[:9]), 6))
     print("ridge", RidgeCV([0.1, 1.0]).fit(X, y).alpha_)
     print("evidence", BayesianRidge().fit(X, y).coef_.round(2).tolist())
     print("SGD", SGDRegressor(shuffle=False, tol=None, max_iter=9).fit(X, y).coef_.round(4).tolist())
@@ -802,7 +806,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 21
+    assert swapped.count("from suffice.") == 22
     assert run(swapped) == run(SCRIPT)
 
 

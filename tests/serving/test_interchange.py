@@ -31,7 +31,7 @@ X = rng.normal(size=(120, 4))
 y = X @ [1.0, 2.0, 3.0, 4.0] + 0.1 * rng.normal(size=120)
 label = np.array(["low", "mid", "top"])[np.digitize(y, [-3.0, 3.0])]
 COUNTS = rng.integers(0, 4, size=(120, 4)).astype(np.float64)
-METHODS = ("predict", "predict_proba", "decision_function", "transform")
+METHODS = ("predict", "predict_proba", "decision_function", "transform", "kneighbors")
 OF_COUNTS = {"BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB", "NMF", "OneHotEncoder"}
 OF_COUNTS |= {"LatentDirichletAllocation", "OrdinalEncoder", "TargetEncoder", "TfidfTransformer"}
 PARAMS = {
@@ -43,7 +43,7 @@ PARAMS = {
 }
 # skl2onnx has no converter of their output.
 NO_ONNX = {"NMF", "LatentDirichletAllocation", "SplineTransformer", "KBinsDiscretizer", "BayesianRidge"}
-NO_ONNX |= {"KernelRidge", "Nystroem", "RBFSampler"}
+NO_ONNX |= {"KernelRidge", "NearestNeighbors", "Nystroem", "RBFSampler"}
 # Its converter of these fails for models that scikit-learn fitted, too: node ids are unsigned.
 NO_ONNX |= {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}
 

@@ -27,6 +27,11 @@ class Partitions(ABC):
 
     local: ClassVar[bool] = False  # whether the blocks are of this process, whose threads share them
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the blocks are in the memory of this process."""
+        return False
+
     @abstractmethod
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         """Partitions of `f(*shared, block)`. They stay on the engine."""

@@ -36,6 +36,10 @@ class LocalPartitions(Partitions):
     blocks: Iterable[Any]
     steps: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = ()
 
+    @property
+    def in_memory(self) -> bool:
+        return isinstance(self.blocks, tuple)
+
     def map(self, f: Callable[..., Any], *shared: object) -> LocalPartitions:
         if isinstance(self.blocks, tuple):
             with one_pass(f, self.blocks) as count:

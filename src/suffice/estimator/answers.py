@@ -81,6 +81,12 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
                 f"{method.__name__} of several targets is a list with an array for each, of rows in memory, "
                 "and these are not: call predict, or pass them in parts."
             )
+        if getattr(self, "rows_elsewhere", False):
+            raise TypeError(
+                f"The rows of this {type(self).__name__} are not in memory, and neither are those that "
+                f"{method.__name__} was asked for: pass these in memory, in parts if they are many, or fit "
+                "to rows in memory."
+            )
         columns = source.columns_for(self) if isinstance(source, TableSource) else None
         return source.answer(Request(self, method.__name__, columns), to)
 

@@ -87,6 +87,11 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         out._shorten()
         return out
 
+    @property
+    def rows_elsewhere(self) -> bool:
+        """Whether an answer reads the rows of the fit where they are, in one pass for all that is asked."""
+        return False
+
     def _shorten(self) -> None:
         """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
         raise NotImplementedError

@@ -181,6 +181,22 @@ def _columns(model: Any) -> dict[str, Any]:
     return kept | theirs | {"transformers_": fitted, "transformers": parts, "remainder": rest}
 
 
+def _neighbors(model: Any) -> dict[str, Any]:
+    """What scikit-learn's class keeps of the rows: it is fitted to them."""
+    rows = model._rows
+    if model.rows_elsewhere or (rows.weight != np.floor(rows.weight)).any():
+        raise TypeError(
+            f"A copy of {type(model).__name__} needs rows in memory, with weights that are whole numbers: "
+            "fit to such rows."
+        )
+    y = rows.target[:, 0] if model._flat_target and rows.target.size else rows.target
+    if hasattr(model, "classes_"):
+        y = model.classes_[y.astype(np.int64)]
+    row = np.repeat(np.arange(len(rows.X)), rows.weight.astype(np.int64))
+    copy = _unfitted(model).fit(rows.X[row], y[row] if y.size else None)
+    return {name: value for name, value in vars(copy).items() if name[0] == "_"}
+
+
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "AdaBoostClassifier": _members,
     "BaggingClassifier": _bagged,
@@ -193,6 +209,9 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "HistGradientBoostingClassifier": _boosted_histograms,
     "HistGradientBoostingRegressor": _boosted_histograms,
     "KBinsDiscretizer": _bins,
+    "KNeighborsClassifier": _neighbors,
+    "KNeighborsRegressor": _neighbors,
+    "NearestNeighbors": _neighbors,
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
     "MiniBatchKMeans": lambda model: {"_n_threads": 1},

@@ -67,9 +67,17 @@ class Classifier(ClassifierMixin):
         sample_weight : array, optional
             Weights of the rows.
         """
-        check_is_fitted(self)
-        right, total = open_rows(self, X, y, sample_weight, reset=False).fold(_right, nameless(self))
+        right, total = _summed(self, _right, X, y, sample_weight)
         return float(right / total)
+
+
+def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """The sum of f(estimator, block) over the rows; of all rows at once if each answer is a pass."""
+    check_is_fitted(estimator)
+    data = open_rows(estimator, X, y, sample_weight, reset=False)
+    if getattr(estimator, "rows_elsewhere", False):
+        return f(nameless(estimator), data.gather("score fewer rows."))
+    return data.fold(f, nameless(estimator))
 
 
 def _right(estimator: Any, rows: Any) -> np.ndarray:
@@ -95,8 +103,7 @@ class Regressor(RegressorMixin):
         sample_weight : array, optional
             Weights of the rows.
         """
-        check_is_fitted(self)
-        sums = open_rows(self, X, y, sample_weight, reset=False).fold(residuals, nameless(self))
+        sums = _summed(self, residuals, X, y, sample_weight)
         if sums.rows < 2:
             warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning)
             return float("nan")

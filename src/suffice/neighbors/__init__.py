@@ -1,0 +1,17 @@
+"""Nearest neighbours: exact, in memory or where the rows are."""
+
+from .classification import KNeighborsClassifier
+from .kd_tree import KDTree
+from .regression import KNeighborsRegressor
+from .search import Contents, RowsElsewhere, StoredRows
+from .unsupervised import NearestNeighbors
+
+__all__ = [
+    "Contents",
+    "KDTree",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "NearestNeighbors",
+    "RowsElsewhere",
+    "StoredRows",
+]

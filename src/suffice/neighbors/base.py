@@ -1,0 +1,280 @@
+"""What estimators of neighbours have in common: the rows, the distance and the search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.loop import one_task
+from ..core.values import Value
+from ..estimator.base import Estimator, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, N_JOBS, Interval, StrOptions
+from ..inputs import Check, open_rows, read_rows, source_of
+from ..statistics.nearest import Nearest, Queries, targets_of
+from .kd_tree import rooted
+from .search import Contents, RowsElsewhere, StoredRows, contents
+
+# By the name of a metric, its p; that of 'minkowski' is a parameter.
+METRICS: dict[Any, float | None] = {
+    "chebyshev": np.inf,
+    "cityblock": 1.0,
+    "euclidean": 2.0,
+    "l1": 1.0,
+    "l2": 2.0,
+    "manhattan": 1.0,
+    "minkowski": None,
+}
+# A tree leaves out most rows of few features only; few rows are compared faster than a tree is built.
+TREE_FEATURES, TREE_ROWS = 8, 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Minkowski(Value):
+    """The distance (sum of |difference|^p)^(1/p), or the largest difference for p = inf."""
+
+    p: float
+
+
+class Neighbors(Estimator):
+    """Base class of estimators that store rows and search them."""
+
+    model_: Minkowski
+    statistics_: Contents
+    n_neighbors: Any
+    algorithm: Any
+    leaf_size: Any
+    metric: Any
+    p: Any
+    metric_params: Any
+    _rows: Annotated[StoredRows | RowsElsewhere, "D"]
+    counts_rows = True  # those of weight zero have a number, too
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_neighbors": [AT_LEAST_1],
+        "algorithm": [StrOptions({"auto", "ball_tree", "brute", "kd_tree"})],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
+        "p": [Interval(Real, 0, None, closed="right"), None],
+        "metric": [str, callable],
+        "metric_params": [dict, None],
+        "n_jobs": N_JOBS,
+    }
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Store the rows; those of a scan or a distributed data set stay where they are.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        p = self._power()
+        with one_task(self):
+            source = source_of(X)
+            self._flat_target = source.flat_target(y)
+            data, kind = open_rows(self, source, y, sample_weight), Check.of(self).target
+            block = data.gather("") if data.in_memory else None
+            s = contents(kind, block) if block is not None else data.fold(contents, kind)
+            must_have_rows(s.copies)
+            self._set_classes(s)
+            self.model_, self.statistics_, self.n_samples_fit_ = Minkowski(p), s, s.copies
+            self.effective_metric_, self.effective_metric_params_ = self._named(p)
+            self._rows = RowsElsewhere(data) if block is None else self._stored(block)
+        return self
+
+    def _power(self) -> float:
+        """p of the distance."""
+        if self.metric_params:
+            raise ValueError(
+                f"metric_params={self.metric_params!r} is not supported: leave it out, and pass p= for the "
+                "power of the Minkowski distance."
+            )
+        if self.metric not in METRICS:
+            raise ValueError(
+                f"metric={self.metric!r} is not supported: use one of {sorted(METRICS)}, or "
+                f"sklearn.neighbors.{type(self).__name__}."
+            )
+        p = self.p if METRICS[self.metric] is None else METRICS[self.metric]
+        if p is None:
+            raise ValueError("p is None, and metric='minkowski' needs it: pass p=2.")
+        return float(p)
+
+    def _set_classes(self, s: Contents) -> None:
+        """Set the classes, if there are any."""
+
+    def _stored(self, block: Any) -> StoredRows:
+        target = targets_of(block.y, getattr(self, "classes_", None), len(block))
+        return StoredRows(block.X, target, block.weight, self._leaf_size(len(block)))
+
+    def _leaf_size(self, n_rows: int) -> int:
+        """The most rows of a leaf of the tree; zero for no tree."""
+        few = self.n_features_in_ <= TREE_FEATURES and n_rows >= TREE_ROWS
+        use_tree = self.algorithm.endswith("_tree") or (self.algorithm == "auto" and few)
+        return int(self.leaf_size) if use_tree else 0
+
+    def _named(self, p: float) -> tuple[str, dict[str, Any]]:
+        """The metric as scikit-learn names it, and its parameters."""
+        if self.metric != "minkowski":
+            return self.metric, {}
+        names = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
+        return (names[p], {}) if p in names else ("minkowski", {"p": self.p})
+
+    def _nearest(self, X: Any, n_neighbors: int | None = None, k_more: int = 0) -> Nearest:
+        """The nearest rows of checked queries."""
+        given = self.n_neighbors if n_neighbors is None else n_neighbors
+        if isinstance(given, bool) or not isinstance(given, Integral):
+            raise TypeError(f"n_neighbors does not take {type(given)} value, enter integer value")
+        k = int(given)
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        if k + k_more > self.n_samples_fit_:
+            without = ", and a row is no neighbour of itself" if k_more else ""
+            raise ValueError(
+                f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
+                f"{self.n_samples_fit_}, n_samples = {len(X)}{without}: fit to more rows, or lower "
+                "n_neighbors."
+            )
+        queries = Queries(X, k + k_more, self.model_.p, getattr(self, "classes_", None))
+        return self._rows.search(queries)
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """Find the nearest rows of each query.
+
+        Of rows at the same distance, earlier rows are nearer. If the rows are not in memory, this is one pass
+        over them, whatever the number of queries.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), default=None
+            The queries, in memory. If None, the rows themselves, none of which is its own neighbour.
+        n_neighbors : int, default=None
+            Number of neighbours; None is that of the estimator.
+        return_distance : bool, default=True
+            Whether to return the distances.
+
+        Returns
+        -------
+        neigh_dist : ndarray of shape (n_queries, n_neighbors)
+            Distances, in order. Only if `return_distance`.
+        neigh_ind : ndarray of shape (n_queries, n_neighbors)
+            Numbers of the nearest rows. A row of weight two is there twice.
+        """
+        found = self._found(X, n_neighbors)
+        return (rooted(found.distance, self.model_.p), found.row) if return_distance else found.row
+
+    def _found(self, X: Any, n_neighbors: int | None) -> Nearest:
+        check_is_fitted(self)
+        return self._others(n_neighbors) if X is None else self._nearest(self._queries(X), n_neighbors)
+
+    def _queries(self, X: Any) -> np.ndarray:
+        """Checked queries, in memory."""
+        if not (source := source_of(X)).in_memory:
+            raise TypeError(
+                f"The queries of {type(self).__name__} must be in memory; got "
+                f"{type(source.container).__name__}: pass an array or a table in memory, in parts if large."
+            )
+        return read_rows(self, X)
+
+    def _must_be_mode(self, mode: str) -> None:
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(
+                f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead'
+            )
+
+    def _in_memory(self) -> StoredRows:
+        """The rows, which must be in memory."""
+        if isinstance(self._rows, RowsElsewhere):
+            raise TypeError(
+                f"The rows of this {type(self).__name__} are not in memory: call kneighbors(X) with those "
+                "whose neighbours to find, or fit to rows in memory."
+            )
+        return self._rows
+
+    def _others(self, n_neighbors: int | None) -> Nearest:
+        """The nearest other rows of each row."""
+        found = self._nearest(self._in_memory().X, n_neighbors, 1)
+        own = found.row == np.arange(len(found.row))[:, None]
+        first = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1] - 1)  # else many equal rows
+        keep = np.flatnonzero(np.arange(own.shape[1]) != first[:, None])
+
+        def kept(values: np.ndarray) -> np.ndarray:
+            return values.reshape(own.size, -1)[keep].reshape(len(own), own.shape[1] - 1, *values.shape[2:])
+
+        parts = {name: kept(getattr(found, name)) for name in ("distance", "row", "vote", "target")}
+        return found.replace(**parts)
+
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> sp.csr_matrix:
+        """The graph of neighbours: a sparse matrix with an entry for each query and each of its neighbours.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), default=None
+            The queries. If None, the rows themselves, none of which is its own neighbour.
+        n_neighbors : int, default=None
+            Number of neighbours; None is that of the estimator.
+        mode : {'connectivity', 'distance'}, default='connectivity'
+            What entries are: ones, or distances.
+
+        Returns
+        -------
+        A : csr_matrix of shape (n_queries, n_samples_fit)
+            The graph. The entries of a row are in the order of their distances.
+        """
+        self._must_be_mode(mode)
+        found = self._found(X, n_neighbors)
+        row, distance = found.row, rooted(found.distance, self.model_.p)
+        values = np.ones(row.size) if mode == "connectivity" else distance.ravel()
+        ends = np.arange(len(row) + 1) * row.shape[1]
+        return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), found.rows))
+
+    @property
+    def rows_elsewhere(self) -> bool:
+        """Whether the rows are not in memory, and each search is one pass over them."""
+        return isinstance(getattr(self, "_rows", None), RowsElsewhere)
+
+    def _fitted_state(self) -> dict[str, Any]:
+        if self.rows_elsewhere:
+            raise TypeError(
+                f"The rows of this {type(self).__name__} are not in memory, and are not stored: fit to rows "
+                "in memory, or store its parameters and where the rows are."
+            )
+        return super()._fitted_state()
+
+
+class Voters(Neighbors):
+    """Base class of estimators that predict from the targets of neighbours."""
+
+    weights: Any
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Neighbors._parameter_constraints,
+        "weights": [StrOptions({"uniform", "distance"}), callable, None],
+    }
+
+    def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The weight of each neighbour of queries, (Q, K), and its targets, (Q, K, T)."""
+        found = self._found(X, None)
+        if self.weights in ("uniform", None):
+            return found.vote, found.target
+        distance = rooted(found.distance, self.model_.p)
+        if callable(self.weights):
+            return found.vote * self.weights(distance), found.target
+        here = distance == 0.0
+        with np.errstate(divide="ignore"):
+            inverse = 1.0 / distance
+        return found.vote * np.where(here.any(axis=1, keepdims=True), here, inverse), found.target

@@ -1,0 +1,138 @@
+"""Classification by the nearest neighbours. Fix and Hodges 1951; Cover and Hart 1967; Li 3.1; CS181 2.2.1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..estimator.answers import row_wise
+from ..estimator.scores import Classifier
+from .base import Voters
+from .search import Contents
+
+
+class KNeighborsClassifier(Classifier, Voters):
+    """Classification by a vote of the nearest neighbours.
+
+    Rows in memory are searched by a k-d tree or by comparison with all of them. Rows of a scan or of a
+    distributed data set stay where they are, and a prediction is one pass over them, for any number of
+    queries.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of neighbours.
+    weights : {'uniform', 'distance'} or callable, default='uniform'
+        Weights of the votes: one each, the inverse of the distance, or a function of an array of distances
+        that returns weights. With 'distance', only neighbours at distance zero vote if there are any.
+    algorithm : {'auto', 'ball_tree', 'brute', 'kd_tree'}, default='auto'
+        Search of rows in memory. 'brute' compares queries with all rows, and 'kd_tree' with some of them;
+        'ball_tree' is 'kd_tree', too. 'auto' takes the tree for many rows of up to eight features. The
+        neighbours are the same.
+    leaf_size : int, default=30
+        Most rows of a leaf of the tree.
+    p : float, default=2
+        Power of the Minkowski distance: 1 is the Manhattan distance, 2 the Euclidean, and inf the largest
+        difference.
+    metric : str, default='minkowski'
+        Distance: 'minkowski' with `p`, 'euclidean' or 'l2', 'manhattan', 'cityblock' or 'l1', or
+        'chebyshev'.
+    metric_params : dict, default=None
+        Not supported, except for None.
+    n_jobs : int, default=None
+        Ignored: see `suffice.threads`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    effective_metric_ : str
+        Name of the distance.
+    effective_metric_params_ : dict
+        Its parameters.
+    model_ : Minkowski
+        The distance.
+    n_samples_fit_ : int
+        Number of rows, each as often as its weight.
+    outputs_2d_ : bool
+        False: there is one target.
+    statistics_ : Contents
+        The number of rows, and the weight of each class.
+
+    See Also
+    --------
+    KNeighborsRegressor : Means of neighbours.
+    NearestNeighbors : The neighbours themselves.
+
+    Notes
+    -----
+    With the k nearest rows :math:`N_k(x)`, see :class:`NearestNeighbors`, and weights w of their votes,
+
+    .. math::
+
+        P(c \\mid x) = \\frac{∑_{n ∈ N_k(x)} w_n [y_n = c]}{∑_{n ∈ N_k(x)} w_n}.
+
+    The predicted class has the largest probability, the first of them if several have. With equal weights,
+    this vote has the smallest 0-1 loss among the neighbours. A row of weight two is two neighbours.
+
+    References
+    ----------
+    * Cover and Hart, "Nearest neighbor pattern classification", IEEE Transactions on Information Theory 13,
+      1967.
+
+    Examples
+    --------
+    >>> from suffice.neighbors import KNeighborsClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [10.0]], ["a", "a", "b", "b", "b"]
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit(X, y)
+    >>> model.predict([[0.9]]), model.predict_proba([[0.9]]).round(3)
+    (array(['a'], dtype='<U1'), array([[0.667, 0.333]]))
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def _set_classes(self, s: Contents) -> None:
+        self.classes_ = s.target[0].values[0]
+        self.outputs_2d_ = False
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict the probability of each class: the fraction of the votes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        weight, target = self._votes(X)
+        K, n = len(self.classes_), len(weight)
+        place = np.arange(n)[:, None] * K + target[:, :, 0].astype(np.int64)
+        votes = np.bincount(place.ravel(), weight.ravel(), n * K).reshape(n, K)
+        total = votes.sum(axis=1, keepdims=True)
+        return votes / np.where(total == 0.0, 1.0, total)
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

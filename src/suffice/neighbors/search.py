@@ -1,0 +1,81 @@
+"""Rows in which neighbours are searched: stored in memory, or where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..core.cost import afford
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..inputs import in_order, n_threads
+from ..statistics import class_counts, moments
+from ..statistics.nearest import Nearest, Queries, search
+from .kd_tree import KDTree
+
+MOST = 1024  # queries of a task
+
+
+@dataclass(frozen=True, eq=False)
+class Contents(Statistics):
+    """The number of neighbours that the rows are, and the classes or the moments of their targets."""
+
+    copies: int  # a row of weight w is ceil(w) of them
+    target: tuple[Any, ...]  # of CategoryCounts or Moments; empty without targets
+
+
+def contents(kind: str | None, block: Any) -> Contents:
+    """Of a block whose targets are labels, numbers, or not there."""
+    copies = int(np.ceil(block.weight).sum())
+    if kind is None:
+        return Contents(copies, ())
+    if kind == "label":
+        return Contents(copies, (class_counts(block),))
+    y = block.y[:, None] if block.y.ndim == 1 else block.y
+    return Contents(copies, (moments(y.astype(np.float64), block.weight, "diagonal"),))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows(Value):
+    """Rows in memory, searched by a tree or by comparison with all of them."""
+
+    X: Annotated[np.ndarray, "(N, D)"]
+    target: Annotated[np.ndarray, "(N, T)"]  # numbers, or indices of classes
+    weight: Annotated[np.ndarray, "(N,)"]
+    leaf_size: int  # of the tree; zero for none
+
+    @cached_property
+    def tree(self) -> KDTree:
+        return KDTree.of(self.X, self.leaf_size, self.weight)
+
+    def search(self, queries: Queries) -> Nearest:
+        """The nearest rows of queries, in threads."""
+
+        def task(some: slice) -> tuple[np.ndarray, ...]:
+            X = queries.X[some]
+            if self.leaf_size:
+                return self.tree.search(X, queries.k, queries.p)
+            return search(self.X, self.weight, X, queries.k, queries.p)
+
+        if self.leaf_size:
+            _ = self.tree  # built once, before threads ask for it
+        size = max(1, min(MOST, -(-len(queries.X) // n_threads())))
+        starts = range(0, max(1, len(queries.X)), size)
+        found = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
+        return queries.found(tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), self.target)
+
+
+@dataclass(frozen=True)
+class RowsElsewhere:
+    """Rows that stay where they are: one pass over them searches the neighbours of all queries."""
+
+    data: Partitions
+
+    def search(self, queries: Queries) -> Nearest:
+        """The nearest rows of queries, in one pass."""
+        afford(8.0 * len(queries.X) * queries.k, f"the neighbours of {len(queries.X)} queries", "pass fewer.")
+        return self.data.fold(Queries.summarize, queries)

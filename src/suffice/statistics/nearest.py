@@ -1,0 +1,145 @@
+"""The k nearest rows of queries, which merge across blocks as sums do.
+
+Rows are ranked by (distance, row number), and a distance is the sum over the features of the differences
+themselves. So the result has the same bits for any blocks, near the origin and far from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, NoReturn, Self
+
+import numpy as np
+
+from ..core.small import is_small
+from ..core.statistics import Statistics
+from ..core.values import Value
+from .sums import class_codes
+
+PIECE = 8192  # rows that are centred together
+QUERIES, ROWS = 128, 512  # of a tile of inner products, half a megabyte
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest(Statistics):
+    """The k nearest rows of each query, in order. `a + b` is for rows of a followed by those of b.
+
+    A row of weight w is ceil(w) of the neighbours: each of them votes with weight one, and the last one with
+    the rest.
+    """
+
+    rows: int  # how many rows there were
+    distance: Annotated[np.ndarray, "(Q, K)"]  # before the root; infinite where there are fewer rows
+    row: Annotated[np.ndarray, "int (Q, K)"]  # -1 where there are fewer
+    vote: Annotated[np.ndarray, "(Q, K)"]
+    target: Annotated[np.ndarray, "(Q, K, T)"]  # numbers, or indices of classes
+
+    def __add__(self, other: Self) -> Self:
+        row = np.where(other.row < 0, -1, other.row + self.rows)
+        distance = np.concatenate([self.distance, other.distance], axis=1)
+        first = np.argsort(distance, axis=1, kind="stable")[:, : self.distance.shape[1]]
+
+        def merged(mine: np.ndarray, yours: np.ndarray) -> np.ndarray:
+            return np.take_along_axis(np.concatenate([mine, yours], axis=1), first, axis=1)
+
+        target = np.concatenate([self.target, other.target], axis=1)
+        return self.replace(
+            rows=self.rows + other.rows,
+            distance=np.take_along_axis(distance, first, axis=1),
+            row=merged(self.row, row),
+            vote=merged(self.vote, other.vote),
+            target=np.take_along_axis(target, first[:, :, None], axis=1),
+        )
+
+    def __mul__(self, factor: float) -> NoReturn:
+        raise TypeError("The nearest rows of other weights are other rows: they cannot be scaled.")
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, eq=False)
+class Queries(Value):
+    """Rows whose k nearest rows are searched, where those are."""
+
+    X: Annotated[np.ndarray, "(Q, D)"]
+    k: int
+    p: float  # of the distance: the sum of |difference|^p, or for infinity the largest difference
+    classes: Annotated[np.ndarray | None, "labels (C,)"] = None  # of labels, which become indices
+
+    def summarize(self, block: Any) -> Nearest:
+        """The nearest rows of a block."""
+        target = targets_of(block.y, self.classes, len(block))
+        return self.found(search(block.X, block.weight, self.X, self.k, self.p), target)
+
+    def found(self, nearest: tuple[np.ndarray, ...], target: np.ndarray) -> Nearest:
+        """Distances, numbers and votes of the nearest rows, with their targets of all, (N, T)."""
+        distance, row, vote = nearest
+        targets = np.zeros((*row.shape, target.shape[1]))
+        there = row >= 0
+        targets[there] = target[row[there]]
+        return Nearest(len(target), distance, row, vote, targets)
+
+
+def targets_of(y: np.ndarray | None, classes: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """Targets as numbers, (N, T); without a column if there are none."""
+    if y is None:
+        return np.empty((n_rows, 0))
+    if classes is not None:
+        y = class_codes(classes, y)
+    return (y[:, None] if y.ndim == 1 else y).astype(np.float64)
+
+
+def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances, numbers and votes of the nearest of no rows."""
+    return np.full((n_queries, k), np.inf), np.full((n_queries, k), -1), np.zeros((n_queries, k))
+
+
+def search(
+    X: np.ndarray, weight: np.ndarray, queries: np.ndarray, k: int, p: float
+) -> tuple[np.ndarray, ...]:
+    """The k nearest rows of each query, by comparison with all: distances, row numbers and votes, (Q, K)."""
+    from ..loops.neighbors import nearest_of_all
+
+    found = nobody(len(queries), k)
+    for start in range(0, len(X), PIECE):
+        piece = slice(start, start + PIECE)
+        if p != 2.0 or is_small((X[piece], queries)):
+            nearest_of_all(X[piece], start, weight[piece], queries, p, *found)
+        else:
+            _by_products(X[piece], start, weight[piece], queries, *found)
+    return found
+
+
+def _by_products(
+    X: np.ndarray, start: int, weight: np.ndarray, queries: np.ndarray, *found: np.ndarray
+) -> None:
+    """Euclidean distances: |q - x|^2 = |q|^2 + |x|^2 - 2 q'x about the mean, within a bound of the rounding
+    errors, says which rows may be near, and their differences decide."""
+    from ..loops.neighbors import RUN, nearest_of_products
+
+    (N, D), mean = X.shape, X.mean(axis=0)
+    centred, rows = queries - mean, np.ascontiguousarray((X - mean).T)
+    norm = np.einsum("qd,qd->q", centred, centred)
+    half = np.full(-(-N // RUN) * RUN, np.inf)
+    half[:N] = 0.5 * np.einsum("dn,dn->n", rows, rows)
+    # Each of the three sums of D products is within D roundings of its terms, which are no more than this.
+    largest = (np.sqrt(norm) + np.sqrt(2.0 * half[:N].max())) ** 2
+    slack = 2.0 * (D + 8) * np.finfo(np.float64).eps * largest
+    products = np.zeros((QUERIES, ROWS))
+    for q in range(0, len(queries), QUERIES):
+        some = slice(q, q + QUERIES)
+        for n in range(0, N, ROWS):
+            tile = slice(n, n + ROWS)
+            part = rows[:, tile]
+            np.matmul(centred[some], part, out=products[: len(centred[some]), : part.shape[1]])
+            nearest_of_products(
+                products,
+                half[tile],
+                X[tile],
+                start + n,
+                weight[tile],
+                queries[some],
+                norm[some],
+                slack[some],
+                *(values[some] for values in found),
+            )

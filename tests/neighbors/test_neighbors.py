@@ -1,0 +1,196 @@
+"""Estimators of neighbours: as scikit-learn's, wherever the rows are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sklearn.neighbors as theirs
+
+import suffice
+from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(3000, 3))
+LABEL = np.array(["ash", "elm", "oak"])[RNG.integers(3, size=3000)]
+Y = X @ RNG.normal(size=(3, 2)) + RNG.normal(size=(3000, 2))
+QUERIES = RNG.normal(size=(50, 3))
+
+
+def inverse_square(distance):
+    return 1.0 / (distance**2 + 0.1)
+
+
+@pytest.fixture
+def scan(tmp_path):
+    """The rows in a Parquet file of six row groups."""
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "label": LABEL, "y": Y[:, 0]}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=550)
+    return suffice.scan_parquet(tmp_path)
+
+
+def described(scan, target=None):
+    return suffice.rows(scan, features=["a", "b", "c"], target=target)
+
+
+def named(queries):
+    return pa.table(dict(zip("abc", np.asarray(queries).T, strict=True)))
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", inverse_square])
+@pytest.mark.parametrize("how", [{}, {"metric": "manhattan"}, {"p": np.inf, "algorithm": "brute"}])
+def test_predictions_are_those_of_scikit_learn(weights, how):
+    for name, y in (("KNeighborsClassifier", LABEL), ("KNeighborsRegressor", Y)):
+        ours, them = (
+            getattr(module, name)(7, weights=weights, **how).fit(X, y)
+            for module in (suffice.neighbors, theirs)
+        )
+        assert ours.effective_metric_ == them.effective_metric_
+        rows = np.concatenate([QUERIES, X[:20]])  # of which some are at distance zero
+        if name == "KNeighborsClassifier":
+            np.testing.assert_allclose(ours.predict_proba(rows), them.predict_proba(rows), atol=1e-12)
+            assert (ours.predict(rows) == them.predict(rows)).all()
+        else:
+            np.testing.assert_allclose(ours.predict(rows), them.predict(rows), rtol=1e-10)
+        assert ours.score(X[:200], y[:200]) == pytest.approx(them.score(X[:200], y[:200]))
+
+
+def test_neighbours_and_graphs_are_those_of_scikit_learn():
+    ours, them = (module.NearestNeighbors(n_neighbors=4).fit(X) for module in (suffice.neighbors, theirs))
+    for queries in (QUERIES, None):
+        for a, b in zip(ours.kneighbors(queries), them.kneighbors(queries), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-12)
+        assert (
+            ours.kneighbors(queries, 2, return_distance=False) == ours.kneighbors(queries)[1][:, :2]
+        ).all()
+        for mode in ("connectivity", "distance"):
+            a, b = (m.kneighbors_graph(queries, mode=mode) for m in (ours, them))
+            np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-12)
+            a, b = (m.radius_neighbors_graph(queries, 0.3, mode=mode) for m in (ours, them))
+            np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-12)
+    near = ours.radius_neighbors(QUERIES, 0.5, sort_results=True)
+    for a, b in zip(near[0], them.radius_neighbors(QUERIES, 0.5, sort_results=True)[0], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    assert (ours.radius_neighbors(QUERIES, 0.5, return_distance=False)[0] == np.sort(near[1][0])).all()
+    with pytest.raises(ValueError, match="Unsupported mode"):
+        ours.kneighbors_graph(QUERIES, mode="other")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_stay_in_files_have_the_same_bits(scan, threads):
+    here = KNeighborsClassifier(weights="distance").fit(X, LABEL)
+    there = KNeighborsClassifier(weights="distance").fit(described(scan, "label"))
+    assert there.classes_.tolist() == here.classes_.tolist() and there.n_samples_fit_ == 3000
+    with suffice.threads(threads):
+        queries = named(QUERIES)
+        assert np.array_equal(there.predict_proba(queries), here.predict_proba(QUERIES))
+        for a, b in zip(there.kneighbors(queries), here.kneighbors(QUERIES), strict=True):
+            assert np.array_equal(a, b)
+        assert there.kneighbors_graph(queries).shape == (50, 3000)
+        mean = KNeighborsRegressor().fit(described(scan, "y"))
+        assert np.array_equal(mean.predict(queries), KNeighborsRegressor().fit(X, Y[:, 0]).predict(QUERIES))
+
+
+def test_a_batch_of_queries_is_one_pass(scan, monkeypatch):
+    model = KNeighborsClassifier().fit(described(scan, "label"))
+    passes, plain = [], type(model._rows.data).fold
+
+    def fold(self, f, *shared):
+        passes.append(f)
+        return plain(self, f, *shared)
+
+    monkeypatch.setattr(type(model._rows.data), "fold", fold)
+    model.predict(named(QUERIES))
+    assert len(passes) == 1
+    here = KNeighborsClassifier().fit(X, LABEL)
+    assert model.score(named(X), LABEL) == here.score(X, LABEL)
+    assert sum("Queries" in f.__qualname__ for f in passes) == 2
+
+
+def test_what_needs_rows_in_memory_says_so(scan, tmp_path):
+    model = NearestNeighbors().fit(described(scan))
+    classifier = KNeighborsClassifier().fit(described(scan, "label"))
+    with pytest.raises(TypeError, match="pass these in memory, in parts"):
+        classifier.predict(scan)
+    with pytest.raises(TypeError, match="must be in memory; got ParquetScan"):
+        model.kneighbors(scan)
+    for call in (model.kneighbors, lambda: model.radius_neighbors(named(QUERIES))):
+        with pytest.raises(TypeError, match="fit to rows in memory"):
+            call()
+    with pytest.raises(TypeError, match="are not stored"):
+        model.save(tmp_path / "model")
+    with pytest.raises(TypeError, match="needs rows in memory"):
+        suffice.as_sklearn(model)
+
+
+def test_a_row_of_weight_two_is_two_neighbours():
+    rows, times = X[:300], RNG.integers(0, 3, 300)
+    again = np.repeat(np.arange(300), times)
+    for algorithm in ("brute", "kd_tree"):
+        weighted = KNeighborsRegressor(algorithm=algorithm).fit(rows, Y[:300], times)
+        repeated = KNeighborsRegressor(algorithm=algorithm).fit(rows[again], Y[again])
+        assert np.array_equal(weighted.predict(QUERIES), repeated.predict(QUERIES))
+        distance, row = weighted.kneighbors(QUERIES)
+        assert np.array_equal(distance, repeated.kneighbors(QUERIES)[0])
+        assert np.array_equal(row, again[repeated.kneighbors(QUERIES)[1]])
+        assert weighted.n_samples_fit_ == times.sum() == repeated.n_samples_fit_
+        alone = weighted.kneighbors(n_neighbors=3)[0][again]
+        assert np.array_equal(alone, repeated.kneighbors(n_neighbors=3)[0])
+
+
+def test_a_part_of_a_weight_is_a_part_of_a_vote():
+    model = KNeighborsClassifier(3).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"], [0.5, 1.5, 1.0])
+    np.testing.assert_allclose(model.predict_proba([[0.0]]), [[0.25, 0.75, 0.0]])
+
+
+def test_ties_go_to_the_earlier_row():
+    for algorithm in ("brute", "kd_tree"):
+        search = NearestNeighbors(n_neighbors=3, algorithm=algorithm, leaf_size=1)
+        search.fit([[1.0], [-1.0], [1.0], [0.0], [-1.0]])
+        assert search.kneighbors([[0.0]])[1].tolist() == [[3, 0, 1]]
+        assert search.kneighbors(n_neighbors=1)[1].ravel().tolist() == [2, 4, 0, 0, 1]
+
+
+@pytest.mark.parametrize("cls", [KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors])
+def test_more_neighbours_than_rows(cls):
+    model = cls(n_neighbors=4).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], [1, 1, 1, 0])
+    ask = getattr(model, "predict", model.kneighbors)
+    with pytest.raises(ValueError, match=r"n_neighbors = 4, n_samples_fit = 3.*lower n_neighbors"):
+        ask([[0.5]])
+    with pytest.raises(ValueError, match="a row is no neighbour of itself"):
+        model.kneighbors(n_neighbors=3)
+    for wrong, error in ((0, ValueError), (1.5, TypeError), (True, TypeError)):
+        with pytest.raises(error, match="n_neighbors"):
+            model.kneighbors([[0.5]], n_neighbors=wrong)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"metric": "cosine"}, "metric='cosine' is not supported.*sklearn.neighbors"),
+        ({"metric": max}, "is not supported"),
+        ({"metric_params": {"V": 1}}, "metric_params=.* is not supported"),
+        ({"p": None}, "p is None"),
+        ({"p": -1.0}, "The 'p' parameter"),
+        ({"algorithm": "grid"}, "The 'algorithm' parameter"),
+    ],
+)
+def test_distances_that_are_not_supported(how, message):
+    with pytest.raises(ValueError, match=message):
+        NearestNeighbors(**how).fit(X)
+
+
+def test_single_precision_is_compared_exactly():
+    rows = X.astype(np.float32)
+    a, b = (NearestNeighbors().fit(each).kneighbors(QUERIES) for each in (rows, rows.astype(np.float64)))
+    assert all(np.array_equal(u, v) for u, v in zip(a, b, strict=True))
+
+
+def test_missing_values_are_refused():
+    rows = X[:9].copy()
+    rows[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        NearestNeighbors().fit(rows)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        NearestNeighbors().fit(X).kneighbors(rows)
