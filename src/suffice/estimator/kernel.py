@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ..core.partitions import Partitions
-from ..core.warn import warn
+from ..core.callers import warn
 from ..fitting.landmarks import Landmarks
 from ..kernels import Kernel, as_kernel, is_precomputed
 from .base import Estimator, must_have_rows
