@@ -18,6 +18,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from suffice.preprocessing import DatetimeEncoder, OneHotEncoder, OrdinalEncoder, TargetEncoder
+
 from ..laws.registry import COMMON, Variant, fit, has_options
 
 Call = Callable[[Variant, Any, Any], Any]
@@ -220,6 +222,71 @@ def test_wrong_calls_of_sequences_documents_and_links(kind):
     }
     assert len(found) > 3
     must_say(WRONG_OF_OTHERS[kind], found)
+
+
+# The same, of encoders: those of categories, to which the laws do not apply, and that of times.
+ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder, DatetimeEncoder)
+EncoderCall = Callable[[Any, np.ndarray, np.ndarray], Any]
+WRONG_OF_ENCODERS: dict[str, tuple[EncoderCall, str]] = {
+    "one axis": (lambda e, X, y: e.fit(X[:, 0], y), "Expected 2D array, got 1D array"),
+    "a number": (
+        lambda e, X, y: e.fit(3.0, y),
+        "Expected 2D array, got scalar|Expected sequence or array-like, got <class 'float'>",
+    ),
+    "three axes": (lambda e, X, y: e.fit(X[:, :, None], y), "Found array with dim 3"),
+    "no rows": (lambda e, X, y: e.fit(X[:0], y[:0]), r"0 sample\(s\)"),
+    "no columns": (lambda e, X, y: e.fit(X[:, :0], y), r"0 feature\(s\)"),
+    "no target": (lambda e, X, y: e.fit(X), "requires y to be passed"),
+    "targets of other rows": (lambda e, X, y: e.fit(X, y[:-1]), "inconsistent numbers of samples"),
+    "a missing target": (lambda e, X, y: e.fit(X, np.append(y[:-1], np.nan)), "y contains NaN"),
+    "infinity": (lambda e, X, y: e.fit(np.full((60, 2), np.inf), y), "contains infinity|takes dates"),
+    "complex numbers": (lambda e, X, y: e.fit(np.full((60, 2), 1j), y), "Complex data not supported"),
+    "sparse rows": (lambda e, X, y: e.fit(sp.csr_array(np.eye(60)), y), "Sparse data was passed.*toarray"),
+    "weights of other rows": (lambda e, X, y: e.fit(X, y, sample_weight=np.ones(7)), r"\(7,\), expected"),
+    "a path": (lambda e, X, y: e.fit("rows.parquet", y), r"suffice\.scan_parquet\('rows\.parquet'\)"),
+    "not fitted": (lambda e, X, y: e.transform(X), "is not fitted yet"),
+    "other features": (
+        lambda e, X, y: e.fit(X, y).transform(X[:, :1]),
+        r"X has 1 features, but \w+ is expecting 2 features",
+    ),
+    "other names": (
+        lambda e, X, y: e.fit(frame(X), y).transform(frame(X, "zy")),
+        "feature names should match",
+    ),
+    "an unknown parameter": (
+        lambda e, X, y: type(e)(n_componentz=3),
+        "unexpected keyword argument 'n_componentz': the parameters are",
+    ),
+    "another category": (
+        lambda e, X, y: e.fit(X, y).transform(np.array([["red", "blue"]], dtype=object)),
+        "Found unknown categories|takes dates or timestamps, as '2024.*pandas.to_datetime",
+    ),
+    "numbers in place of strings": (
+        lambda e, X, y: e.fit(X, y).transform(np.array([[1.0, 2.0]])),
+        r"fitted to columns of \['strings', 'strings'\].*X.astype\(str\)|takes dates or timestamps",
+    ),
+}
+OF_TARGETS = {"no target", "targets of other rows", "a missing target"}
+
+
+@pytest.mark.parametrize("kind", WRONG_OF_ENCODERS)
+def test_wrong_calls_of_encoders(kind):
+    call, said = WRONG_OF_ENCODERS[kind]
+    of_classes = np.resize(np.array([["a", "x"], ["b", "y"], ["c", "x"]], dtype=object), (60, 2))
+    of_times = np.resize(np.arange(20).astype("datetime64[h]"), (60, 2))
+    found = {}
+    for cls in ENCODERS:
+        ignores_target = cls is not TargetEncoder and kind in OF_TARGETS
+        takes_any = (cls is TargetEncoder and kind == "another category") or (
+            cls is DatetimeEncoder and "weights" in kind
+        )
+        if not ignores_target and not takes_any:
+            X = of_times if cls is DatetimeEncoder else of_classes
+            with warnings.catch_warnings(), pytest.raises((TypeError, ValueError)) as error:
+                warnings.simplefilter("ignore")
+                call(cls(), X, np.arange(60.0))
+            found[cls.__name__] = str(error.value)
+    must_say(said, found)
 
 
 if __name__ == "__main__":

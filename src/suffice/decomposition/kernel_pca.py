@@ -18,7 +18,6 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model

@@ -52,7 +52,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
             if callable(vars(cls)[name]):
                 setattr(cls, name, one_blas_thread(shown(advised(vars(cls)[name]))))
-        if "__init__" in vars(cls):
+        inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
+        if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_tags__(self) -> Any:

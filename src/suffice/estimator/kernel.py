@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
-from ..core.partitions import Partitions
 from ..core.callers import warn
+from ..core.partitions import Partitions
 from ..fitting.landmarks import Landmarks
 from ..kernels import Kernel, as_kernel, is_precomputed
 from .base import Estimator, must_have_rows

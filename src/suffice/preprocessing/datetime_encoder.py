@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
@@ -212,12 +212,16 @@ def _times(estimator: Any, X: Any, reset: bool) -> np.ndarray:
     validate_data(estimator, X=X, skip_check_array=True, reset=reset)
     if hasattr(X, "columns"):
         return TimeColumns(tuple(X.columns)).rows(as_arrow(X, list(X.columns)))
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got an array of shape {X.shape}: pass X.reshape(-1, 1).")
+    X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=int(reset))
     if X.dtype.kind not in "MOU":
         raise ValueError(
             f"DatetimeEncoder takes dates or timestamps, and X holds {X.dtype}: pass "
             "X.astype('datetime64[s]'), with the unit of its numbers."
         )
-    return X.astype("datetime64[us]")
+    try:
+        return X.astype("datetime64[us]")
+    except ValueError as error:
+        raise ValueError(
+            f"DatetimeEncoder takes dates or timestamps, as '2024-05-17 08:30': {error}. For other formats, "
+            "pass times of pandas.to_datetime(..., format=...)."
+        ) from error

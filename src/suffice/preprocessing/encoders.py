@@ -140,6 +140,18 @@ class Encoder(Estimator):
             return columns, *X.shape
         return super()._check_X(X, ensure_all_finite=ensure_all_finite)
 
+    def _transform(self, X: Any, *args: Any, **how: Any) -> Any:
+        try:
+            return super()._transform(X, *args, **how)
+        except TypeError as error:
+            if "isnan" not in str(error):
+                raise
+            fitted = ["numbers" if values.dtype.kind in "fiub" else "strings" for values in self.categories_]
+            raise TypeError(
+                f"{type(self).__name__} was fitted to columns of {fitted}, and X holds others: pass values "
+                "of these types, e.g. X.astype(str) or X.astype(float)."
+            ) from error
+
     def _fit_infrequent_category_mapping(self, n_samples: int, counts: Any, missing_indices: Any) -> None:
         s = getattr(self, "_skl_counts", None)
         if s is not None:

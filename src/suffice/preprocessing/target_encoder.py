@@ -237,6 +237,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         """
         with one_task(self):
             source: Any = source_of(X)
+            self._must_have_target(source, y)
             if isinstance(source, ArraySource) and sample_weight is None:
                 self.__dict__.pop("statistics_", None)
                 super().fit(X, y)
@@ -270,6 +271,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         array or table
         """
         source: Any = source_of(X)
+        self._must_have_target(source, y)
         if not isinstance(source, TableSource):
             return super().fit_transform(X, y, **params)
         if not isinstance(self.cv, Integral):
@@ -279,6 +281,13 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         with one_task(self):
             reader = self._fit_moments(source, int(self.cv))
         return source.read_by(reader) if source.table is not None or not source.in_memory else reader.rows(X)
+
+    def _must_have_target(self, source: Any, y: Any) -> None:
+        """Raise for rows without targets. A column of a table may hold them."""
+        if y is None and not isinstance(source, TableSource):
+            raise ValueError(
+                "TargetEncoder requires y to be passed, but the target y is None: call fit(X, y)."
+            )
 
     def _fit_moments(self, source: TableSource, n_folds: int) -> Any:
         """Fit to a table in one pass, and return the reader of rows that are encoded without their fold."""
