@@ -99,6 +99,7 @@ def grow_tree(
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
         return grow_here(data.gather(INSTEAD), bins, target, limits)
+    most //= 2  # beside the blocks that are read
     log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
     return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most, trees).run())
 
@@ -420,10 +421,11 @@ class _Folding(Growth):
         """Gather the rows of some nodes, and grow their subtrees here."""
         at = place[group]
         rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
-        leaf = tree.leaves_of_codes(rows.codes)
+        leaf = tree.leaves_of_codes(rows.codes) if len(group) > 1 else None
         for t, place_of_t in zip(group, at, strict=True):
             node = self.nodes[t]
-            part, limits = rows[np.flatnonzero(leaf == place_of_t)], replace(self.limits, key=node.key)
+            part = rows if leaf is None else rows[np.flatnonzero(leaf == place_of_t)]
+            limits = replace(self.limits, key=node.key)
             self._graft(t, _finish(part, self.bins, self.target, limits, node.depth, node.low, node.high))
 
     def _graft(self, t: int, part: Grown) -> None:
