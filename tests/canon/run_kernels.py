@@ -4,6 +4,7 @@ from itertools import combinations
 from math import factorial
 
 import numpy as np
+from scipy.special import expit
 from sklearn.cluster import SpectralCoclustering
 from sklearn.manifold import ClassicalMDS, smacof
 from sklearn.metrics import pairwise_distances
@@ -22,6 +23,7 @@ from suffice.kernels import (
     string_kernel,
 )
 from suffice.linear_model import KernelLogisticRegression, Ridge
+from suffice.svm import KernelMachine
 
 from ._canon import AnyOrder, UpToSign, example, given
 from ._numeric import groups
@@ -272,6 +274,21 @@ def _(given):
     residual = (y[:, None] == model.classes_) - model.predict_proba(X)
     assert np.allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-5)
     return np.allclose(0.5 * model.dual_coef_, residual.T, atol=1e-5)
+
+
+@example("stats601-and-slides/representer-squared-norm")
+def _(given):
+    """The weight C of a loss beside half the squared norm is one over twice lambda."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    shared = {"kernel": Gaussian(1.0), "fit_intercept": False, "tol": 1e-11}
+    lam = 0.3
+    squares = KernelMachine("squared", C=0.5 / lam, **shared).fit(X, y)
+    logistic = KernelMachine("logistic", C=0.5 / lam, **shared).fit(X, y > 0)
+    mu = expit(logistic.decision_function(X))
+    return np.allclose(squares.predict(X) - y + lam * squares.dual_coef_, 0.0, atol=1e-6) and np.allclose(
+        mu - (y > 0) + 2 * lam * logistic.dual_coef_, 0.0, atol=1e-6
+    )
 
 
 # Kernel principal components -------------------------------------------------------------------

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import suffice
 from suffice.core import cost
-from suffice.kernel_ridge import KernelRidge
+from suffice.kernel_ridge import KernelRidge, kernel_ridge
 from suffice.kernels import Gaussian, Polynomial
 from suffice.model_selection import GridSearch
 
@@ -147,6 +147,24 @@ def test_more_landmarks_than_rows_and_singular_systems():
         KernelRidge([1.0, 2.0, 3.0]).fit(X, Y)
     with pytest.raises(ValueError, match="penalties do not correspond"):
         KernelRidge([1.0, 2.0, 3.0], landmarks=9).fit(X, Y)
+
+
+@pytest.mark.parametrize("landmarks", [25, 200])
+def test_conjugate_gradients_reach_the_direct_solution(landmarks, monkeypatch):
+    """Falkon, for landmarks that are too many for the products of their kernels."""
+    weight = rng.uniform(0.1, 3.0, size=200)
+    for alpha in (1.0, 1e-3, [0.1, 3.0]):
+        how = {"alpha": alpha, "kernel": "rbf", "landmarks": landmarks, "random_state": 0}
+        direct = KernelRidge(**how).fit(X, Y, weight)
+        with monkeypatch.context() as patch, recorded_folds() as seen:
+            patch.setattr(kernel_ridge, "MANY", 8)
+            steps = KernelRidge(**how).fit(X, Y, weight)
+        assert 4 < len(seen) < 60
+        assert any(fold.f.__name__ == "product" for fold in seen)
+        close(steps.predict(X + 0.1), direct.predict(X + 0.1))
+        assert steps.score(X, Y) == pytest.approx(direct.score(X, Y), rel=1e-8)
+    assert "alpha" in KernelRidge(landmarks=25).one_fit
+    assert not KernelRidge(landmarks=10**4).one_fit
 
 
 def test_a_grid_of_penalties_is_one_fit_a_fold(monkeypatch):

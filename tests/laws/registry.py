@@ -199,6 +199,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ("itakura-saito",),
         "is refused, with what to use: tests/decomposition/test_nmf.py",
     ),
+    ("KernelMachine", "loss"): (
+        ("epsilon_insensitive", "hinge", "squared"),
+        "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
+    ),
     ("LinearSVC", "multi_class"): (("crammer_singer",), "is refused: tests/svm/test_linear.py"),
     ("LogisticRegression", "penalty"): (
         ("deprecated", "elasticnet", "l1", "l2", None),
@@ -465,6 +469,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     ],
     "KMeans": [({"n_init": 3}, None)],
     "KernelLogisticRegression": [({"landmarks": 20}, None), ({"class_weight": "balanced"}, None)],
+    "KernelMachine": [
+        ({"loss": "hinge", "landmarks": 20}, None),
+        ({"loss": "epsilon_insensitive", "landmarks": 20}, None),
+    ],
     "KernelPerceptron": [
         ({"average": True}, None),
         ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),

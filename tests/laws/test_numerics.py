@@ -127,7 +127,7 @@ NOT_SHIFTED = (
 # Starts, landmarks, or the order of the rows, are drawn by their values.
 BY_VALUE = (
     "ClassConditional",
-    "KernelLogisticRegression",  # features are eigenvectors, also of small eigenvalues
+    *("KernelLogisticRegression", "KernelMachine"),  # features are eigenvectors, also of small eigenvalues
     "KernelPCA(kernel=rbf,landmarks",
     "KernelRidge(kernel=rbf,landmarks",
     "Nystroem",

@@ -1,6 +1,6 @@
 """Optimizers and EM over folds of the data."""
 
-from .conjugate import conjugate_gradient
+from .conjugate import conjugate_gradient, conjugate_solve
 from .descent import newton
 from .em import MultiStart, em
 from .gradient import (
@@ -28,6 +28,7 @@ __all__ = [
     "Scaled",
     "Solver",
     "conjugate_gradient",
+    "conjugate_solve",
     "coordinate_descent",
     "cutting_planes",
     "em",

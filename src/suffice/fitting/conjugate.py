@@ -1,4 +1,4 @@
-"""Nonlinear conjugate gradient.
+"""Conjugate gradients, for functions and for linear systems.
 
 Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952; Nocedal and Wright,
 "Numerical Optimization", 2nd ed., section 5.2.
@@ -85,3 +85,62 @@ def _direction(state: Descent) -> tuple[np.ndarray, float]:
     # Not below zero: it forgets the last step where that does not help.
     direction = max(float(g.dot(y)) / curvature, 0.0) * s - g
     return (direction if direction.dot(g) < 0 else -g), float(s.dot(s)) / curvature
+
+
+def conjugate_solve(
+    product: Callable[[np.ndarray], np.ndarray],
+    B: np.ndarray,
+    inverse: np.ndarray,
+    *,
+    tol: float = 1e-11,
+    max_iter: int = 500,
+) -> tuple[np.ndarray, int, bool]:
+    """Solve A X = B for A symmetric positive definite, by preconditioned conjugate gradients.
+
+    Parameters
+    ----------
+    product : callable
+        ``product(V)`` returns A V: a fold. Each column may have an A of its own.
+    B : ndarray of shape (D, T)
+        Right-hand sides.
+    inverse : ndarray of shape (D, T)
+        Diagonal preconditioner of each column: about the inverse of A.
+    tol : float
+        Tolerance of the stopping criterion: the norm of the residual relative to that of B, both under the
+        preconditioner.
+    max_iter : int
+        Maximum number of products.
+
+    Returns
+    -------
+    X : ndarray of shape (D, T)
+    n_iter : int
+        Number of products.
+    converged : bool
+        Whether all columns reached the tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.fitting import conjugate_solve
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> x, n_iter, converged = conjugate_solve(lambda V: A @ V, np.array([[1.0], [2.0]]), np.ones((2, 1)))
+    >>> x.ravel().round(4), n_iter, converged
+    (array([0.0909, 0.6364]), 2, True)
+    """
+    X, R = np.zeros_like(B), B.copy()
+    Z = inverse * R
+    V, size = Z.copy(), np.einsum("dt,dt->t", R, Z)
+    least = tol**2 * size
+    for n_iter in range(max_iter):
+        if (size <= least).all():
+            return X, n_iter, True
+        AV = product(V)
+        step = size / np.maximum(np.einsum("dt,dt->t", V, AV), np.finfo(np.float64).tiny)
+        step[size <= least] = 0.0
+        X += step * V
+        R -= step * AV
+        Z = inverse * R
+        before, size = size, np.einsum("dt,dt->t", R, Z)
+        V = Z + (size / np.where(before > 0, before, 1.0)) * V
+    return X, max_iter, bool((size <= least).all())

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
 from sklearn.base import MultiOutputMixin
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
@@ -21,17 +22,22 @@ from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.statistics import Parts
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..estimator.scores import Regressor
+from ..fitting import conjugate_solve
 from ..fitting.landmarks import Landmarks
+from ..fitting.linear_algebra import gram_times, transposed_times
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
 from ..linear_model.least_squares import LinearModel, targets_of
 from ..statistics import Moments, moments
+
+MANY = 4096  # landmarks beyond which conjugate gradients replace the sum of the products of their kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +101,41 @@ class LandmarkRidge(Model):
 
     def estimate(self, s: Moments) -> Self:
         return self.replace(linear=self.linear.estimate(s))
+
+    def right(self, block: Any) -> Parts:
+        """The products of the landmarks' kernels and the targets, and the moments of the targets."""
+        y = targets_of(block)
+        K = self.landmarks.columns(block.X)
+        return Parts((transposed_times(K, block.weight[:, None] * y), _target_moments(block)))
+
+    def product(self, A: np.ndarray, block: Any) -> np.ndarray:
+        """K'K A, with the kernels K of the rows with the landmarks, (M, T)."""
+        return gram_times(self.landmarks.columns(block.X), block.weight, A)
+
+    def solve(self, data: Partitions) -> tuple[Self, Moments]:
+        """By conjugate gradients, one pass for each step, without products of all pairs of landmarks.
+
+        In the eigenvectors of the landmarks' kernel matrix, its eigenvalues are the diagonal preconditioner
+        of Rudi, Carratino and Rosasco (2017).
+        """
+        root = self.landmarks.root
+        total, s = data.fold(LandmarkRidge.right, self).parts
+        must_have_rows(s.weight)
+        B = root.T.dot(total)
+        alphas = _penalties(self.linear.alpha, B.shape[1])
+
+        def product(V: np.ndarray) -> np.ndarray:
+            return root.T.dot(data.fold(LandmarkRidge.product, self, root.dot(V))) + alphas * V
+
+        inverse = 1.0 / (s.weight * self.landmarks.mean_squares[:, None] + alphas)
+        coef, n_iter, converged = conjugate_solve(product, B, inverse)
+        if not converged:
+            warn(
+                f"KernelRidge did not converge in {n_iter} iterations of conjugate gradients: raise alpha.",
+                ConvergenceWarning,
+            )
+        linear = self.linear.replace(coef=coef.T, intercept=np.zeros(len(alphas)))
+        return self.replace(linear=linear), s
 
     @property
     def functions(self) -> KernelFunctions:
@@ -163,11 +204,14 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     landmarks :math:`z_m` and their features :math:`φ(x) = F^T k(x)`, where :math:`F F^T` is the inverse of
     their kernel matrix, this is ridge regression on the features. There is no intercept.
 
-    With landmarks, a :class:`~suffice.model_selection.GridSearch` over alpha fits once for each fold.
+    With landmarks, a :class:`~suffice.model_selection.GridSearch` over alpha fits once for each fold. To
+    choose among many penalties, :class:`~suffice.linear_model.RidgeCV` with ``cv=5`` on the features of
+    :class:`~suffice.kernel_approximation.Nystroem` takes one sum for all folds and all penalties.
 
     References
     ----------
     * Saunders, Gammerman and Vovk (1998), "Ridge regression learning algorithm in dual variables", ICML.
+    * Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method", NIPS 30.
     * Rudi, Camoriano and Rosasco (2015), "Less is more: Nyström computational regularization", NIPS 28.
 
     Examples
@@ -218,7 +262,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     @property
     def one_fit(self) -> dict[str, Callable[[list[Any]], Any]]:  # type: ignore[override]
         """The sums of landmarks serve all penalties."""
-        return {} if self.landmarks is None else {"alpha": lambda values: values[0]}
+        return {"alpha": lambda values: values[0]} if self.landmarks and self.landmarks <= MANY else {}
 
     def _shorten(self) -> None:
         self._set(self._solved(self.model_, self.statistics_), self.statistics_)
@@ -257,6 +301,8 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         R = landmarks.root.shape[1]
         linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         model = LandmarkRidge(landmarks, linear)
+        if len(landmarks.root) > MANY:
+            return self._set(*model.solve(data))
         s = data.fold(LandmarkRidge.summarize, model)
         return self._set(self._solved(model, s), s)
 

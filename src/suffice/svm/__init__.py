@@ -1,5 +1,6 @@
 """Support vector machines, and margins of separating hyperplanes."""
 
+from .kernel_machine import KernelMachine
 from .linear import LinearSVC, LinearSVR
 from .margins import (
     hyperplane_distance,
@@ -20,6 +21,7 @@ __all__ = [
     "SVC",
     "SVR",
     "KKTReport",
+    "KernelMachine",
     "LinearSVC",
     "LinearSVR",
     "NuSVC",
