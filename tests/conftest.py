@@ -1,10 +1,11 @@
-"""The quick tier: what a contributor runs before each commit."""
+"""The tiers of tests: quick, which a contributor runs before each commit; common; slow."""
 
 from __future__ import annotations
 
 import os
 from contextlib import nullcontext
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -18,9 +19,22 @@ QUICK = (
     *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
 )
+# Tests of each estimator with each check. The common run has one in three of them, drawn by a hash of their
+# names, so that every estimator and every check has some. All others are slow.
+MATRICES = {
+    *(f"contract/test_{what}.py" for what in ("callbacks", "parameters", "sklearn_checks")),
+    *(f"laws/test_{law}.py" for law in ("blocks", "checkpoints", "families", "fitting", "memory")),
+    *(f"laws/test_{law}.py" for law in ("numerics", "shift_and_scale", "small", "storage", "sums")),
+    *("docs/test_reference.py", "peers/test_sklearn.py", "serving/test_interchange.py"),
+}
+SHARE = 3
 
 
 def pytest_collection_modifyitems(items):
+    matrices = {TESTS / part for part in MATRICES}
+    for item in items:
+        if item.path in matrices and "[" in item.name and crc32(item.nodeid.encode()) % SHARE:
+            item.add_marker("slow")
     folders = [TESTS.parent / "src", *(TESTS / part for part in QUICK)]
     paths = {item.path for item in items}  # hundreds, of tens of thousands of tests
     quick = {path for path in paths if any(path.is_relative_to(folder) for folder in folders)}

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from ._canon import CATALOG, COUNTED, EXAMPLES, NOT_RUN, SERVED_BY, is_pending
 
@@ -30,16 +29,16 @@ def test_examples_not_run_exist_and_say_why():
     assert all(set(why) in ({"pending", "because"}, {"because"}) for why in NOT_RUN.values())
 
 
-@pytest.mark.parametrize("name", sorted({n for n in SERVED_BY.values() if isinstance(n, str)}))
-def test_name_exists(name):
-    if name.startswith("docs/"):
-        assert any((ROOT / name).with_suffix(s).exists() for s in (".md", ".rst", ".py")), name
-    elif name.startswith("tests/"):
-        file, test = name.split("::")
-        body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
-        assert test in {f.name for f in body if isinstance(f, ast.FunctionDef)}, name
-    else:
-        resolve(ast.parse(name, mode="eval").body)
+def test_names_exist():
+    for name in sorted({n for n in SERVED_BY.values() if isinstance(n, str)}):
+        if name.startswith("docs/"):
+            assert any((ROOT / name).with_suffix(s).exists() for s in (".md", ".rst", ".py")), name
+        elif name.startswith("tests/"):
+            file, test = name.split("::")
+            body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+            assert test in {f.name for f in body if isinstance(f, ast.FunctionDef)}, name
+        else:
+            resolve(ast.parse(name, mode="eval").body)
 
 
 def resolve(node):

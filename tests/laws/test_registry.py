@@ -70,6 +70,7 @@ def tried() -> set[type]:
     return found
 
 
+@pytest.mark.slow
 def test_every_value_is_tried():
     elsewhere = (
         "suffice.ensemble.newton",
