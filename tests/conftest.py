@@ -19,13 +19,15 @@ QUICK = (
     *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
 )
-# Tests of each estimator with each check. The common run has one in three of them, drawn by a hash of their
-# names, so that every estimator and every check has some. All others are slow.
+# Tests of each estimator with each check, or of each source with some models. The common run has one in three
+# of them, drawn by a hash of their names, so that every estimator and every check has some. The others are slow.
 MATRICES = {
     *(f"contract/test_{what}.py" for what in ("callbacks", "parameters", "sklearn_checks")),
     *(f"laws/test_{law}.py" for law in ("blocks", "checkpoints", "families", "fitting", "memory")),
     *(f"laws/test_{law}.py" for law in ("numerics", "shift_and_scale", "small", "storage", "sums")),
     *("docs/test_reference.py", "peers/test_sklearn.py", "serving/test_interchange.py"),
+    *("engines/test_cache.py", "engines/test_sources.py", "engines/test_streams.py"),
+    "model_selection/test_grid_search.py",
 }
 SHARE = 3
 

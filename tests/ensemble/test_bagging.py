@@ -163,6 +163,7 @@ def test_fits_share_passes(tmp_path):
     assert len(passes) == alone
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_scikit_learn():
     X, y = classes(1500)
     options = {"n_estimators": 30, "random_state": 0, "oob_score": True}

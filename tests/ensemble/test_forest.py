@@ -129,6 +129,7 @@ def test_out_of_bag_accuracy_on_random_labels_is_chance():
     assert abs(model.oob_score_ - 0.5) < 3 * 0.5 / np.sqrt(2000)
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_scikit_learn():
     X, y = classes(1500)
     options = {"n_estimators": 30, "random_state": 0, "oob_score": True}
