@@ -19,8 +19,8 @@ QUICK = (
     *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
 )
-# Tests of each estimator with each check, or of each source with models. The common run has one in three, drawn
-# by a hash of their names, so that every estimator and every check has some. The others are slow.
+# Tests of each estimator with each check, or of each source with models. The common run has one in three of
+# them, drawn by a hash of their names, so that every estimator and every check has some. The others are slow.
 MATRICES = {
     *(f"contract/test_{what}.py" for what in ("callbacks", "parameters", "sklearn_checks")),
     *(f"laws/test_{law}.py" for law in ("blocks", "checkpoints", "families", "fitting", "memory")),

@@ -26,7 +26,7 @@ def required(module: str, extra: str) -> Any:
 
 def when_imported(module: str, call: Callable[[], None]) -> None:
     """Call a function as soon as a module of an optional package is imported: now, if it already is."""
-    if module in sys.modules:
+    if sys.modules.get(module) is not None:
         call()
     else:
         sys.meta_path.insert(0, _Awaited(module, call))
