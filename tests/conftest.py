@@ -26,7 +26,7 @@ MATRICES = {
     *(f"laws/test_{law}.py" for law in ("blocks", "checkpoints", "families", "fitting", "memory")),
     *(f"laws/test_{law}.py" for law in ("numerics", "shift_and_scale", "small", "storage", "sums")),
     *("docs/test_reference.py", "peers/test_sklearn.py", "serving/test_interchange.py"),
-    *("engines/test_cache.py", "engines/test_sources.py", "engines/test_streams.py"),
+    *(f"engines/test_{of}.py" for of in ("cache", "dask", "ray", "sources", "streams")),
     "model_selection/test_grid_search.py",
 }
 SHARE = 3
