@@ -38,8 +38,6 @@ NOT_OURS = {
         for name in ("KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors")
         for parameter in ("metric", "n_neighbors", "radius")
     ),
-    ("SVC", "probability", None),  # deprecated
-    ("NuSVC", "probability", None),
 }
 
 

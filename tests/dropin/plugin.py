@@ -44,6 +44,8 @@ PACKAGES = {  # suffice -> scikit-learn, where the name of the module is another
     "impute": "impute",
     "metrics": "metrics",
     "covariance": "covariance",
+    "kernel_ridge": "kernel_ridge",
+    "kernel_approximation": "kernel_approximation",
     "svm": "svm",
     "tree": "tree",
     "ensemble": "ensemble",
@@ -60,9 +62,9 @@ def pairs():
         except ModuleNotFoundError:
             continue
         theirs = importlib.import_module(f"sklearn.{theirs}")
-        for name in getattr(theirs, "__all__", ()):
+        for name in getattr(theirs, "__all__", ours.__all__):
             mine = vars(ours).get(name)
-            if mine is None or inspect.ismodule(mine):
+            if mine is None or inspect.ismodule(mine) or not hasattr(theirs, name):
                 continue
             if getattr(mine, "__module__", "").split(".")[0] == "suffice":
                 found.append((theirs.__name__, name, getattr(theirs, name), mine))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from suffice.fitting.dual import Columns, Dual, minimize_dual
 from suffice.kernels import Gaussian, Polynomial, Subsequences
 from suffice.loops.dual import add_columns, best_partner, minimize_pairs, square, worst_pair
-from suffice.svm import SVC, smo_step, svc_path
+from suffice.svm import SVC, NuSVC, smo_step, svc_path
 
 X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
 weight = np.random.default_rng(0).integers(0, 3, len(y))
@@ -260,3 +260,12 @@ def test_steps_of_two_variables_end_at_the_optimum():
         smo_step(K, sign, alpha, 0.0, 1, 1)
     same = smo_step(np.ones((2, 2)), [1, -1], [0.0, 0.0], 0.0, 0, 1, C=2.0)  # equal rows of both labels
     assert same.alpha.tolist() == [2.0, 2.0] and same.curvature == 0.0
+
+
+def test_probability_names_the_call():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    for cls in (SVC, NuSVC):
+        with pytest.raises(ValueError, match=rf"ClassifierCV\({cls.__name__}\(\), ensemble=False\)"):
+            cls(probability=True).fit(X, y)
+        with pytest.warns(FutureWarning, match="`probability` parameter was deprecated"):
+            cls(probability=False).fit(X, y)

@@ -40,8 +40,9 @@ class NuSVC(OneVsOne):
         Constant of the kernels 'poly' and 'sigmoid'.
     shrinking : bool, default=True
         Ignored: working sets take its place.
-    probability : {'deprecated'}, default='deprecated'
-        Ignored: use ``CalibratedClassifierCV(NuSVC(), ensemble=False)``.
+    probability : bool, default='deprecated'
+        Leave it out, as scikit-learn 1.9 advises. In place of True, which is refused, use
+        ``CalibratedClassifierCV(NuSVC(), ensemble=False)``.
     tol : float, default=0.001
         Stopping criterion: the largest violation of the conditions of an optimum.
     cache_size : float, default=200
@@ -139,7 +140,7 @@ class NuSVC(OneVsOne):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: str = "deprecated",
+        probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,

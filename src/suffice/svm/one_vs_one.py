@@ -11,6 +11,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
@@ -50,10 +51,11 @@ class OneVsOne(Classifier, SupportVectorMachine):
     """Base class of the classifiers: one function for each pair of classes, and votes."""
 
     model_: Annotated[SupportVectors, "D"]
+    probability: Any
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,
-        "probability": [StrOptions({"deprecated"})],
+        "probability": ["boolean", StrOptions({"deprecated"})],
         "class_weight": CLASS_WEIGHT,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
@@ -89,6 +91,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
 
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> Task:
         """The rows, the kernel, and the pairs of classes."""
+        self._must_leave_out_probability()
         block, places = self._gathered(open_rows(self, X, y, sample_weight))
         counts = class_counts(block)
         (classes,), (totals,) = counts.values, counts.count
@@ -107,6 +110,18 @@ class OneVsOne(Classifier, SupportVectorMachine):
                 )
             problems.append((rows, sign, weight[rows]))
         return Task(block, places, counts, factors, codes, kernel, problems)
+
+    def _must_leave_out_probability(self) -> None:
+        """Raise for the option that scikit-learn deprecates, and name what it advises instead."""
+        if self.probability == "deprecated":
+            return
+        name = type(self).__name__
+        if self.probability:
+            raise ValueError(
+                f"{name}(probability=True) is not available: fit sklearn.calibration.CalibratedClassifierCV("
+                f"{name}(), ensemble=False), whose predict_proba has the probabilities."
+            )
+        warn("The `probability` parameter was deprecated in scikit-learn 1.9: leave it out.", FutureWarning)
 
     def _columns_of(self, task: Task, problem: Problem) -> Columns:
         return self._columns(task.kernel, task.block.X, problem[0])

@@ -73,8 +73,9 @@ class SVC(OneVsOne):
         Constant of the kernels 'poly' and 'sigmoid'.
     shrinking : bool, default=True
         Ignored: working sets take its place.
-    probability : {'deprecated'}, default='deprecated'
-        Ignored: use ``CalibratedClassifierCV(SVC(), ensemble=False)``.
+    probability : bool, default='deprecated'
+        Leave it out, as scikit-learn 1.9 advises. In place of True, which is refused, use
+        ``CalibratedClassifierCV(SVC(), ensemble=False)``.
     tol : float, default=0.001
         Stopping criterion: the largest violation of the conditions of an optimum.
     cache_size : float, default=200
@@ -183,7 +184,7 @@ class SVC(OneVsOne):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: str = "deprecated",
+        probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,
