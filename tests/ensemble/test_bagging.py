@@ -321,3 +321,17 @@ def test_errors():
     assert one.predict([[5.0]]).tolist() == ["a"]
     with pytest.raises(ValueError, match="zero"):
         BaggingClassifier().fit(X, y, np.zeros(50))
+
+
+def test_subclasses_with_a_fit_of_arrays():
+    """They get arrays, and need not return themselves."""
+
+    class Counted(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.n_rows_ = len(X)
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = BaggingClassifier(Counted(), n_estimators=3, random_state=0).fit(X, X[:, 0] > 0)
+    assert all(member.n_rows_ > 0 for member in model.estimators_)
+    assert model.score(X, X[:, 0] > 0) > 0.8

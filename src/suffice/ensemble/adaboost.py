@@ -20,7 +20,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, softmax
@@ -245,6 +245,8 @@ class AdaBoostClassifier(Classifier, Boosting):
         The trees or classifiers, with their votes.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
@@ -330,7 +332,7 @@ class AdaBoostClassifier(Classifier, Boosting):
         return tags
 
     def _guarantee(self) -> Guarantee:
-        if isinstance(self._base(), Estimator):
+        if reads_partitions(self._base()):
             return self._base()._guarantee()
         return Guarantee("rounding", gathers=True)
 

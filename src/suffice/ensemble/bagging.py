@@ -25,7 +25,7 @@ from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
@@ -266,7 +266,7 @@ class BaseBagging(Estimator):
 
     def _guarantee(self) -> Guarantee:
         base = self._base()
-        own = base._guarantee() if isinstance(base, Estimator) else Guarantee(gathers=True)
+        own = base._guarantee() if reads_partitions(base) else Guarantee(gathers=True)
         if own.exact != "approximate" and (self.bootstrap or self.max_samples not in (None, 1.0)):
             return replace(own, exact="order")
         return own
@@ -341,8 +341,8 @@ class BaseBagging(Estimator):
 
     def _check_options(self) -> None:
         base = self._base()
-        kind, right = ("classifier", is_classifier) if self._labels else ("regressor", is_regressor)
-        if not right(base):
+        kind, wrong = ("classifier", is_regressor) if self._labels else ("regressor", is_classifier)
+        if wrong(base):
             raise ValueError(f"{type(self).__name__} takes a {kind} as estimator; got {base!r}.")
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
@@ -405,7 +405,7 @@ class BaseBagging(Estimator):
         if type(base) in TREES:
             return self._grown(X, data, draws, numbers)
         in_process = source_of(X).in_memory
-        if not isinstance(base, Estimator) or base._guarantee().gathers:
+        if not reads_partitions(base) or base._guarantee().gathers:
             log.info("Bagging: the rows are gathered for %s.", type(base).__name__)
             data, draws, in_process = in_memory(data.gather(INSTEAD)), draws.gathered(), True
         if not in_process:
@@ -416,11 +416,13 @@ class BaseBagging(Estimator):
         features, seed = self._drawn_features(draws.seed, m)
         member = seeded(clone(self.estimator_), seed)
         part = rows.map(drawn, draws, m, features, self._by_weight)
-        if isinstance(member, Estimator):
-            return packed(member.fit(Passed(part, self._named(features), Check.of(member), flat)))
-        block = part.block(0)
-        weight = {"sample_weight": block.weight} if self._by_weight else {}
-        return packed(member.fit(block.X, block.y, **weight))
+        if reads_partitions(member):
+            member.fit(Passed(part, self._named(features), Check.of(member), flat))
+        else:
+            block = part.block(0)
+            weight = {"sample_weight": block.weight} if self._by_weight else {}
+            member.fit(block.X, block.y, **weight)
+        return packed(member)
 
     def _shared_fits(
         self, data: Partitions, flat: bool, draws: Draws, numbers: tuple[int, ...]
@@ -550,10 +552,12 @@ class BaggingClassifier(Classifier, BaseBagging):
     statistics_ : BagStart
         Number of rows with a weight, and the weight of each class.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        With `oob_score`, the mean probabilities of the classes by the members whose sample a row is not in;
-        NaN if it is in all of them.
+        Only with `oob_score`: the mean probabilities of the classes by the members whose sample a row is
+        not in; NaN if it is in all of them.
     oob_score_ : float
-        Accuracy of the rows that are not in all samples.
+        Only with `oob_score`: the accuracy of the rows that are not in all samples.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
@@ -690,10 +694,12 @@ class BaggingRegressor(Regressor, BaseBagging):
     statistics_ : BagStart
         Number of rows with a weight, and the weight of each class.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        With `oob_score`, the mean prediction of the members whose sample a row is not in; NaN if it is in all
-        of them.
+        Only with `oob_score`: the mean prediction of the members whose sample a row is not in; NaN if it is
+        in all of them.
     oob_score_ : float
-        R squared of the rows that are not in all samples.
+        Only with `oob_score`: R squared of the rows that are not in all samples.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------

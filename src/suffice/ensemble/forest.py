@@ -350,12 +350,15 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
     model_ : Forest
         The trees, one after the other.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or (n_samples, 2, n_outputs)
-        With `oob_score`, the mean shares of the classes by the trees whose sample a row is not in; NaN if it
-        is in all of them.
+        Only with `oob_score`: the mean shares of the classes by the trees whose sample a row is not in; NaN
+        if it is in all of them.
     oob_score_ : float
-        The score of the rows that are not in all samples: accuracy, or that of `oob_score`.
+        Only with `oob_score`: the score of the rows that are not in all samples, accuracy by
+        default.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
@@ -529,12 +532,15 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
     model_ : Forest
         The trees, one after the other.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        With `oob_score`, the mean prediction of the trees whose sample a row is not in; NaN if it is in all
-        of them.
+        Only with `oob_score`: the mean prediction of the trees whose sample a row is not in; NaN if it is
+        in all of them.
     oob_score_ : float
-        The score of the rows that are not in all samples: R squared, or that of `oob_score`.
+        Only with `oob_score`: the score of the rows that are not in all samples, R squared by
+        default.
     statistics_ : Extremes
         The range of the target.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------

@@ -281,6 +281,8 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         The trees, stage by stage, with the learning rate in the values of their leaves.
     statistics_ : Extremes
         The range of the target.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
@@ -495,6 +497,8 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         The trees, stage by stage, with the learning rate in the values of their leaves.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------

@@ -275,6 +275,8 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         The trees, stage by stage.
     statistics_ : Extremes
         The range of the target.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
@@ -470,6 +472,8 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         The trees, stage by stage.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------

@@ -25,7 +25,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
@@ -335,7 +335,7 @@ class ForwardStagewise(Boosting):
         data = open_rows(self, X, y, sample_weight)
         classes = self._classes(data)
         rows, done = data.map(_start, classes), 0
-        local = isinstance(self.estimator_, Estimator)
+        local = reads_partitions(self.estimator_)
         rows = rows.persisted() if local else in_memory(rows.gather("use an estimator of suffice."))
         total, weight = rows.fold(_loss, loss)
         must_have_rows(weight)

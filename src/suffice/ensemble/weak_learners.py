@@ -23,7 +23,7 @@ from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
-from ..estimator.base import Estimator, Iterative
+from ..estimator.base import Iterative, reads_partitions
 from ..estimator.storing import Storable, StoredEstimator
 from ..inputs import Check, in_memory, in_order, n_threads
 from ..loops.trees import GINI, NONE_MISSING
@@ -351,7 +351,7 @@ class ClassifierLearner:
 
     def opened(self, data: Partitions) -> Partitions:
         rows = data.map(starting, None, self.classes, self.unit)
-        if isinstance(self.estimator, Estimator):
+        if reads_partitions(self.estimator):
             log.info("AdaBoost: %s is fitted where the rows are.", type(self.estimator).__name__)
             rows = rows.persisted()
         else:
@@ -364,7 +364,7 @@ class ClassifierLearner:
         """The classifier of round m, and the weight of each class for each class that it predicts."""
         model = seeded(clone(self.estimator), int(self.seeds[m]))
         part = rows.map(_as_rows, self.classes, self.total)
-        if isinstance(model, Estimator):
+        if reads_partitions(model):
             model.fit(Passed(part, self.features, Check.of(model)))
         else:
             block = part.block(0)  # type: ignore[attr-defined]

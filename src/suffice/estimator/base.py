@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import wraps
+from inspect import unwrap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -128,6 +129,12 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return checked
+
+
+def reads_partitions(estimator: Any) -> bool:
+    """Whether `fit` takes rows where they are. A subclass elsewhere may have a `fit` of arrays alone."""
+    fit = getattr(estimator, "fit", None)
+    return isinstance(estimator, Estimator) and unwrap(fit).__module__.startswith("suffice.")  # type: ignore[arg-type]
 
 
 def must_have_rows(weight: Any) -> None:

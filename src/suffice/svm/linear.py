@@ -505,7 +505,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
     n_iter_ : int
         Number of iterations, of all classes together.
     dual_gap_ : float
-        With ``loss='hinge'``: the duality gap, an upper bound on the distance of the objective from its
+        Only with ``loss='hinge'``: the duality gap, an upper bound on the distance of the objective from its
         minimum; the largest of all classes.
     trace_ : ndarray of shape (n_iter_,)
         Objective by iteration: with squared losses, its mean per row.
@@ -704,8 +704,8 @@ class LinearSVR(Regressor, LinearMachine):
     n_iter_ : int
         Number of iterations.
     dual_gap_ : float
-        With ``loss='epsilon_insensitive'``: the duality gap, an upper bound on the distance of the objective
-        from its minimum.
+        Only with ``loss='epsilon_insensitive'``: the duality gap, an upper bound on the distance of the
+        objective from its minimum.
     trace_ : ndarray of shape (n_iter_,)
         Objective by iteration: with squared losses, its mean per row.
     converged_ : bool

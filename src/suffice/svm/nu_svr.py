@@ -77,6 +77,8 @@ class NuSVR(KernelRegressor):
         Indices of the support vectors among the rows with a weight.
     support_vectors_ : ndarray of shape (n_SV, n_features)
         Support vectors; without rows if the kernel is precomputed.
+    n_features_in_ : int
+        Number of features seen during `fit`.
 
     See Also
     --------
