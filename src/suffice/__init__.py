@@ -47,6 +47,7 @@ _MODULES = (
     "kernel_ridge",
     "kernels",
     "linear_model",
+    "manifold",
     "metrics",
     "mixture",
     "model_selection",

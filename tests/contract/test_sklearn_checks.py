@@ -34,6 +34,7 @@ PARAMETERS = {
     },
     "HiddenMarkovModel": {"max_iter": 5},
     "LassoCV": {"alphas": 10, "cv": 3},
+    "LocallyLinearEmbedding": {"n_neighbors": 3},
     "LatentDirichletAllocation": {"max_iter": 5},
     "RandomForestClassifier": {"n_estimators": 5},
     "RandomForestRegressor": {"n_estimators": 5},
@@ -129,7 +130,7 @@ SIBLINGS = {
     *("BilinearNMF", "ElasticNetCV", "GeneralizedAdditiveModel", "LogisticRegressionCV", "MarginPerceptron"),
     *("PocketPerceptron", "ProjectionPursuitRegressor", "RegularizedLSI", "VotedPerceptron"),
     *("DecisionTreeRegressor", "ForwardStagewiseClassifier", "ForwardStagewiseRegressor"),
-    *("BaggingRegressor", "RandomForestRegressor"),
+    *("BaggingRegressor", "KNeighborsRegressor", "RandomForestRegressor"),
     *("GradientBoostingRegressor", "HistGradientBoostingRegressor", "RandomForestRegressor"),
 }
 CHECKED = [cls(**PARAMETERS.get(cls.__name__, {})) for cls in ESTIMATORS if takes_arrays(cls)]
@@ -142,6 +143,7 @@ def is_sibling(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @pytest.mark.filterwarnings("ignore:A clone of")
 @pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Feature .* is constant:UserWarning")
+@pytest.mark.filterwarnings("ignore:The neighbours divide the rows:UserWarning")
 @parametrize_with_checks([e for e in CHECKED if not is_sibling(e)], expected_failed_checks=expected)
 def test_sklearn_checks(estimator, check):
     check(estimator)

@@ -204,6 +204,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
     ),
     ("LinearSVC", "multi_class"): (("crammer_singer",), "is refused: tests/svm/test_linear.py"),
+    ("LocallyLinearEmbedding", "method"): (
+        ("hessian", "ltsa", "modified"),
+        "are refused: tests/manifold/test_locally_linear.py",
+    ),
     ("LogisticRegression", "penalty"): (
         ("deprecated", "elasticnet", "l1", "l2", None),
         "is deprecated, with a warning: tests/linear_model/test_logistic.py",
@@ -650,6 +654,7 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Feature .* is constant|Bins whose width|n_quantiles .* is greater")
         warnings.filterwarnings("ignore", ".* > n_samples|Singular matrix in solving dual")
+        warnings.filterwarnings("ignore", "The neighbours divide the rows into")
         how = {} if sample_weight is None else {"sample_weight": sample_weight}
         return estimator.fit(X, y, **how)
 

@@ -700,6 +700,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
     from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
     from sklearn.linear_model import RidgeClassifier
+    from sklearn.manifold import LocallyLinearEmbedding
     from sklearn.metrics import adjusted_rand_score
     from sklearn.mixture import GaussianMixture
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -733,6 +734,9 @@ SCRIPT = textwrap.dedent(
     print("logistic", search.best_params_, round(search.best_score_, 4))
     print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
     print("kernel PCA", abs(KernelPCA(2, kernel="rbf").fit_transform(X)[:3]).round(6).tolist())
+    lle = LocallyLinearEmbedding(n_neighbors=60, eigen_solver="dense")
+    apart = X + 0.1 * np.sin(np.arange(X.size)).reshape(X.shape)  # of which none are equal
+    print("embedding", abs(lle.fit(apart).embedding_[:3]).round(6).tolist())
     print("least squares", round(RidgeClassifier(0.5).fit(X, y).score(X, y), 6))
     for scaler in (MaxAbsScaler(), MinMaxScaler(), RobustScaler(), SplineTransformer(), SimpleImputer()):
         print("scaled", scaler.fit_transform(X)[:2].round(6).tolist())
@@ -806,7 +810,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 22
+    assert swapped.count("from suffice.") == 23
     assert run(swapped) == run(SCRIPT)
 
 

@@ -214,6 +214,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "NearestNeighbors": _neighbors,
     "KMeans": lambda model: {"_n_threads": 1},
     "LinearDiscriminantAnalysis": lambda model: {"_max_components": model.scalings_.shape[1]},
+    "LocallyLinearEmbedding": lambda model: {"nbrs_": as_sklearn(model.nbrs_)},
     "MiniBatchKMeans": lambda model: {"_n_threads": 1},
     "NuSVC": _support_vectors,
     "NuSVR": _support_vectors,
