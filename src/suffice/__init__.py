@@ -43,6 +43,7 @@ _MODULES = (
     "feature_extraction",
     "fitting",
     "impute",
+    "information",
     "kernel_approximation",
     "kernel_ridge",
     "kernels",

@@ -49,6 +49,7 @@ PARAMETERS = {
     **{name: {"tol": 1e-10} for name in ("NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR")},
     "ProjectionPursuitClassifier": {"max_iter": 5},
     "QuadraticDiscriminantAnalysis": {"reg_param": 1.0},
+    "RelativeDensityRatio": {"gamma": 1.0, "penalty": 0.1},  # equal rows are in one fold
     "SGDClassifier": {"max_iter": 5},
     "SGDRegressor": {"max_iter": 5},
     "StructuredPerceptron": {"max_iter": 10},

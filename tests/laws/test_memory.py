@@ -59,6 +59,7 @@ GROWS = {
     r"^Kernel(LogisticRegression|Machine|PCA|Ridge)(?!.*landmarks)": (
         "the kernels of all rows are in memory, and are priced first"
     ),
+    r"^RelativeDensityRatio": "sums of 4 MB, of which a tree holds the logarithm of the blocks",
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
 }
 # What takes data in memory only, and says so; and what gathers it there, if there is memory for it.

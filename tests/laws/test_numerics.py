@@ -131,6 +131,7 @@ BY_VALUE = (
     "KernelPCA(kernel=rbf,landmarks",
     "KernelRidge(kernel=rbf,landmarks",
     "Nystroem",
+    "RelativeDensityRatio",
     *PERCEPTRONS,
 )
 # What speaks of places, and moves with the rows.
