@@ -12,29 +12,16 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from suffice.kernels import Gaussian
+from suffice.plot import KernelMatrixDisplay, MarginDisplay
 from suffice.svm import SVC
 
 X, y = make_moons(200, noise=0.2, random_state=0)
-side = np.linspace(-1.8, 2.8, 150), np.linspace(-1.3, 1.8, 150)
-grid = np.stack(np.meshgrid(*side), axis=-1)
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6, 7.5), layout="constrained")
 for ax, C in zip(axes, (0.1, 100.0), strict=True):
     model = SVC(C=C, kernel=Gaussian(1.0)).fit(X, y)
-    score = model.decision_function(grid.reshape(-1, 2)).reshape(150, 150)
-    ax.contourf(
-        *side, score, [-np.inf, 0, np.inf], colors=["C0", "C1"], alpha=0.15
-    )
-    ax.contour(
-        *side, score, [-1, 0, 1], colors="0.3", linestyles=["--", "-", "--"]
-    )
-    ax.scatter(*X.T, c=np.where(y == 1, "C1", "C0"), s=12)
-    ax.scatter(
-        *model.support_vectors_.T, s=60, facecolors="none", edgecolors="0.3"
-    )
-    ax.set(title=f"C = {C:g}: {len(model.support_)} support vectors")
-    ax.set(xlabel="first feature")
-axes[0].set(ylabel="second feature")
+    MarginDisplay.from_estimator(model, X, y, ax=ax)
+    ax.set(title=f"C = {C:g}")
 
 # %%
 # :meth:`~suffice.svm.SVC.kkt_report` has the position of each row relative to the margin, and the duality
@@ -46,4 +33,10 @@ for position, rows in zip(
 ):
     print(f"{rows} rows {position}")
 print(f"objective {report.primal:.2f}, gap {report.gap:.1e}")
+
+# %%
+# The kernel matrix, with the rows of each class side by side. Rows of one class are similar to each other: a
+# block of each class is bright.
+
+KernelMatrixDisplay.from_kernel(Gaussian(1.0), X, y)
 plt.show()

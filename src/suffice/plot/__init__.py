@@ -5,6 +5,7 @@ from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
 from .ensemble import ImportancesDisplay, StagedLossDisplay
+from .kernels import KernelMatrixDisplay, MarginDisplay
 from .mixture import MixtureDisplay
 from .model_selection import ModelSelectionDisplay
 from .partial_effects import PartialEffectsDisplay
@@ -23,6 +24,8 @@ __all__ = [
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
     "ImportancesDisplay",
+    "KernelMatrixDisplay",
+    "MarginDisplay",
     "MixtureDisplay",
     "ModelSelectionDisplay",
     "PartialEffectsDisplay",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -116,25 +117,15 @@ class DecisionRegionsDisplay(Display):
             raise TypeError(f"{type(estimator).__name__} is not a fitted classifier.")
         names = np.asarray(getattr(estimator, "actions_", estimator.classes_))
         rejected = len(names) - 1 if getattr(estimator, "reject_cost", None) is not None else None
-        frame = X if hasattr(X, "columns") else None
-        rows = check_array(X, dtype=np.float64)
-        across, up = places_of(features, [] if frame is None else list(frame.columns), rows.shape[1])
-        pair = rows[:, [across, up]]
-        low, high = pair.min(axis=0), pair.max(axis=0)
-        rim = 0.05 * np.where(high > low, high - low, 1.0)
-        horizontal, vertical = np.linspace(low - rim, high + rim, grid).T
-        points = np.tile(rows.mean(axis=0), (grid**2, 1))
-        points[:, across], points[:, up] = (part.ravel() for part in np.meshgrid(horizontal, vertical))
-        asked: Any = points if frame is None else type(frame)(points, columns=frame.columns)
-        region = _numbers(names, np.asarray(estimator.predict(asked))).reshape(grid, grid)
+        plane = Plane.of(estimator, X, features, grid)
+        region = numbers_of(names, np.asarray(estimator.predict(plane.points))).reshape(grid, grid)
         if y is not None and set(estimator.classes_.tolist()) - set(names.tolist()):
             raise ValueError(
                 f"The estimator predicts the actions {names.tolist()}, which are not classes: leave y out."
             )
-        codes = None if y is None else _numbers(names, np.asarray(y))
-        columns = feature_names(estimator, rows.shape[1], None if frame is None else frame.columns)
-        axis_names = (columns[across], columns[up])
-        return cls(horizontal, vertical, region, names, rejected, pair, codes, axis_names).plot(ax)
+        codes = None if y is None else numbers_of(names, np.asarray(y))
+        rest = rejected, plane.pair, codes, plane.axis_names
+        return cls(plane.horizontal, plane.vertical, region, names, *rest).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -184,7 +175,34 @@ class DecisionRegionsDisplay(Display):
         return self
 
 
-def _numbers(names: np.ndarray, labels: np.ndarray) -> np.ndarray:
+@dataclass(frozen=True)
+class Plane:
+    """A grid over two features of some rows; the other features are fixed at their means."""
+
+    horizontal: np.ndarray
+    vertical: np.ndarray
+    points: Any  # the grid points, as a classifier takes them
+    features: tuple[int, int]
+    pair: np.ndarray  # the two features of the rows
+    axis_names: tuple[str, str]
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, features: tuple[Any, Any], grid: int) -> Plane:
+        frame = X if hasattr(X, "columns") else None
+        rows = check_array(X, dtype=np.float64)
+        across, up = places_of(features, [] if frame is None else list(frame.columns), rows.shape[1])
+        pair = rows[:, [across, up]]
+        low, high = pair.min(axis=0), pair.max(axis=0)
+        rim = 0.05 * np.where(high > low, high - low, 1.0)
+        horizontal, vertical = np.linspace(low - rim, high + rim, grid).T
+        points = np.tile(rows.mean(axis=0), (grid**2, 1))
+        points[:, across], points[:, up] = (part.ravel() for part in np.meshgrid(horizontal, vertical))
+        asked: Any = points if frame is None else type(frame)(points, columns=frame.columns)
+        columns = feature_names(estimator, rows.shape[1], None if frame is None else frame.columns)
+        return cls(horizontal, vertical, asked, (across, up), pair, (columns[across], columns[up]))
+
+
+def numbers_of(names: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The index of each label among the names; unknown labels are at the end."""
     place = {name: n for n, name in enumerate(names.tolist())}
     strange = set(labels.tolist()) - set(place)
