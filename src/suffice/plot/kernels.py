@@ -53,8 +53,8 @@ class MarginDisplay(Display):
 
     See Also
     --------
-    suffice.svm.SVC.kkt_report : Position of each row relative to the margin.
-    DecisionRegionsDisplay : Regions of any number of classes.
+    suffice.svm.SVC : Its method `kkt_report` has the position of each row relative to the margin.
+    suffice.plot.DecisionRegionsDisplay : Regions of any number of classes.
 
     Examples
     --------
