@@ -56,6 +56,7 @@ GROWS = {
     r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|(Hist)?GradientBoosting|RandomForest)": (
         "up to 512 MB of rows are gathered; larger nodes are split where they are"
     ),
+    "^LocallyLinearEmbedding": "the rows and their neighbours are in memory, and the rows are priced first",
     r"^Kernel(LogisticRegression|Machine|PCA|Ridge)(?!.*landmarks)": (
         "the kernels of all rows are in memory, and are priced first"
     ),
