@@ -449,6 +449,7 @@ def in_halves(X):
 # QuantileTransformer takes no negative sparse rows: tests/preprocessing/test_scalers.py. Intercepts of SGD
 # take shorter steps on sparse rows, as in scikit-learn: tests/linear_model/test_sgd.py.
 @each_variant(lambda v: v.tags.sparse and not v.name.startswith(("QuantileTransformer", "SGD")))
+@pytest.mark.filterwarnings("ignore:The 'svd' mode is not supported for sparse X:FutureWarning")
 def test_sparse_is_dense(variant):
     X, y = variant.data()
     X = np.where(np.abs(X) < 1.0, 0.0, X)
