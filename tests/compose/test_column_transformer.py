@@ -267,6 +267,7 @@ def test_cross_validation(scan):
         cross_validate(pipeline(), table, cv=[(0, 1)])
 
 
+@pytest.mark.slow
 def test_search_over_a_pipeline(scan, tmp_path):
     table = suffice.rows(scan, features=FEATURES, target="clicked")
     grid = {"columntransformer__categories__drop": [None, "first"], "logisticregression__C": [1e-4, 1.0]}

@@ -435,6 +435,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_files(tmp_path):
     """Three times the steps take no more: 300,000 are 10 MB as float64, with their ids."""
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[2] / "benchmarks"), str(tmp_path)]

@@ -130,6 +130,7 @@ def test_parts_add_up():
     np.testing.assert_allclose(far.variance, found.variance, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_least_squares_has_the_variance_that_it_must_have():
     """Unbiased, with variance sigma^2 x' (X'X)^-1 x; ridge has less variance and some bias."""
     x = np.column_stack([np.ones(15), np.linspace(-1.0, 1.0, 15)])

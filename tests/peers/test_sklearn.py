@@ -807,6 +807,7 @@ def run(script):
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)

@@ -235,6 +235,7 @@ def broken(changes):
     return sweep
 
 
+@pytest.mark.slow
 def test_geweke_sees_a_bug():
     scores = geweke(broken({"q[old] = (np.float32(row[old])": "q[old] = (np.float32(row[old] + 1)"}), 5000)
     assert scores.max() > 6.0, scores

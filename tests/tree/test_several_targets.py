@@ -192,6 +192,7 @@ def test_forest_without_samples_is_the_tree(kind):
             np.testing.assert_allclose(p, q, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_out_of_bag_as_each_target_is_scored():
     X, label, number = rows(9)
     model = RandomForestRegressor(40, oob_score=True, random_state=0).fit(X, number)
