@@ -149,6 +149,19 @@ def test_more_landmarks_than_rows_and_singular_systems():
         KernelRidge([1.0, 2.0, 3.0], landmarks=9).fit(X, Y)
 
 
+def test_moments_of_kernels_give_those_of_features(monkeypatch):
+    """Up to a condition of the landmarks that both sides of the bound have here."""
+    weight = rng.uniform(0.1, 3.0, size=200)
+    for gamma, direct in ((8.0, True), (0.05, False)):
+        how = {"kernel": Gaussian(gamma), "landmarks": 20, "random_state": 0}
+        ours = KernelRidge(1e-3, **how).fit(X, Y, weight)
+        assert ours.model_.of_kernels == direct
+        with monkeypatch.context() as patch:
+            patch.setattr(kernel_ridge, "CONDITION", 0.0)
+            other = KernelRidge(1e-3, **how).fit(X, Y, weight)
+        close(ours.predict(X), other.predict(X), 1e-9)
+
+
 @pytest.mark.parametrize("landmarks", [25, 200])
 def test_conjugate_gradients_reach_the_direct_solution(landmarks, monkeypatch):
     """Falkon, for landmarks that are too many for the products of their kernels."""
