@@ -201,7 +201,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     ),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),
-        "are tried with landmarks below: tests/svm/test_kernel_machine.py has the exact ones",
+        "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
     ),
     ("LinearSVC", "multi_class"): (("crammer_singer",), "is refused: tests/svm/test_linear.py"),
     ("LocallyLinearEmbedding", "method"): (
@@ -476,7 +476,6 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "KernelMachine": [
         ({"loss": "hinge", "landmarks": 20}, None),
         ({"loss": "epsilon_insensitive", "landmarks": 20}, None),
-        ({"loss": "squared", "landmarks": 20}, None),
     ],
     "KernelPerceptron": [
         ({"average": True}, None),
@@ -641,7 +640,6 @@ def each_variant(
 def has_trace(variant: Variant) -> bool:
     """Whether its fit is a loop. Some estimators need none with some of their options."""
     direct = re.match(r"AdditiveModel(?!.*backfitting)", variant.name)
-    direct = direct or variant.name.startswith("KernelMachine(loss=squared")  # one Newton step
     needs_none = direct or "n_components=1)" in variant.name
     return issubclass(type(variant.estimator), Iterative) and not needs_none
 

@@ -8,10 +8,13 @@ from scipy.optimize import minimize
 from sklearn.base import is_classifier, is_regressor
 
 import suffice
+from suffice.core.blocks import Rows
+from suffice.core.statistics import tree_sum
 from suffice.kernel_ridge import KernelRidge
 from suffice.kernels import Gaussian
 from suffice.linear_model import KernelLogisticRegression
 from suffice.svm import SVC, SVR, KernelMachine
+from suffice.svm.kernel_machine import ScoreLoss
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 2))
@@ -87,6 +90,21 @@ def test_the_coefficients_solve_the_dual(intercept):
     at = C * log_cosh(Y, loose.predict(X))[0].sum() + 0.5 * loose.dual_coef_[0] @ K @ loose.dual_coef_[0]
     if not intercept:
         assert 0.0 < at - primal <= loose.dual_gap_
+
+
+@pytest.mark.parametrize("loss", [None, log_cosh])
+def test_sums_of_a_smooth_loss(loss):
+    """The sum law, with weights and an empty block; and derivatives by differences."""
+    model = ScoreLoss(rng.normal(size=(1, 3)), loss, curvature=True)
+    block = Rows(X, Y, rng.uniform(0.1, 2.0, size=80))
+    whole = model.summarize(block)
+    parts = tree_sum(model.summarize(block[a:b]) for a, b in ((0, 30), (30, 30), (30, 80)))
+    for name, value in whole.fields().items():
+        close(getattr(parts, name), value, 1e-12)
+    for n, step in enumerate(1e-6 * np.eye(3)):
+        up, down = (model.at(model.theta.ravel() + sign * step).summarize(block) for sign in (1, -1))
+        assert (up.loss - down.loss) / 2e-6 == pytest.approx(whole.gradient[n], rel=1e-6)
+        close((up.gradient - down.gradient) / 2e-6, whole.hessian[n], 1e-6)
 
 
 def test_stored_and_refused(tmp_path):
