@@ -137,6 +137,7 @@ BY_VALUE = (
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",
+    "points",
     "means_",
     "mean_",
     "theta_",
