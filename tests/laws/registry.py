@@ -166,6 +166,10 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
         ("SGDRegressor", "learning_rate", rate): ({"loss": "epsilon_insensitive"}, None)
         for rate in ("pa1", "pa2")
     },
+    **{
+        ("SGDClassifier", "loss", loss): ({"learning_rate": "constant", "eta0": 1e-3}, None)  # or it diverges
+        for loss in ("squared_epsilon_insensitive", "squared_error", "squared_hinge")
+    },
     **{("ConditionalRandomField", "solver", name): ({"max_iter": 20}, None) for name in ("iis-t", "sgd")},
     ("PCA", "n_components", "mle"): ({"svd_solver": "full"}, None),
     ("PCA", "svd_solver", "arpack"): ({"n_components": 2}, None),  # finds all components but one at most
