@@ -25,6 +25,12 @@ def _(given):
     }
 
 
+@example("stats601-and-slides/pearson-small")
+def _(given):
+    p, q = given["p"], given["q"]
+    return {"PE(p,q)": relative_pearson(p, q), "PE(q,p)": relative_pearson(q, p)}
+
+
 @example("stats601-and-slides/relative-density-ratio-estimator")
 def _(given):
     rng, beta = np.random.default_rng(0), given["beta"]

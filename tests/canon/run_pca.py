@@ -5,6 +5,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 from suffice.decomposition import PCA
+from suffice.plot import ScreeDisplay
 
 from ._canon import UpToSign, example, given
 
@@ -206,6 +207,13 @@ def _(case):
 
 
 # STATS 601, ch. 1 ------------------------------------------------------------------------------
+
+
+@example("stats601-and-slides/scree-order")
+def _(_):
+    pca = PCA().fit(given(SMALL)["Y"])
+    share = ScreeDisplay.from_estimator(pca).explained_variance_ratio
+    return {"values": share * pca.explained_variance_.sum()}
 
 
 @example(SMALL)

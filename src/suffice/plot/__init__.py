@@ -4,6 +4,7 @@ from .clusters import ClusterProfilesDisplay, SilhouetteDisplay
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
+from .embedding import EmbeddingDisplay
 from .ensemble import ImportancesDisplay, StagedLossDisplay
 from .kernels import KernelMatrixDisplay, MarginDisplay
 from .mixture import MixtureDisplay
@@ -23,6 +24,7 @@ __all__ = [
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
+    "EmbeddingDisplay",
     "ImportancesDisplay",
     "KernelMatrixDisplay",
     "MarginDisplay",
