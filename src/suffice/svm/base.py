@@ -18,7 +18,7 @@ from ..fitting.dual import Columns, DualSolution
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
 from ..statistics import moments
 
-INSTEAD = "use LinearSVC, which sums over the rows where they are."
+INSTEAD = "use KernelMachine(loss=, landmarks=1000) or LinearSVC, which sum over the rows where they are."
 
 
 @dataclass(frozen=True, eq=False)
