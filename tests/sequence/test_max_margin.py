@@ -242,7 +242,7 @@ def test_kernels():
     called = MaxMarginMarkovNetwork(50.0, kernel=lambda A, B: Gaussian(1.0)(A, B), **how).fit(X, y)
     assert called.objective_ == rbf.objective_
     sparse = MaxMarginMarkovNetwork(50.0, kernel="rbf", gamma=1.0, **how).fit([sp.csr_array(x) for x in X], y)
-    np.testing.assert_allclose(sparse.objective_, rbf.objective_, rtol=1e-9)
+    np.testing.assert_allclose(sparse.objective_, rbf.objective_, rtol=1e-8)  # each is within tol
     assert len(rbf.model_.kernel.points) < 160  # steps that are far from the others are not kept
 
 
