@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.cluster import KMeans
-from suffice.inputs import open_rows, parquet, remote
+from suffice.inputs import open_rows, parquet, remote, source_of
 from suffice.linear_model import LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import MixedNB
@@ -413,3 +413,10 @@ def threads():
     import threading
 
     return sum("ThreadPoolExecutor" in thread.name for thread in threading.enumerate())
+
+
+def test_types_are_read_from_the_file_system(folder):
+    there = fs.SubTreeFileSystem(str(folder.parent), fs.LocalFileSystem())
+    remote_types = source_of(suffice.scan_parquet(folder.name, filesystem=there)).types()
+    assert remote_types == source_of(suffice.scan_parquet(folder)).types()
+    assert remote_types["b"] == pa.float32() and remote_types["word"] == pa.string()
