@@ -292,7 +292,7 @@ def test_derivatives_of_losses(name):
         loss = loss_of(name, class_weight=np.arange(1.0, 4.0 if name == "multinomial" else 3.0))
     else:
         loss = loss_of(name, 0.7)
-    f, e = rng.normal(size=(50, loss.n_outputs)), 1e-5
+    f, e = np.random.default_rng(9).normal(size=(50, loss.n_outputs)), 1e-5
     g, h = loss.derivatives(y, f)
     for k in range(loss.n_outputs):
         step = np.zeros(loss.n_outputs)

@@ -48,7 +48,6 @@ from .stages import (
     first_scores,
     with_score,
 )
-from .weak_learners import PERSIST_ROUNDS
 
 log = logging.getLogger("suffice")
 
@@ -397,12 +396,11 @@ class StageLoop:
         """Add the values of new trees to the raw scores; `added`, those for training have them."""
         if not (new := trees[self.done :]):
             return
-        K, before = self.loss.n_outputs, self.done
         self.done, self.sums = len(trees), None
-        if not added:
-            self.rows = self.rows.map(add_trees if self.gathered else after_trees, self.bins, new)
-        if before // K // PERSIST_ROUNDS < self.done // K // PERSIST_ROUNDS:
-            self.rows = self.rows.persisted()
+        if not self.gathered:  # stored, since a stage has as many passes as its trees have levels
+            self.rows = self.rows.map(after_trees, self.bins, new).persisted()
+        elif not added:
+            self.rows = self.rows.map(add_trees, self.bins, new)
         if self.others is not None:
             self.others = self.others.map(after_trees, self.bins, new)
 
