@@ -80,7 +80,7 @@ class Columns:
     ) -> None:
         self.compute, self.diagonal, self.n_rows = compute, diagonal, n_rows
         self.cache_bytes = cache_bytes
-        self.largest = 0.0  # of the entries computed so far
+        self.largest = 0.0  # absolute value of an entry that was cached
         self.clear(np.float32)
 
     def clear(self, dtype: type) -> None:
@@ -104,11 +104,12 @@ class Columns:
             self.slot_of[out[out >= 0]] = -1
             self.slot_of[missing], self.row_in[oldest], self.used[oldest] = oldest, missing, self.time
 
-            def store(part: slice) -> None:
-                self.cache[oldest[part]] = self._computed(missing[part])
+            def store(part: slice) -> float:
+                columns, largest = self._computed(missing[part])
+                self.cache[oldest[part]] = columns
+                return largest
 
-            for _ in in_order(store, self._parts(missing)):
-                pass
+            self.largest = max(self.largest, *in_order(store, self._parts(missing)))
         return self.slot_of[rows]
 
     def _parts(self, rows: np.ndarray) -> tuple[slice, ...]:
@@ -116,19 +117,23 @@ class Columns:
         step = max(1, PIECE // max(1, self.n_rows))
         return tuple(slice(a, a + step) for a in range(0, len(rows), step))
 
-    def _computed(self, rows: np.ndarray) -> np.ndarray:
+    def _computed(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
+        """Their columns, and the largest absolute value of an entry."""
         out = self.compute(rows)
         largest = max(out.max(initial=0.0), -out.min(initial=0.0))
         if not np.isfinite(largest):
             raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
-        self.largest = max(self.largest, largest)
-        return out
+        return out, largest
 
     def product(self, weight: np.ndarray) -> np.ndarray:
         """K times one number for each row, in float64."""
         (rows,) = weight.nonzero()
-        products = in_order(lambda part: weight[rows[part]] @ self._computed(rows[part]), self._parts(rows))
-        return sum(products, np.zeros(self.n_rows))
+
+        def product(part: slice) -> np.ndarray:
+            columns, _ = self._computed(rows[part])
+            return weight[rows[part]] @ columns
+
+        return sum(in_order(product, self._parts(rows)), np.zeros(self.n_rows))
 
 
 def minimize_dual(

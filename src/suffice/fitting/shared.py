@@ -114,7 +114,9 @@ class WholeShares(Shares):
 
     @classmethod
     def of(cls, calls: Calls, data: Divided, onto: WholeShares | None = None) -> WholeShares:
-        return calls.add(data, onto)
+        if onto is None:
+            return cls(calls.sums(data, repeat(None)), calls.sizes(data))
+        return cls(calls.sums(data, onto.sums), onto.sizes + calls.sizes(data))
 
 
 def _added(a: Any, b: Any) -> Any:
@@ -131,15 +133,10 @@ class Calls(Value):
 
     def summarize(self, data: Divided, each: Any = map) -> Shares:
         """The sums of one block."""
-        return Shares(self._sums(data, repeat(None), each), self._sizes(data))
+        return Shares(self.sums(data, repeat(None), each), self.sizes(data))
 
-    def add(self, data: Divided, onto: WholeShares | None) -> WholeShares:
-        """The sums of one block, added to those of others."""
-        if onto is None:
-            return WholeShares(self._sums(data, repeat(None)), self._sizes(data))
-        return WholeShares(self._sums(data, onto.sums), onto.sizes + self._sizes(data))
-
-    def _sums(self, data: Divided, onto: Iterable[Any], each: Any = map) -> tuple[Any, ...]:
+    def sums(self, data: Divided, onto: Iterable[Any], each: Any = map) -> tuple[Any, ...]:
+        """The sum of each request, added to those in `onto` that are not None."""
         chosen = {parts: data.chosen(parts) for parts in {call.parts for call in self.calls}}
         pairs = zip(self.calls, onto, strict=False)
         sums = tuple(each(lambda pair: pair[0](chosen[pair[0].parts], pair[1]), pairs))
@@ -148,7 +145,8 @@ class Calls(Value):
             afford(sum(map(nbytes, sums)) / 8, fits, "search over fewer candidates at a time.")
         return sums
 
-    def _sizes(self, data: Divided) -> np.ndarray:
+    def sizes(self, data: Divided) -> np.ndarray:
+        """The number of examples of each part."""
         return np.bincount(data.part, minlength=self.n_parts).astype(np.float64)
 
 

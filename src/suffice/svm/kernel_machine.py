@@ -274,18 +274,20 @@ class KernelMachine(KernelLoss):
         if self.loss in HINGES:
             return self._fit_hinges(data)
         if self.loss == "logistic":
-            return self._with_gap(self._fit_logistic(data))
+            self._fit_logistic(data)
+            return self._with_gap()
         landmarks, features, rows = self._rows(data)
         loss = None if self.loss == "squared" else self.loss
         linear = ScoreLoss(np.zeros((1, landmarks.root.shape[1] + 1)), loss, self.fit_intercept)
-        return self._with_gap(self._minimize(data, landmarks, features, linear, rows.fold(_weight)))
+        self._minimize(data, landmarks, features, linear, rows.fold(_weight))
+        return self._with_gap()
 
-    def _with_gap(self, machine: Self) -> Self:
+    def _with_gap(self) -> Self:
         """The duality gap of a smooth loss, from the gradient of the objective."""
         R = self.model_.landmarks.root.shape[1]
         gradient = self.statistics_.gradient.reshape(self.model_.theta.shape)[:, :R]
         self.dual_gap_ = 0.5 * float(((self.C * gradient + self.model_.theta[:, :R]) ** 2).sum())
-        return machine
+        return self
 
     def _fit_hinges(self, data: Partitions) -> Self:
         landmarks, features, rows = self._rows(data)
