@@ -9,24 +9,21 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, log_expit
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
 from ..core.loop import Watch
 from ..core.partitions import Partitions
-from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE
-from ..estimator.scores import Classifier, log_softmax, softmax
 from ..fitting import SOLVERS, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
 from ..inputs import in_blocks, map_rows, open_rows, read_rows
 from ..statistics import class_totals, classes_of, weights_of_classes
-from .logistic import ColumnRidge, LogLinear
+from .logistic import ColumnRidge, LogisticClassifier, LogLinear
 
 FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
 
@@ -111,7 +108,7 @@ class KernelLoss(KernelEstimator, Iterative):
         return map_rows(lambda rows: linear.scores(columns(rows)), read_rows(self, X))
 
 
-class KernelLogisticRegression(Classifier, KernelLoss):
+class KernelLogisticRegression(LogisticClassifier, KernelLoss):
     """Logistic regression in the space of a kernel: exact, or with landmarks.
 
     Scores are functions that a kernel describes, and the probabilities of two or more classes follow from
@@ -282,40 +279,3 @@ class KernelLogisticRegression(Classifier, KernelLoss):
 
     def _fitted(self, model: LandmarkLoss) -> dict[str, Any]:
         return {"classes_": model.linear.classes, **super()._fitted(model)}
-
-    @row_wise
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes. For two classes, one score: of the second against the first.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    @row_wise
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log posterior probability log p(c given x) of each row and class.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._scores(X)
-        return log_softmax(scores) if scores.shape[1] > 1 else log_expit(np.hstack([-scores, scores]))
-
-    @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior probability p(c given x) of each row and class.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._scores(X)
-        return softmax(scores) if scores.shape[1] > 1 else expit(np.hstack([-scores, scores]))
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._scores(X)
-        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[best]

@@ -301,7 +301,51 @@ class ColumnRidge:
         return value, gradient, s.hessian / s.weight + np.diag(np.tile(self.strength, self.shape[0]))
 
 
-class LogisticRegression(SparseCoefficients, Classifier, Iterative):
+class LogisticClassifier(Classifier):
+    """Base class of classifiers whose probabilities are the softmax of scores, or the logistic of one."""
+
+    classes_: np.ndarray
+    _scores: Callable[[Any], np.ndarray]  # of each row and class, (N, K); of two classes, (N, 1)
+
+    @row_wise
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes. For two classes, one score: of the second against the first.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @row_wise
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log posterior probability log p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = self._scores(X)
+        return log_softmax(scores) if scores.shape[1] > 1 else log_expit(np.hstack([-scores, scores]))
+
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Posterior probability p(c given x) of each row and class.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = self._scores(X)
+        return softmax(scores) if scores.shape[1] > 1 else expit(np.hstack([-scores, scores]))
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        scores = self._scores(X)
+        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+
+class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
     """Logistic regression with an l2, l1 or elastic-net penalty.
 
     Parameters
@@ -654,42 +698,5 @@ class LogisticRegression(SparseCoefficients, Classifier, Iterative):
             "intercept_": model.theta[:, -1].copy(),
         }
 
-    @row_wise
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes. For two classes, one score: of the second against the first.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._linear_scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _linear_scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> np.ndarray:
         return line(self, read_rows(self, X), X)
-
-    @row_wise
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log posterior probability log p(c given x) of each row and class.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._linear_scores(X)
-        return log_softmax(scores) if scores.shape[1] > 1 else log_expit(np.hstack([-scores, scores]))
-
-    @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior probability p(c given x) of each row and class.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._linear_scores(X)
-        return softmax(scores) if scores.shape[1] > 1 else expit(np.hstack([-scores, scores]))
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        scores = self._linear_scores(X)
-        best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
-        return self.classes_[best]

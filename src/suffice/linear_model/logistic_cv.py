@@ -413,7 +413,7 @@ class LogisticRegressionCV(LogisticRegression):
             C, ratio = float(np.mean([Cs[a] for a, _ in each])), float(np.mean([ratios[b] for _, b in each]))
         self.__dict__.update(fitted)
         self._paths = coefs if self.fit_intercept else coefs[..., :-1]
-        self._scores, self.n_passes_ = scores, sharing.n_passes
+        self._fold_scores, self.n_passes_ = scores, sharing.n_passes
         self.Cs_, self.l1_ratios_, self.n_iter_ = Cs, ratios, n_iter
         self.C_: Any = C
         self.l1_ratio_: Any = ratio
@@ -428,8 +428,8 @@ class LogisticRegressionCV(LogisticRegression):
     def scores_(self) -> Any:
         """Scores of the folds that were left out."""
         if not self.use_legacy_attributes:
-            return self._scores
-        return self._by_class([np.swapaxes(self._scores, 1, 2)] * self._paths.shape[-2])
+            return self._fold_scores
+        return self._by_class([np.swapaxes(self._fold_scores, 1, 2)] * self._paths.shape[-2])
 
     @property
     def coefs_paths_(self) -> Any:
