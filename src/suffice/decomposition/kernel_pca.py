@@ -31,7 +31,7 @@ from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, open_rows, read_rows
 from ..kernels import Kernel, KernelColumns
-from ..statistics import Moments, moments
+from ..statistics import Moments
 from .pca import PrincipalAxes
 
 ZERO = 1e-12  # of the largest eigenvalue: those below are zero
@@ -118,7 +118,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         Number of components. If None, all with a positive eigenvalue are kept.
     kernel : Kernel, str or callable, default='linear'
         A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
-        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix. With a kernel
+        of strings, :class:`~suffice.kernels.Subsequences`, X is a list of strings or of sequences of symbols.
     gamma : float, default=None
         Parameter of a kernel that is passed by name; None is one over the number of features.
     degree : float, default=3
@@ -293,8 +294,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         -------
         self
         """
-        if self.fit_inverse_transform and (self.counts_rows or self.landmarks is not None):
-            which = "a precomputed kernel" if self.counts_rows else "landmarks: use landmarks=None"
+        if self.fit_inverse_transform and (
+            self.counts_rows or self.takes_symbols or self.landmarks is not None
+        ):
+            which = "landmarks: use landmarks=None"
+            if self.counts_rows or self.takes_symbols:
+                which = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
             raise ValueError(f"Cannot fit_inverse_transform with {which}.")
         if self.fit_inverse_transform and sp.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
@@ -312,7 +317,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             if self.remove_zero_eig or self.n_components is None:
                 positive = model.values > 0
                 model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
-            s = moments(block.X, block.weight, "diagonal")
+            s = self._row_moments(block)
             self._set(model, s, model.values, model.vectors, model.columns.points)
             if self.fit_inverse_transform:
                 self._learn_inverse(block)

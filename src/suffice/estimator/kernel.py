@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..fitting.landmarks import Landmarks
-from ..kernels import Kernel, as_kernel, is_precomputed
+from ..kernels import Kernel, as_kernel, is_of_strings, is_precomputed
+from ..statistics import Moments, moments
 from .base import Estimator, must_have_rows
 from .guarantees import Guarantee
 from .parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, seed_of
@@ -16,10 +19,43 @@ from .parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, seed_of
 INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are computed where the rows are."
 
 
-class KernelEstimator(Estimator):
-    """Base class of estimators that are exact, or compare each row with landmarks."""
+class TakesKernel(Estimator):
+    """Base class of estimators whose kernel says what a row is: numbers, kernels or strings."""
 
     kernel: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = tags.input_tags
+        given.pairwise, given.string = is_precomputed(self.kernel), self.takes_symbols
+        given.one_d_array, given.two_d_array = given.string, not given.string
+        given.sparse = not (given.pairwise or given.string)
+        return tags
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows of weight zero stay among the rows: those of a Gram matrix are columns, too."""
+        return is_precomputed(self.kernel)
+
+    @property
+    def takes_symbols(self) -> bool:
+        """Whether a row is a string, or a sequence of symbols."""
+        return is_of_strings(self.kernel)
+
+    @property
+    def for_strings(self) -> str:
+        """What to do about strings where rows of numbers are expected."""
+        return f"use kernel=Subsequences(3) of suffice.kernels instead of kernel={self.kernel!r}"
+
+    def _row_moments(self, block: Any) -> Moments:
+        """Mean and variance of each feature. Of strings, only the weight."""
+        X = np.empty((len(block), 0)) if self.takes_symbols else block.X
+        return moments(X, block.weight, "diagonal")
+
+
+class KernelEstimator(TakesKernel):
+    """Base class of estimators that are exact, or compare each row with landmarks."""
+
     gamma: float | None
     degree: float
     coef0: float
@@ -36,17 +72,6 @@ class KernelEstimator(Estimator):
         "landmarks": [AT_LEAST_1, None],
         "random_state": ["random_state"],
     }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
-
-    @property
-    def counts_rows(self) -> bool:
-        """Rows of weight zero have a column in a precomputed kernel, too."""
-        return is_precomputed(self.kernel)
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True) if self.landmarks is None else Guarantee()

@@ -50,6 +50,11 @@ class Landmarks(Model):
                 "Landmarks are rows, and a precomputed kernel has none: pass the rows as X, and their kernel "
                 "as a Kernel, a name or a function."
             )
+        if kernel.of_strings:
+            raise ValueError(
+                f"Landmarks are sampled from rows of numbers, and {kernel} compares strings: use "
+                "landmarks=None, the exact solution."
+            )
         instead = "use fewer landmarks."
         afford(max(size**2, (size + SPARE) * n_features), f"the kernels of {size} landmarks", instead)
         return cls(size, seed, symmetric, KernelColumns(kernel, np.empty((0, n_features))), np.empty((0, 0)))

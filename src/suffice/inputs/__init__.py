@@ -35,6 +35,7 @@ def open_rows(
     block in memory follows from their size, or from `block_rows`.
     """
     opening = Opening(estimator, Check.of(estimator), reset, block_rows)
+    opening.check.must_be_many(X)
     return source_of(X).open_rows(opening, y, sample_weight)
 
 
@@ -71,7 +72,9 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
     With `late`, the caller checks the values of many rows in pieces, by `Check.must_pass`.
     """
     check_is_fitted(estimator)
-    return source_of(X).read_rows(estimator, Check.of(estimator), late)
+    check = Check.of(estimator)
+    check.must_be_many(X)
+    return source_of(X).read_rows(estimator, check, late)
 
 
 def answers_of(estimator: Any, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:

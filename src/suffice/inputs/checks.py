@@ -26,6 +26,7 @@ from .conversions import (
     explained,
     has_times,
 )
+from .symbols import are_strings, must_be_symbols, symbol_column
 from .validation import must_be_sound, unmasked
 
 # From so many numbers on, threads check them faster than one does.
@@ -44,6 +45,8 @@ class Check:
     target: str | None  # "label", "number" or None
     unlabelled: bool = False  # whether labels may be missing: None or NaN
     counts_rows: bool = False  # whether the place of a row among all rows matters, those of weight zero too
+    symbols: bool = False  # whether a row is a string, or a sequence of symbols
+    for_strings: str = ""  # what to do about strings where rows of numbers are expected
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -59,6 +62,8 @@ class Check:
             target,
             getattr(estimator, "takes_unlabelled", False),
             getattr(estimator, "counts_rows", False),
+            getattr(estimator, "takes_symbols", False),
+            getattr(estimator, "for_strings", ""),
         )
 
     def array(
@@ -67,6 +72,10 @@ class Check:
         """Checked arrays. With `late`, the caller checks the values of many rows in pieces, by
         `must_pass`."""
         must_be_sound(X)
+        if self.symbols:
+            X = symbol_column(X, self.name)
+        elif self.for_strings and are_strings(X):
+            raise ValueError(f"{self.name} takes rows of numbers, and X has strings: {self.for_strings}.")
         alone = isinstance(y, str) and y == "no_validation"
         if alone and not reset and self._is_as_fitted(estimator, X):
             self.must_pass(X)
@@ -125,6 +134,11 @@ class Check:
             X = one_a_place(sp.csr_array(X))
         return X if alone else (X, checked[1])
 
+    def must_be_many(self, X: Any) -> None:
+        """Raise for one string, which is not the path of a file here."""
+        if self.symbols and isinstance(X, str | bytes):
+            raise ValueError(f"{self.name} takes a list of strings; got one string: pass [{X!r:.60}].")
+
     def _is_as_fitted(self, estimator: Any, X: Any) -> bool:
         """Whether rows have the form of those of `fit`, so that only their values are left to check. The
         checks of forms take longer than the answer for one row."""
@@ -147,6 +161,8 @@ class Check:
             check_numbers(X, "X", self.name, nan=self.nan, names=names)
         if X.dtype == object and not self.nan and missing(X.ravel()).any():
             raise ValueError("Input X contains NaN, None or NA: leave those rows out.")
+        if self.symbols:
+            must_be_symbols(X, self.name)
         if self.positive:
             check_not_negative(X, self.name, names)
 

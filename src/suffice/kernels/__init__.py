@@ -14,6 +14,7 @@ from .vectors import (
     Precomputed,
     Sigmoid,
     as_kernel,
+    is_of_strings,
     is_precomputed,
 )
 
@@ -38,6 +39,7 @@ __all__ = [
     "Subsequences",
     "Sum",
     "as_kernel",
+    "is_of_strings",
     "is_positive_definite",
     "is_precomputed",
     "string_kernel",

@@ -52,6 +52,11 @@ class Kernel(Value, ABC):
         """Whether rows are rows of a Gram matrix."""
         return any(part.precomputed for part in self.fields().values() if isinstance(part, Kernel))
 
+    @property
+    def of_strings(self) -> bool:
+        """Whether rows are strings, or sequences of symbols."""
+        return any(part.of_strings for part in self.fields().values() if isinstance(part, Kernel))
+
     def __add__(self, other: Any) -> Kernel:
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 

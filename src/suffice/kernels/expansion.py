@@ -27,6 +27,8 @@ class KernelColumns(Value):
         if they are too many."""
         if kernel.precomputed:
             return cls(kernel, support)
+        if kernel.of_strings:
+            return cls(kernel, X[support, 0])
         afford(len(support) * X.shape[1], f"{len(support)} support vectors", instead)
         return cls(kernel, X[support].toarray() if sp.issparse(X) else X[support])
 

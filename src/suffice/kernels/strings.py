@@ -50,6 +50,10 @@ class Subsequences(Kernel):
         if not 0 < self.decay <= 1:
             raise ValueError(f"decay must be in (0, 1]; got {self.decay}.")
 
+    @property
+    def of_strings(self) -> bool:
+        return True
+
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
         from ..loops.strings import subsequences
 
@@ -69,6 +73,8 @@ def _encoded(strings: Any, symbols: dict[Any, int]) -> tuple[np.ndarray, np.ndar
     """The symbols of all strings as numbers, one string after the other, and where each begins and ends."""
     if isinstance(strings, str | bytes):
         raise ValueError("Expected a list of strings; got one string. For two strings, use string_kernel.")
+    if isinstance(strings, np.ndarray) and strings.dtype == object and strings.shape[1:] == (1,):
+        strings = strings[:, 0]  # a column, as estimators hold them
     if not all(isinstance(s, str | bytes | Sequence | np.ndarray) for s in strings):
         raise ValueError("Expected strings, or sequences of symbols.")
     parts = [s.tolist() if isinstance(s, np.ndarray) else s for s in strings]

@@ -21,6 +21,9 @@ PIECE = 1 << 20  # numbers of differences
 def _rows(X: Any) -> Any:
     if sp.issparse(X):
         return sp.csr_array(X, dtype=np.float64)
+    X = np.asarray(X)
+    if X.dtype.kind in "OU" and any(isinstance(cell, str) for cell in X.flat):
+        raise ValueError("X has strings, and this kernel takes rows of numbers: use Subsequences.")
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: a kernel takes rows of numbers.")
@@ -375,3 +378,8 @@ def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
 def is_precomputed(kernel: Any) -> bool:
     """Whether X is a Gram matrix: 'precomputed', or a kernel made of `Precomputed`."""
     return kernel.precomputed if isinstance(kernel, Kernel) else kernel == "precomputed"
+
+
+def is_of_strings(kernel: Any) -> bool:
+    """Whether X has strings, or sequences of symbols: a kernel made of `Subsequences`."""
+    return isinstance(kernel, Kernel) and kernel.of_strings

@@ -123,7 +123,8 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
     kernel : Kernel, str or callable, default='rbf'
         A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
         two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix. It must be
-        positive definite.
+        positive definite. With a kernel of strings, :class:`~suffice.kernels.Subsequences`, X is a list of
+        strings or of sequences of symbols.
     gamma : float, default=None
         Parameter of a kernel that is passed by name; None is one over the number of features, and 1 for
         'chi2'.

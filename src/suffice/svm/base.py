@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.callers import warn
+from ..core.cost import afford
 from ..core.values import Value
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
+from ..estimator.kernel import TakesKernel
 from ..estimator.parameters import Interval, StrOptions
 from ..fitting.dual import Columns, DualSolution
-from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
+from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import moments
 
 INSTEAD = "use KernelMachine(loss=, landmarks=1000) or LinearSVC, which sum over the rows where they are."
@@ -35,7 +37,7 @@ class SupportVectors(Value):
         return self.kernel(X) @ self.coef.T + self.intercept
 
 
-class SupportVectorMachine(Estimator):
+class SupportVectorMachine(TakesKernel):
     """Base class of the machines that are fitted through their dual."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -53,17 +55,6 @@ class SupportVectorMachine(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether rows of weight zero stay among the rows: those of a Gram matrix are columns, too."""
-        return is_precomputed(self.kernel)
-
     def _gathered(self, data: Any) -> tuple[Any, np.ndarray]:
         """The rows with a weight as one block, and their places among all rows."""
         block = data.gather(INSTEAD)
@@ -79,6 +70,11 @@ class SupportVectorMachine(Estimator):
     def _columns(self, kernel: Kernel, X: Any, rows: np.ndarray) -> Columns:
         """Columns of the kernel matrix of these rows."""
         points = rows if kernel.precomputed else X[rows]
+        if kernel.of_strings:  # which takes far longer to compute than to read: once, and by symmetry half
+            N = len(rows)
+            afford(N * N, f"the kernels of {N} strings", "fit fewer of them.")
+            K = kernel(points)
+            return Columns(K.__getitem__, K.diagonal, N, int(self.cache_size * 2**20))
 
         def diagonal() -> np.ndarray:
             return kernel.diagonal(X[rows][:, rows] if kernel.precomputed else points)
@@ -111,7 +107,7 @@ class SupportVectorMachine(Estimator):
     ) -> None:
         """A machine of one function."""
         support = np.flatnonzero(beta)
-        self.statistics_ = moments(block.X, block.weight, "diagonal")
+        self.statistics_ = self._row_moments(block)
         self._publish(kernel, block.X, support, places, beta[None, support], [intercept])
         self.dual_coef_, self.intercept_ = self.model_.coef, self.model_.intercept
         self.n_support_ = np.array([len(support)], np.int32)

@@ -30,7 +30,8 @@ class NuSVR(KernelRegressor):
         Inverse of the regularization strength: the largest coefficient of a row of weight one.
     kernel : Kernel, str or callable, default='rbf'
         A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
-        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix.
+        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix. With a kernel
+        of strings, :class:`~suffice.kernels.Subsequences`, X is a list of strings or of sequences of symbols.
     degree : int, default=3
         Degree of the kernel 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
@@ -76,7 +77,7 @@ class NuSVR(KernelRegressor):
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors; without rows if the kernel is precomputed.
+        Support vectors, or an array of strings; without rows if the kernel is precomputed.
     n_features_in_ : int
         Number of features seen during `fit`.
 
