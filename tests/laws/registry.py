@@ -463,6 +463,10 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"estimator": DecisionTreeClassifier(max_depth=2)}, None),
         ({"estimator": GaussianNB(), "learning_rate": 0.5}, None),
     ],
+    "ConditionalRandomField": [
+        ({"kernel": "rbf", "gamma": 0.3}, None),
+        ({"kernel": Gaussian(0.3), "landmarks": 20}, None),
+    ],
     "ForwardStagewiseRegressor": [({"estimator": DecisionTreeRegressor(max_depth=2)}, None)],
     "ClassConditional": [
         ({"family": "full", "n_components": 1}, None),

@@ -160,8 +160,11 @@ def test_more_starts_are_never_worse(variant):
 
 def has_objective(variant):
     """Whether it sums a loss with derivatives. Fits of LogisticRegressionCV are those of LogisticRegression,
-    and are folded together."""
-    return issubclass(sum_of(variant), Objective) and not isinstance(variant.estimator, LogisticRegressionCV)
+    and are folded together. With landmarks, features are computed around the same model."""
+    apart = isinstance(variant.estimator, LogisticRegressionCV) or variant.estimator.get_params().get(
+        "landmarks"
+    )
+    return issubclass(sum_of(variant), Objective) and not apart
 
 
 def last_objective(variant, other, sparse):

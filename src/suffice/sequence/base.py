@@ -77,17 +77,20 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
         dict
             For each label, pairs of the name of a feature and its weight, by decreasing magnitude.
         """
+        self._must_be_linear()
+        tops = [np.argsort(-np.abs(weights), kind="stable")[:n_features] for weights in self.coef_]
+        return {
+            label: [(self._feature_name(d), float(weights[d])) for d in top.tolist()]
+            for label, weights, top in zip(self.classes_.tolist(), self.coef_, tops, strict=True)
+        }
+
+    def _must_be_linear(self) -> None:
         check_is_fitted(self)
         if getattr(self.model_, "kernel", None) is not None:
             raise AttributeError(
                 f"A model with kernel={self.kernel!r} has weights of steps, and none of features: use "
                 "kernel='linear'."
             )
-        tops = [np.argsort(-np.abs(weights), kind="stable")[:n_features] for weights in self.coef_]
-        return {
-            label: [(self._feature_name(d), float(weights[d])) for d in top.tolist()]
-            for label, weights, top in zip(self.classes_.tolist(), self.coef_, tops, strict=True)
-        }
 
     def top_transitions(self, n_transitions: int = 10) -> list[tuple[Any, Any, float]]:
         """Transitions with the largest weights: a label, the next label, and the weight, by decreasing

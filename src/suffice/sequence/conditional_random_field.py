@@ -22,8 +22,11 @@ from ..core.shapes import must_index
 from ..core.small import repeated
 from ..core.values import Value
 from ..estimator.answers import row_wise
+from ..estimator.guarantees import Guarantee
+from ..estimator.kernel import INSTEAD
 from ..estimator.parameters import (
     AT_LEAST_0,
+    AT_LEAST_1,
     CHECKPOINT,
     CLASS_WEIGHT,
     INF,
@@ -34,9 +37,11 @@ from ..estimator.parameters import (
     seed_of,
 )
 from ..fitting import LossModel, Problem, Scaled, Solver, find_solver
+from ..fitting.landmarks import Features, Landmarks
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
-from ..inputs import open_sequences, read_sequences
+from ..inputs import in_blocks, open_sequences, read_sequences
+from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
 from .base import StepClassifier
 from .chain import Chains
@@ -52,21 +57,28 @@ class LinearChain(LossModel):
     """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the latter from n = 2.
 
     The weights of transitions are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some
-    columns e.
+    columns e. With a kernel, x_n are the kernels of a step with its points.
     """
 
     threads_share_blocks: ClassVar[bool] = True
-    theta: Annotated[np.ndarray, "(D * K + K * K + E * K * K,)"]  # nodes, moves, moves by `edge`
+    theta: Annotated[np.ndarray, "(M * K + K * K + E * K * K,)"]  # nodes, moves, moves by `edge`
     classes: Annotated[np.ndarray, "labels (K,)"]
     class_weight: Annotated[np.ndarray, "(K,)"]
     edge: Annotated[np.ndarray, "int (E,)"]  # numbers of columns
+    kernel: Annotated[KernelColumns | None, "M, D"] = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
-        must_index(self.edge, sizes["D"], "The columns of moves")
+        must_index(self.edge, sizes["M"], "The columns of moves")
+        if self.kernel is None:
+            sizes["D"] = sizes["M"]
+
+    def features(self, block: Any) -> Any:
+        """The block with the kernels of its steps with the points, if there is a kernel."""
+        return block if self.kernel is None else block.replace(X=self.kernel(block.X))
 
     @property
     def node(self) -> np.ndarray:
-        """Weights of features, (D, K)."""
+        """Weights of features, or of the points of the kernel, (M, K)."""
         return self._parts(self.theta)[0]
 
     @property
@@ -81,6 +93,9 @@ class LinearChain(LossModel):
 
     def chains(self, block: Any) -> Chains:
         """The log potentials of the sequences of a block."""
+        return self._chains(self.features(block))
+
+    def _chains(self, block: Any) -> Chains:
         K = len(self.classes)
         move = self.moves[0]
         if len(self.edge):
@@ -107,14 +122,14 @@ class LinearChain(LossModel):
         """
         out = np.zeros(len(self.theta))
         loss, total = 0.0, 0.0
-        for run, states, moves, more in each(self._apart, tuple(self.runs(block))):
+        for run, states, moves, more in each(self._apart, tuple(self.runs(self.features(block)))):
             loss, total = loss + more, total + float(self.weights(run).dot(run.lengths))
             self._add_counts(run.X, states, moves, out)
         return Objective(total, loss, out)
 
     def _apart(self, run: Any) -> tuple[Any, np.ndarray, np.ndarray, float]:
         """Expected minus observed states and transitions, and the loss."""
-        chains, weight = self.chains(run), self.weights(run)
+        chains, weight = self._chains(run), self.weights(run)
         states, moves = chains.smoothed(weight)
         score = self._observe(run, -weight, states, moves, chains)
         return run, states, moves, float(weight.dot(chains.log_sum)) + score
@@ -130,25 +145,25 @@ class LinearChain(LossModel):
     def observed(self, block: Any) -> np.ndarray:
         """Observed counts of features and transitions, (P,)."""
         K, out = len(self.classes), np.zeros(len(self.theta))
-        for run in self.runs(block):
+        for run in self.runs(self.features(block)):
             N = run.X.shape[0]
             states, moves = np.zeros((N, K)), np.zeros((N, K, K) if len(self.edge) else (K, K))
-            self._observe(run, self.weights(run), states, moves, self.chains(run))
+            self._observe(run, self.weights(run), states, moves, self._chains(run))
             self._add_counts(run.X, states, moves, out)
         return out
 
     def expected(self, block: Any) -> np.ndarray:
         """Expected counts of features and transitions given x, (P,)."""
         out = np.zeros(len(self.theta))
-        for run in self.runs(block):
-            self._add_counts(run.X, *self.chains(run).smoothed(run.weight), out)
+        for run in self.runs(self.features(block)):
+            self._add_counts(run.X, *self._chains(run).smoothed(run.weight), out)
         return out
 
     def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
         """Expected counts, with class weights, by the total of the features of a sequence, (M, P)."""
         out = np.zeros((len(totals), len(self.theta)))
-        for run in self.runs(block, by_step=True):
-            states, moves = self.chains(run).by_step().smoothed(self.weights(run))
+        for run in self.runs(self.features(block), by_step=True):
+            states, moves = self._chains(run).by_step().smoothed(self.weights(run))
             place = np.repeat(np.searchsorted(totals, self.totals(run)), run.lengths)
             for m in np.unique(place).tolist():
                 steps = np.flatnonzero(place == m)
@@ -239,8 +254,17 @@ class ConditionalRandomField(StepClassifier):
         mean of the weights of its labels. 'balanced' gives every label the same total weight over the steps.
     edge_features : list of int or str, default=None
         Columns of X on which the weights of transitions depend, by index or by name.
+    kernel : Kernel, str or callable, default='linear'
+        Kernel of the features of steps: a kernel of :mod:`suffice.kernels`, a name of scikit-learn's
+        `pairwise_kernels`, such as 'rbf', or a function of two arrays of rows that returns their kernel
+        matrix.
+    gamma : float, default=None
+        Coefficient of a kernel that is passed by name. If None, 1 / n_features.
+    landmarks : int, default=None
+        Number of steps to sample by a hash of their features, with which a kernel compares the others. If
+        None, or if there are no more steps, all steps are used, in memory, and the solution is exact.
     random_state : int, RandomState or None, default=None
-        Seed for the order of sequences, for 'sgd'.
+        Seed for the order of sequences, for 'sgd', and for the landmarks.
     warm_start : bool, default=False
         Whether `fit` starts from the solution of the previous call.
     checkpoint : str or path, default=None
@@ -251,7 +275,8 @@ class ConditionalRandomField(StepClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, in order.
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features for each label.
+        Weights of the features for each label. With a nonlinear kernel, weights of the steps in
+        ``model_.kernel.points``.
     transitions_ : ndarray of shape (n_classes, n_classes)
         Weights of transitions, from a label (row) to the next (column).
     edge_coef_ : ndarray of shape (n_edge_features, n_classes, n_classes)
@@ -283,12 +308,16 @@ class ConditionalRandomField(StepClassifier):
 
         p(y | x) = \\frac{1}{Z(x)} \\exp \\left( ∑_t w_{y_t}^T x_t + ∑_t A_{y_{t-1} y_t} \\right).
 
-    A fit minimizes minus the log-likelihood plus the penalty.
+    A fit minimizes minus the log-likelihood plus the penalty. With a kernel k, :math:`w_c^T x_t` is a
+    function :math:`f_c(x_t) = ∑_m a_{mc} k(x_t, z_m)` of its space, and the penalty that of its norm
+    (representer theorem). The points z are all steps, or landmarks.
 
     References
     ----------
     * Lafferty, McCallum and Pereira (2001), "Conditional random fields: probabilistic models for segmenting
       and labeling sequence data", ICML.
+    * Lafferty, Zhu and Liu (2004), "Kernel conditional random fields: representation and clique selection",
+      ICML.
     * Sutton and McCallum (2012), "An introduction to conditional random fields", Foundations and Trends in
       Machine Learning 4.
 
@@ -328,6 +357,9 @@ class ConditionalRandomField(StepClassifier):
         "tol": [NON_NEGATIVE],
         "class_weight": CLASS_WEIGHT,
         "edge_features": ["array-like", None],
+        "kernel": [str, callable],
+        "gamma": [POSITIVE, None],
+        "landmarks": [AT_LEAST_1, None],
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
         "checkpoint": CHECKPOINT,
@@ -343,6 +375,9 @@ class ConditionalRandomField(StepClassifier):
         tol: float = 1e-4,
         class_weight: Any = None,
         edge_features: Any = None,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        landmarks: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
         checkpoint: Any = None,
@@ -354,6 +389,9 @@ class ConditionalRandomField(StepClassifier):
         self.tol = tol
         self.class_weight = class_weight
         self.edge_features = edge_features
+        self.kernel = kernel
+        self.gamma = gamma
+        self.landmarks = landmarks
         self.random_state = random_state
         self.warm_start = warm_start
         self.checkpoint = checkpoint
@@ -384,28 +422,69 @@ distributed data set
         self
         """
         solver = find_solver(self.solver, SOLVERS, l1_ratio=self.l1_ratio)
+        kernel = self._kernel(solver)
         data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
-        start = self._start(data)
-        watch = Watch(
-            self,
-            self.checkpoint,
-            data,
-            as_model=lambda theta: start.replace(theta=theta.copy()),
-            in_order=solver.ordered,
-        )
+        classes = classes_of(data)
         # Labels are looked up once, not in every pass.
-        coded, model = data.map(_coded, start.classes), start.replace(classes=np.arange(len(start.classes)))
+        coded = data.map(_coded, classes)
+        space, steps = self._features(kernel, coded, solver)
+        start = self._start(data, classes, space)
+
+        def as_model(theta: np.ndarray) -> LinearChain:
+            return _of_kernels(space, start.replace(theta=theta.copy()))
+
+        exact = space is not None and self.landmarks is None
+        watch = Watch(self, self.checkpoint, data, as_model=as_model, in_order=solver.ordered or exact)
+        model = start.replace(classes=np.arange(len(classes)))
         l1 = self.l1_ratio / (self.C * float(coded.fold(_step_weight, model))) if self.l1_ratio else 0.0
-        problem = Problem(coded, model, self._penalised, l1=l1, remember=False)
+        problem = Problem(steps, model, self._penalised, l1=l1, remember=False)
         minimize = self._by_scaling if solver.scaling else self._by_sgd if solver.gathers else self._descend
-        progress = minimize(solver, problem, self._scale(data, start), watch)
-        solution, s = start.replace(theta=progress.model), problem.statistics(progress.model)
-        self._publish(Progress(solution, progress.trace, s, progress.stopped_because))
+        progress = minimize(solver, problem, self._scale(steps, start), watch)
+        s = problem.statistics(progress.model)
+        self._publish(Progress(as_model(progress.model), progress.trace, s, progress.stopped_because))
         return self
 
     # --- how it is fitted ---------------------------------------------------------------------------------
 
-    def _scale(self, data: Partitions, start: LinearChain) -> np.ndarray | None:
+    def _guarantee(self) -> Guarantee:
+        exact = not isinstance(self._as_kernel(), Linear) and self.landmarks is None
+        return Guarantee("order", gathers=True) if exact else super()._guarantee()
+
+    def _as_kernel(self) -> Kernel:
+        return as_kernel(self.kernel, {} if self.gamma is None else {"gamma": self.gamma})
+
+    def _kernel(self, solver: Solver) -> Kernel | None:
+        """The kernel, or None if the features themselves have weights."""
+        kernel = self._as_kernel()
+        if isinstance(kernel, Linear):
+            if self.landmarks is not None:
+                raise ValueError(f"landmarks={self.landmarks} needs a kernel, e.g. kernel='rbf'.")
+            return None
+        if kernel.precomputed or kernel.of_strings:
+            raise ValueError("A kernel of steps takes rows of numbers, the features of the steps.")
+        for name, value in (("l1_ratio", self.l1_ratio), ("edge_features", self.edge_features)):
+            if value:
+                raise ValueError(f"{name}={value!r} is of weights of features: use kernel='linear'.")
+        if solver.scaling:
+            raise ValueError(f"solver={self.solver!r} scales counts of features: use solver='lbfgs'.")
+        return kernel
+
+    def _features(
+        self, kernel: Kernel | None, data: Partitions, solver: Solver
+    ) -> tuple[Landmarks | None, Any]:
+        """The points of the kernel, and the steps with features whose inner products are the kernel."""
+        if kernel is None:
+            return None, data
+        if self.landmarks is None:
+            block = data.gather(INSTEAD)
+            space, X = Landmarks.all_rows(kernel, block.rows(), INSTEAD)
+            return space, in_blocks(block.replace(X=X))
+        seed, D = seed_of(self.random_state), self.n_features_in_
+        to_sample = Landmarks.to_sample(kernel, D, int(self.landmarks), seed, False)
+        space = to_sample.estimate(data.map(Sequences.rows).fold(Landmarks.summarize, to_sample))
+        return space, data.map(_with_features, space) if solver.gathers else Features(data, space)
+
+    def _scale(self, data: Any, start: LinearChain) -> np.ndarray | None:
         """Preconditioning: the scale of the feature of each weight, (P,). The solver optimizes weights times
         scales. None if all scales are moderate."""
         sizes = data.fold(_step_sizes)
@@ -423,9 +502,8 @@ distributed data set
         nonzero = block.X.nnz / max(1, N) if sp.issparse(block.X) else D
         return max(WORTH * (D + K) * K, LEAST) / (2.0 * nonzero * K + 3.0 * K * K)
 
-    def _start(self, data: Partitions) -> LinearChain:
-        classes = classes_of(data)
-        K, D = len(classes), self.n_features_in_
+    def _start(self, data: Partitions, classes: np.ndarray, space: Landmarks | None) -> LinearChain:
+        K, D = len(classes), self.n_features_in_ if space is None else space.root.shape[1]
         edge = self._edge_columns()
         theta = np.zeros(D * K + (1 + len(edge)) * K * K)
         afford(
@@ -433,8 +511,9 @@ distributed data set
             f"the {theta.size} weights of {D} features and {K} labels, with their history,",
             "hash the features to fewer, e.g. by FeatureHasher(n_features=2**18).",
         )
-        if self.warm_start and hasattr(self, "model_") and self.model_.theta.shape == theta.shape:
-            theta = self.model_.theta
+        if self.warm_start and hasattr(self, "model_"):
+            before = _projected(space, self.model_)
+            theta = before if before.shape == theta.shape else theta
         return LinearChain(
             theta, classes, class_weights(self.class_weight, data.map(Sequences.rows), classes), edge
         )
@@ -684,6 +763,7 @@ distributed data set
             One per step, with `label`, `runner_up`, `margin` and `reasons`; for a list of sequences, a list
             of such lists.
         """
+        self._must_be_linear()
         block, shaped = read_sequences(self, X, groups)
         chains = self.model_.chains(block)
         path, likely = chains.best()[0], chains.smoothed()[0]
@@ -724,6 +804,28 @@ distributed data set
         reasons.sort(key=lambda reason: -abs(reason[1]))
         margin = float(sum(amount for _, amount in reasons))
         return Explanation(classes[label], classes[other], margin, tuple(reasons[:top]))
+
+
+def _of_kernels(space: Landmarks | None, model: LinearChain) -> LinearChain:
+    """The model with weights of the points, from one with weights of the features of their space."""
+    if space is None:
+        return model
+    node, moves = model._parts(model.theta)
+    theta = np.concatenate([space.root.dot(node).ravel(), moves.ravel()])
+    return model.replace(theta=theta, kernel=space.columns)
+
+
+def _projected(space: Landmarks | None, model: LinearChain) -> np.ndarray:
+    """The parameters of the nearest function in the space of other points."""
+    if space is None or model.kernel is None:
+        return model.theta
+    node, moves = model._parts(model.theta)
+    onto = space.root.T.dot(model.kernel(space.columns.points))
+    return np.concatenate([onto.dot(node).ravel(), moves.ravel()])
+
+
+def _with_features(space: Landmarks, block: Any) -> Any:
+    return block.replace(X=space.features(block.X))
 
 
 def _coded(classes: np.ndarray, block: Any) -> Any:
