@@ -166,10 +166,12 @@ def test_passes_of_a_tree_are_one_for_each_level(monkeypatch):
 
     class Counted(newton.NewtonHistograms):
         @classmethod
-        def of(cls, tree, nodes, working, block, onto=None):
+        def of(cls, tree, nodes, block, onto=None):
             if onto is None:
                 passes.append(len(nodes))
-            return of(cls, tree, nodes, working, block, onto)
+                siblings = np.isin(tree.children[tree.feature >= 0], nodes)
+                assert not siblings.all(axis=1).any(), "the histogram of the other is a difference"
+            return of(cls, tree, nodes, block, onto)
 
     monkeypatch.setattr(newton, "NewtonHistograms", Counted)
     Z = np.random.default_rng(0).normal(size=(3000, 3))

@@ -59,13 +59,14 @@ class Partitions(ABC):
         """The same partitions, with blocks that are computed once and not in each pass."""
         return self
 
-    def gather(self, instead: str) -> Any:
+    def gather(self, instead: str | None) -> Any:
         """All examples as one block in this process, in order.
 
-        Their size is compared with the free memory first. `instead` is the advice of the error if it is too
-        large.
+        Their size is compared with the free memory first, in a pass of its own. `instead` is the advice of
+        the error if it is too large; None if the caller knows that it is not.
         """
-        afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
+        if instead is not None:
+            afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
 
 

@@ -78,7 +78,7 @@ class LocalPartitions(Partitions):
             pass
         return tree_sum(totals.get() for _ in range(totals.qsize()))
 
-    def gather(self, instead: str) -> Any:
+    def gather(self, instead: str | None) -> Any:
         return stack(self.blocks) if isinstance(self.blocks, tuple) else super().gather(instead)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:

@@ -120,6 +120,10 @@ class Entries:
         return self.target.entries(g, h, block.train_weight)
 
 
+def as_entries(entries: Entries, block: Scored) -> Binned:
+    return Binned(block.X, None, None, block.index, entries(block))
+
+
 @dataclass
 class NewtonLearner:
     """Newton trees of gradients and curvatures, from histograms."""
@@ -155,7 +159,7 @@ class NewtonLearner:
             entries = Entries(loss, target, k, packed)
             grown: Any
             if self.block is None:
-                grown = FoldedNewton(*shared, rows, entries)
+                grown = FoldedNewton(*shared, rows.map(as_entries, entries).persisted())
             else:
                 grown = self._gathered(shared, rows, entries)
             tree = tree_of(self.bins, target, grown.run())
@@ -352,7 +356,7 @@ def opened(
         log.info("Boosting: %d rows stay where they are, and the sums of trees are folded.", n_rows)
         return rows.persisted(), None
     log.info("Boosting: %d rows are gathered, and trees are grown in this process.", n_rows)
-    block = rows.gather(growth.INSTEAD)
+    block = rows.gather(None)
     return in_blocks(block), block
 
 

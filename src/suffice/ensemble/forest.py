@@ -54,7 +54,7 @@ def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partit
         return rows, draws, 1
     at_once = max(1, min(n_threads(), 4 * most // p.rows))
     log.info("Forest: %d rows are gathered; %d trees grow at a time here.", p.rows, at_once)
-    return in_memory(rows.gather(INSTEAD)), draws.gathered(), at_once
+    return in_memory(rows.gather(None)), draws.gathered(), at_once
 
 
 def compiled_if_many(p: Prepared, n_trees: int) -> AbstractContextManager[None]:

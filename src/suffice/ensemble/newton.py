@@ -41,6 +41,7 @@ from ..loops.boosting import (
 )
 from ..loops.trees import MISSING_LEFT, mixed, preorder
 from ..statistics.bins import grid
+from ..statistics.histograms import Binned
 from ..tree.growth import Grown, Growth, Node
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
@@ -224,17 +225,18 @@ class NewtonHistograms(Statistics):
     any_order: ClassVar[bool] = True
 
     @classmethod
-    def of(
-        cls, tree: Tree, nodes: np.ndarray, working: Any, block: Any, onto: Any = None
-    ) -> NewtonHistograms:
-        """Of the rows of a block whose leaf is one of the nodes; `working(block)` are their integers."""
-        entry, D = working(block), block.X.shape[1]
+    def of(cls, tree: Tree, nodes: np.ndarray, block: Binned, onto: Any = None) -> NewtonHistograms:
+        """Of the rows of a block whose leaf is one of the nodes."""
+        D, T = block.X.shape[1], len(nodes)
         if onto is None:
-            onto = cls(np.zeros((len(nodes), D, BINS, entry.shape[1]), np.int64))
-        leaf, codes = tree.leaves_of_codes(block.X.T), np.ascontiguousarray(block.X).reshape(-1)
-        for hist, node in zip(onto.count, nodes, strict=True):
-            rows = np.flatnonzero(leaf == node).astype(np.uint32)
-            add_entries(codes, D, rows, entry[rows], hist)
+            onto = cls(np.zeros((T, D, BINS, block.entry.shape[1]), np.int64))
+        place = np.full(len(tree.feature), T, np.uint16)
+        place[nodes] = np.arange(T)
+        found, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X).reshape(-1)
+        order = np.argsort(found, kind="stable").astype(np.uint32)
+        stop = np.cumsum(np.bincount(found, minlength=T))
+        for hist, a, b in zip(onto.count, np.append(0, stop), stop, strict=False):
+            add_entries(codes, D, order[a:b], block.entry[order[a:b]], hist)
         return onto
 
 
@@ -242,18 +244,38 @@ class NewtonHistograms(Statistics):
 class FoldedNewton(NewtonGrowth):
     """Growth by folds over rows that do not fit in this process."""
 
-    data: Partitions
-    working: Any  # block -> integers
+    data: Partitions  # of `Binned`
+    parents: dict[int, int] = field(default_factory=dict, init=False)  # of nodes
+    kept: dict[int, np.ndarray] = field(default_factory=dict, init=False)  # histograms of nodes with a split
 
     def _search(self, fresh: list[int]) -> None:
+        """The histogram of the larger child is that of its parent, if it was kept, less that of the other."""
         tree, place = self._drawn()
-        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
-        size = max(1, self._histogram_nodes() * int(self.bins.n_bins.max() + 1) // BINS)
-        for group in self._groups([t for t in fresh if self._needs_histogram(self.nodes[t])], size):
-            h = self.data.fold(NewtonHistograms.of, tree, place[group], self.working)
+        at_once = max(1, self._histogram_nodes() * int(self.bins.n_bins.max() + 1) // BINS)
+        wanted = {t for t in fresh if self._needs_histogram(self.nodes[t])}
+        for group in self._groups(sorted({self._smaller(t) for t in wanted}), at_once):
+            h = self.data.fold(NewtonHistograms.of, tree, place[group])
             for hist, t in zip(h.count, group, strict=True):
-                self.nodes[t].sums = self._sums(hist[0].sum(axis=0))
-                self._find(self.nodes[t], hist, mode, np.empty(0, np.uint32))
+                found = {t: hist}
+                if (parent := self.parents.get(t)) in self.kept:
+                    other = sum(self.nodes[parent].children) - t  # type: ignore[arg-type]
+                    found[other] = self.kept.pop(parent) - hist
+                for node in wanted & found.keys():
+                    self._find_in(node, found[node])
+                    if self.nodes[node].feature >= 0 and len(self.kept) < at_once:
+                        self.kept[node] = found[node]
+
+    def _smaller(self, t: int) -> int:
+        """The smaller of a node and its sibling, if the histogram of their parent was kept; else the node."""
+        parent = self.parents.get(t)
+        if parent not in self.kept:
+            return t
+        return min(self.nodes[parent].children or (), key=lambda child: self.nodes[child].rows)
+
+    def _find_in(self, t: int, hist: np.ndarray) -> None:
+        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
+        self.nodes[t].sums = self._sums(hist[0].sum(axis=0))
+        self._find(self.nodes[t], hist, mode, np.empty(0, np.uint32))
 
     def _needs_histogram(self, node: Node) -> bool:
         """Whether a node is the root, or may be split; the sums of others are known from their parents."""
@@ -267,6 +289,7 @@ class FoldedNewton(NewtonGrowth):
     def _split(self, t: int) -> Iterator[int]:
         for child, part in zip(super()._split(t), self.nodes[t].parts, strict=True):
             self.nodes[child].sums, self.nodes[child].ahead = self._sums(part), self.nodes[t].ahead + 1
+            self.parents[child] = t
             yield child
 
 

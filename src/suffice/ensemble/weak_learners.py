@@ -203,7 +203,7 @@ class TreeLearner:
         self.gathered = self.n_rows * row_bytes <= growth.GATHERED_BYTES
         if self.gathered:
             log.info("AdaBoost: %d rows are gathered, and trees are grown in this process.", self.n_rows)
-            block = rows.gather(growth.INSTEAD)
+            block = rows.gather(None)
             self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
             return in_memory(block)
         log.info("AdaBoost: the histograms of %d rows are folded where they are.", self.n_rows)
@@ -417,5 +417,5 @@ class Passed(Opened):
     def persisted(self) -> Partitions:
         return self.data.persisted()
 
-    def gather(self, instead: str) -> Any:
+    def gather(self, instead: str | None) -> Any:
         return self.data.gather(instead)

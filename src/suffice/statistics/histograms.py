@@ -19,14 +19,14 @@ class Binned(Rows):
     """Rows of binned features, with their targets and weights as integers."""
 
     X: Annotated[np.ndarray, "int (N, D)"]  # the codes, unsigned; each feature is contiguous
-    y: Annotated[np.ndarray | None, "int (N,)"] = None  # the class, or the target on a grid
+    y: Annotated[np.ndarray | None, "int (N,)"] = None  # the class, or the target on a grid, if it is needed
     weight: Annotated[Any, "(N,) or None"] = None  # not used: `entry` has it
     index: tuple[int, ...] = (0,)
     entry: Annotated[Any, "int (N, M)"] = None  # the weight; of a regression, also the terms of its sums
 
     def __getitem__(self, rows: slice | np.ndarray) -> Binned:
-        y: Any = self.y
-        return Binned(self.X[rows], y[rows], None, self.index, self.entry[rows])
+        y = None if self.y is None else self.y[rows]
+        return Binned(self.X[rows], y, None, self.index, self.entry[rows])
 
     def piece(self, start: int, stop: int, number: int) -> Binned:
         return self[start:stop].replace(index=(*self.index, number))

@@ -33,10 +33,9 @@ from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
 
 GATHERED_BYTES = 1 << 29
-HISTOGRAM_BYTES = 1 << 28
+HISTOGRAM_BYTES = 1 << 27  # of each thread
 LOOP_BYTES = 24  # of a row, beside itself, while its tree is grown
 NO_LIMIT = 1 << 40
-INSTEAD = "use fewer rows."  # cannot happen: the rows are counted first
 
 log = logging.getLogger("suffice")
 
@@ -98,8 +97,8 @@ def grow_tree(
     most = most_gathered(bins, target) // trees
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
-        return grow_here(data.gather(INSTEAD), bins, target, limits)
-    most //= 2  # beside the blocks that are read
+        return grow_here(data.gather(None), bins, target, limits)
+    most //= 4  # beside the blocks that are read, and histograms
     log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
     return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most, trees).run())
 
@@ -420,7 +419,7 @@ class _Folding(Growth):
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""
         at = place[group]
-        rows = self.data.map(_in_nodes, tree, at).gather(INSTEAD)
+        rows = self.data.map(_in_nodes, tree, at).gather(None)
         leaf = tree.leaves_of_codes(rows.codes) if len(group) > 1 else None
         for t, place_of_t in zip(group, at, strict=True):
             node = self.nodes[t]

@@ -14,7 +14,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
 from ..fitting.shared import Divided, Sharing
 from ..statistics import Binned
-from .growth import INSTEAD, grow_here, grow_tree, most_gathered
+from .growth import grow_here, grow_tree, most_gathered
 from .model import Tree
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def by_fold(n_folds: int, seed: int, block: Binned) -> Divided:
 def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> list[Tree]:
     """For each fold, the tree of all other rows. If the rows are not gathered, all trees grow together."""
     if p.rows <= most_gathered(p.bins, p.target):
-        block = data.gather(INSTEAD)
+        block = data.gather(None)
         fold = fold_of(block, n_folds, seed)
         others = (np.flatnonzero(fold != k) for k in range(n_folds))
         return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
