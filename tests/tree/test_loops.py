@@ -20,6 +20,7 @@ from suffice.loops.trees import (
     fill,
     gain,
     grow,
+    leaves_by_table,
     leaves_of_codes,
     leaves_of_rows,
     mixed,
@@ -169,6 +170,24 @@ def test_leaves_by_codes_and_by_values():
             tree.bins.with_codes(X), np.zeros(2, np.int64), *tree.splits, tree.value, np.zeros(2, int), total
         )
         assert np.array_equal(total, 2.0 * tree.value[expected])
+
+
+def test_leaves_by_a_table_of_codes():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.normal(size=300), rng.integers(0, 5, 300), rng.normal(size=300)], axis=1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 0) ^ np.isin(X[:, 1], [1, 3])
+    model = DecisionTreeClassifier(categorical_features=[1], max_bins=200).fit(X, y)
+    tree = model.model_.replace(bins=model._prepared(X, y, None).bins)
+    codes = tree.bins.codes(X)
+    assert codes.dtype == np.uint8 and tree.is_leaf.sum() > 3
+    expected = tree.leaves_of_codes(np.ascontiguousarray(codes))
+    by_row = np.ascontiguousarray(codes.T)
+    assert np.array_equal(tree.leaves_of_codes(by_row.T), expected)
+    for form in (leaves_by_table.dispatcher, leaves_by_table.python, leaves_by_table.numpy):
+        out = np.empty(len(X), np.int64)
+        form(by_row.reshape(-1), 3, *tree._table, out)
+        assert np.array_equal(out, expected)
 
 
 def blocks(n=150):

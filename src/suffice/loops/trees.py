@@ -1018,6 +1018,26 @@ def _(codes, n_bins, feature, children, edge, missing_left, set_start, goes_left
 
 
 @jit
+def leaves_by_table(codes, n_features, feature, following, depth, out):
+    """The leaf of each row, from its codes of one byte, one row after the other. `following` has for each
+    node and code the next node, which for a leaf is itself: no branch for the processor to guess."""
+    D = np.uint64(n_features)
+    for i in range(len(out)):
+        first, t = np.uint64(i) * D, np.uint64(0)
+        for _ in range(depth):
+            t = np.uint64(following[(t << np.uint64(8)) + np.uint64(codes[first + np.uint64(feature[t])])])
+        out[i] = t
+
+
+@leaves_by_table.small_exact
+def _(codes, n_features, feature, following, depth, out):
+    rows, t = codes.reshape(-1, n_features), np.zeros(len(out), np.int64)
+    for _ in range(depth):
+        t = following[256 * t + rows[np.arange(len(out)), feature[t]]]
+    out[:] = t
+
+
+@jit
 def leaf_of_row(X, i, t, feature, children, threshold, missing_left, set_start, goes_left):
     """The leaf of row i of X (N, D) below node t."""
     while feature[t] >= 0:

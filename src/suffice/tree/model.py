@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -68,14 +69,31 @@ class Tree(Value):
 
     def leaves_of_codes(self, codes: np.ndarray) -> np.ndarray:
         """The leaf of each row, from its codes (D, N)."""
-        from ..loops.trees import leaves_of_codes
+        from ..loops.trees import leaves_by_table, leaves_of_codes
 
         out = np.empty(codes.shape[1], np.int64)
+        if codes.dtype == np.uint8 and codes.T.flags.c_contiguous:
+            leaves_by_table(codes.T.reshape(-1), len(codes), *self._table, out)
+            return out
         leaves_of_codes(
             codes, self.bins.n_bins, self.feature, self.children, self.edge, self.missing_left,
             self.set_start, self.goes_left, out,
         )  # fmt: skip
         return out
+
+    @cached_property
+    def _table(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """For codes of one byte: the feature of each node, the node that follows each with each code, and the
+        depth."""
+        code, feature = np.arange(256), np.where(self.is_leaf, 0, self.feature)
+        left = code <= self.edge[:, None]
+        for t in np.flatnonzero(~self.is_leaf & (self.set_start >= 0)):
+            n = self.bins.n_bins[feature[t]]
+            left[t, :n] = self.goes_left[self.set_start[t] : self.set_start[t] + n]
+        left[np.arange(len(feature)), self.bins.n_bins[feature]] = self.missing_left
+        following = np.where(left, self.children[:, :1], self.children[:, 1:])
+        following[self.is_leaf] = np.flatnonzero(self.is_leaf)[:, None]
+        return feature, following.astype(np.int32).reshape(-1), int(self.depth.max())
 
     @property
     def is_leaf(self) -> np.ndarray:
