@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.callback import FitCallback
+from sklearn.exceptions import ConvergenceWarning
 
 from suffice.additive import AdditiveModel
 from suffice.cluster import KMeans, MiniBatchKMeans
@@ -21,10 +22,12 @@ from suffice.core.loop import Checkpoint, Progress, Watch
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF, KernelPCA
 from suffice.estimator.base import OnePass
+from suffice.fitting import dual
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV, Perceptron
 from suffice.manifold import LocallyLinearEmbedding
 from suffice.mixture import GaussianMixture
 from suffice.sequence import ConditionalRandomField
+from suffice.svm import SVC, SVR
 from suffice.svm.base import SupportVectorMachine
 from suffice.topics import LatentDirichletAllocation
 
@@ -82,8 +85,10 @@ def interrupted(variant, path, at, X, y, weight=None, **params):
 
 
 def saves_iterations(variant):
-    """LogisticRegressionCV saves each penalty: see tests/linear_model."""
-    return variant.has("checkpoint") and not isinstance(variant.estimator, LogisticRegressionCV)
+    """LogisticRegressionCV saves each penalty: see tests/linear_model. Kernel machines save where their cache
+    is empty: see below."""
+    apart = LogisticRegressionCV | SupportVectorMachine
+    return variant.has("checkpoint") and not isinstance(variant.estimator, apart)
 
 
 def is_one_each(variant):
@@ -102,7 +107,7 @@ def test_the_callback_is_one():
 
 def test_every_long_fit_has_a_checkpoint():
     for cls in ESTIMATORS:
-        solved_on_the_driver = AdditiveModel | KernelPCA | LocallyLinearEmbedding | SupportVectorMachine
+        solved_on_the_driver = AdditiveModel | KernelPCA | LocallyLinearEmbedding
         if issubclass(cls, OnePass | solved_on_the_driver):
             continue  # what iterates after the pass has no data to read
         if cls is MiniBatchKMeans:
@@ -256,6 +261,70 @@ def test_another_order_of_rows_is_refused_or_goes_on_to_the_same_result(variant,
         assert "another fit" in str(refused)
     else:
         assert_close(again, fit(variant.make(**how), X, y), 1e-6)
+
+
+# --- kernel machines -----------------------------------------------------------------------------------
+
+
+class Count(StopAt):
+    """The number of iterations of a fit."""
+
+    def __init__(self):
+        super().__init__(None)
+
+
+def machine(variant, **params):
+    exact = {"tol": 1e-8} if variant.estimator.get_params().get("solver", "smo") == "smo" else {}
+    return variant.make(**{**exact, **params})
+
+
+@each_variant(lambda v: isinstance(v.estimator, SupportVectorMachine))
+def test_a_dual_goes_on_to_the_same_bits(variant, tmp_path, monkeypatch):
+    """From any state that is saved: between the duals of pairs of classes, and within one of them."""
+    monkeypatch.setattr(dual, "RENEWED", 0.05)  # the cache is emptied often
+    X, y = variant.data(80)
+    weight = np.random.default_rng(8).uniform(1.0, 2.0, size=len(X))
+    path, count, whole = tmp_path / "progress", Count(), machine(variant)
+    whole.set_callbacks(count)
+    fit(whole, X, y, weight)
+    assert count.seen
+    for at in sorted({1, count.seen // 2 or 1, count.seen}):
+        model = machine(variant, checkpoint=path)
+        model.set_callbacks(StopAt(at))
+        with pytest.raises(Interrupt):
+            fit(model, X, y, weight)
+        for other in (X[::-1], X + 1e-9):
+            with pytest.raises(StorageError, match="another fit"):
+                fit(machine(variant, checkpoint=path), other, y, weight)
+        with pytest.raises(StorageError, match="another fit"):
+            fit(machine(variant, checkpoint=path, max_iter=5), X, y, weight)
+        again = machine(variant, checkpoint=path)
+        again.set_callbacks(left := Count())
+        assert bits(fit(again, X, y, weight)) == bits(whole)
+        assert left.seen == count.seen - at  # what was solved is not solved again
+        assert not path.exists()
+
+
+def test_the_cache_is_emptied_without_harm(monkeypatch):
+    X, y = next(v for v in VARIANTS if v.name == "SVC").data()
+    usual = SVC(tol=1e-8, C=100.0).fit(X, y)
+    monkeypatch.setattr(dual, "RENEWED", 0.05)
+    often = SVC(tol=1e-8, C=100.0).fit(X, y)
+    np.testing.assert_allclose(often.decision_function(X), usual.decision_function(X), atol=1e-6)
+
+
+def test_a_callback_stops_a_dual(monkeypatch):
+    class Enough(StopAt):
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            return context.task_name == "iteration"
+
+    monkeypatch.setattr(dual, "RENEWED", 0.05)
+    X, y = next(v for v in VARIANTS if v.name == "SVR").data()
+    model = SVR(tol=1e-8, C=100.0)
+    model.set_callbacks(Enough(None))
+    with pytest.warns(ConvergenceWarning, match="terminated early"):
+        model.fit(X, y)
+    assert 0 < model.n_iter_ < SVR(tol=1e-8, C=100.0).fit(X, y).n_iter_
 
 
 def test_weights_identify_the_fit_of_a_kernel(tmp_path):

@@ -67,6 +67,32 @@ class Watch:
 
     def loop(self, step: Callable[[P], P], progress: P) -> P:
         """Repeat `progress = step(progress)` until it has a reason to stop, or `max_iter` times."""
+        with self._watched(progress, self.max_iter) as (progress, context, saves):
+            while not progress.stopped_because and progress.n_iter < self.max_iter:
+                progress = self._iteration(step, progress, context)
+                if self.report is not None:
+                    self.report(progress)
+                saves.offer(progress)
+        return progress if progress.stopped_because else progress.replace(stopped_because="max_iter")
+
+    @contextmanager
+    def recorded(self, progress: P) -> Iterator[tuple[P, Callable[[P], bool]]]:
+        """Context manager for a fit that is not a loop of equal steps: its progress, as far as an interrupted
+        fit had come, and a function to call with later ones. It returns whether a callback stops the fit."""
+        with self._watched(progress, None) as (progress, context, saves):
+
+            def offer(progress: P) -> bool:
+                task = None if context is None else context.subcontext(task_name="iteration")
+                if task is not None:
+                    task.call_on_fit_task_begin(estimator=self.estimator)
+                saves.offer(progress)
+                return task is not None and bool(task.call_on_fit_task_end(estimator=self.estimator))
+
+            yield progress, offer
+
+    @contextmanager
+    def _watched(self, progress: P, max_iter: int | None) -> Iterator[tuple[P, Any, _Saves]]:
+        """The progress to start from, the context of callbacks, and the writes of the checkpoint."""
         if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
             raise FileNotFoundError(
                 f"The folder of checkpoint={str(self.checkpoint)!r} does not exist: create it first."
@@ -75,15 +101,11 @@ class Watch:
         progress = self._resumed(progress, fit)
         context = None
         if self.estimator is not None:
-            context = self.estimator._init_callback_context(max_subtasks=self.max_iter)
+            context = self.estimator._init_callback_context(max_subtasks=max_iter)
             context.call_on_fit_task_begin(estimator=self.estimator)
         saves = _Saves(self.checkpoint, fit, self.grows, progress)
         try:
-            while not progress.stopped_because and progress.n_iter < self.max_iter:
-                progress = self._iteration(step, progress, context)
-                if self.report is not None:
-                    self.report(progress)
-                saves.offer(progress)
+            yield progress, context, saves
         except BaseException:
             saves.finish()
             raise
@@ -91,7 +113,6 @@ class Watch:
             context.call_on_fit_task_end(estimator=self.estimator)
         if self.checkpoint is not None:
             Path(self.checkpoint).unlink(missing_ok=True)
-        return progress if progress.stopped_because else progress.replace(stopped_because="max_iter")
 
     def _iteration(self, step: Callable[[P], P], progress: P, context: Any) -> P:
         if context is None:

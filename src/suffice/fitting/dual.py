@@ -13,16 +13,24 @@ does no harm: once no pair is left, and unless `tol` is much larger than what ro
 computed again from β in float64, and the loop goes on if a pair is left after all. If the violation is then
 not less than half of what it was, the cache becomes float64: directions without curvature, as those of a
 linear kernel with many rows, need it.
+
+A fit that solves several duals records their solutions, and the state of the one it works at, for its
+checkpoint. The bits of a column of the kernel matrix depend on the columns that are computed with it, so that
+a state can be continued to the same bits only where no column is in the cache. So the cache is emptied from
+time to time, when to compute its columns again takes a twentieth of the time since then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from ..core.loop import Progress
 from ..core.small import MOST_CALLS, repeated
+from ..core.values import Value
 from ..engines.threads import in_order
 
 WORKING = 1024  # coefficients of a working set
@@ -32,6 +40,9 @@ ROUNDING = (
     2.0**-23
 )  # of an entry of the cache: errors are independent, and this is seven times their deviation
 STALLED = 20  # computations of Kβ without half the violation
+RENEWED = 20  # times the work of filling the cache, after which it is emptied
+PAIR = 100  # entries of a column that are computed in the time of a pair
+IDLE = 4  # times that the cache is emptied without half the violation, before it becomes float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +65,68 @@ class Dual:
 
 
 @dataclass(frozen=True, eq=False)
-class DualSolution:
+class DualSolution(Value):
     """What `minimize_dual` found."""
 
-    beta: np.ndarray
-    slope: np.ndarray  # Kβ + q
-    level: np.ndarray  # λ of each group
+    beta: Annotated[np.ndarray, "(B,)"]
+    slope: Annotated[np.ndarray, "(B,)"]  # Kβ + q
+    level: Annotated[np.ndarray, "(G,)"]  # λ of each group
     violation: float
     objective: float
     n_iter: int  # pairs
+
+
+@dataclass(frozen=True, eq=False)
+class DualState(Value):
+    """What `minimize_dual` goes on with when its cache is empty."""
+
+    beta: Annotated[np.ndarray, "(B,)"]
+    previous: Annotated[np.ndarray, "int (W,)"]  # of the last working set
+    n_iter: int = 0
+    exact: bool = True  # whether the slope at `beta` is to be compared with the last ones
+    least: float = np.inf  # violation at an exact slope
+    stalled: int = 0  # exact slopes since it was half
+    idle: int = 0  # times that the cache was emptied since then
+    double: bool = False  # whether the cache is float64
+    largest: float = 0.0  # of `Columns`
+
+
+@dataclass(frozen=True, eq=False)
+class Duals(Progress):
+    """The progress of a fit: the duals that are solved, and the state of the next one."""
+
+    solutions: tuple[DualSolution, ...] = ()
+    state: DualState | None = None
+
+
+class Record:
+    """The duals of a fit, in the order in which it solves them: those of an interrupted fit are taken over.
+
+    `offer` is called with the progress, whenever it can be continued to the same bits. It returns whether the
+    fit is to stop.
+    """
+
+    def __init__(self, progress: Duals, offer: Callable[[Duals], bool]) -> None:
+        self.progress, self._offer = progress, offer
+        self.n_known, self.n_asked, self.stopped = len(progress.solutions), 0, False
+
+    def known(self) -> DualSolution | None:
+        """The solution of the dual that is asked for next, if the interrupted fit had it."""
+        solutions = self.progress.solutions
+        self.n_asked += 1
+        return solutions[self.n_asked - 1] if self.n_asked <= len(solutions) else None
+
+    def solved(self, solution: DualSolution) -> DualSolution:
+        self.progress = self.progress.replace(solutions=(*self.progress.solutions, solution), state=None)
+        return solution
+
+    def reached(self, state: DualState | None, objective: float) -> None:
+        """At this state of a dual; None between two of them."""
+        if state is None and self.n_asked <= self.n_known:
+            return  # as the interrupted fit was
+        trace = (*self.progress.trace, objective)
+        self.progress = self.progress.replace(trace=trace, state=state)
+        self.stopped |= self._offer(self.progress)
 
 
 class Columns:
@@ -90,7 +154,13 @@ class Columns:
         self.slot_of = np.full(self.n_rows, -1)
         self.row_in = np.full(len(self.cache), -1)
         self.used = np.full(len(self.cache), -1)
-        self.time = 0
+        self.time = self.n_computed = 0
+
+    def is_worn(self, pairs: int) -> bool:
+        """Whether it is time to empty the cache, after so many pairs: see `RENEWED`."""
+        filled = int((self.row_in >= 0).sum())
+        work = self.n_rows * (self.n_computed - filled) + PAIR * pairs
+        return filled > 0 and work >= RENEWED * self.n_rows * filled
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """The places of the columns of these different rows in the cache."""
@@ -98,6 +168,7 @@ class Columns:
         found = self.slot_of[rows]
         self.used[found[found >= 0]] = self.time
         missing = rows[found < 0]
+        self.n_computed += len(missing)
         if len(missing):
             oldest = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
             out = self.row_in[oldest]
@@ -142,17 +213,38 @@ def minimize_dual(
     beta: np.ndarray,
     tol: float,
     max_iter: int,
+    record: Record | None = None,
 ) -> DualSolution:
     """Minimize from `beta`, which is in the box, until the violation is at most `tol`; for `max_iter` pairs,
     if it is not -1; or until rounding keeps it from falling."""
     from ..loops.dual import add_columns, minimize_pairs, square, worst_pair
 
-    beta, n_iter, previous = beta.copy(), 0, np.zeros(0, np.int64)
-    box = dual.lower, dual.upper, dual.group
-    slope, exact, least, stalled = _slope(dual, columns, beta), True, np.inf, 0
+    if record is not None and (known := record.known()) is not None:
+        return known
+    state = DualState(beta, np.zeros(0, np.int64), largest=columns.largest)
+    if record is not None and record.progress.state is not None:
+        state = record.progress.state
+        columns.clear(np.float64 if state.double else np.float32)
+    beta, previous, n_iter = state.beta.copy(), state.previous, state.n_iter
+    exact, least, stalled, idle = state.exact, state.least, state.stalled, state.idle
+    columns.largest = state.largest
+    box, since = (dual.lower, dual.upper, dual.group), n_iter
+    slope = _slope(dual, columns, beta)
     while True:
+        if columns.is_worn(n_iter - since):
+            slope, since = _slope(dual, columns, beta), n_iter
+            *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
+            idle, least = 0 if violation < 0.5 * least else idle + 1, min(least, violation)
+            double = columns.cache.dtype == np.float64 or idle >= IDLE
+            columns.clear(np.float64 if double else np.float32)
+            if record is not None:
+                largest = columns.largest
+                state = DualState(beta.copy(), previous, n_iter, exact, least, stalled, idle, double, largest)
+                record.reached(state, 0.5 * float(beta @ (slope + dual.q)))
         *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
         left = (max(MOST_PAIRS, 100 * len(beta)) if max_iter == -1 else max_iter) - n_iter
+        if record is not None and record.stopped:
+            left = 0
         if exact:
             stalled = 0 if violation < 0.5 * least else stalled + 1
             least = min(least, violation)
@@ -186,7 +278,8 @@ def minimize_dual(
         beta[working] = part
         slope += change[dual.row]
     objective = 0.5 * float(beta @ (slope + dual.q))
-    return DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
+    found = DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
+    return found if record is None else record.solved(found)
 
 
 def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
@@ -11,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.callers import warn
 from ..core.cost import afford
+from ..core.loop import Watch
 from ..core.values import Value
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import TakesKernel
-from ..estimator.parameters import Interval, StrOptions
-from ..fitting.dual import Columns, DualSolution
+from ..estimator.parameters import CHECKPOINT, Interval, StrOptions
+from ..fitting.dual import Columns, Duals, DualSolution, Record
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import moments
 
@@ -50,10 +53,20 @@ class SupportVectorMachine(TakesKernel):
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["verbose"],
         "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "checkpoint": CHECKPOINT,
     }
+    checkpoint: Any
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
+
+    @contextmanager
+    def _record(self, data: Any) -> Iterator[Record]:
+        """Context manager: callbacks, and the checkpoint of the duals of a fit."""
+        # A dual that max_iter ended is not continued.
+        watch = Watch(self, self.checkpoint, data, in_order=True, limited_by="", grows=True)
+        with watch.recorded(Duals(None)) as (progress, offer):
+            yield Record(progress, offer)
 
     def _gathered(self, data: Any) -> tuple[Any, np.ndarray]:
         """The rows with a weight as one block, and their places among all rows."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..estimator.parameters import Interval
-from ..fitting.dual import Columns, Dual, minimize_dual
+from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from .one_class import filled
 from .one_vs_one import OneVsOne, Result
 
@@ -62,6 +62,8 @@ class NuSVC(OneVsOne):
         votes of the pairs.
     random_state : int, RandomState instance or None, default=None
         Ignored: nothing is random.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -152,6 +154,7 @@ class NuSVC(OneVsOne):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -168,8 +171,9 @@ class NuSVC(OneVsOne):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         of_class, half = [y > 0, y < 0], 0.5 * self.nu * weight.sum()
         if min(weight[rows].sum() for rows in of_class) < half:
             raise ValueError(
@@ -182,7 +186,7 @@ class NuSVC(OneVsOne):
         beta = y * sum(filled(np.where(rows, weight, 0.0), half) for rows in of_class)
         least = LEAST_MARGIN * half * float(columns.diagonal().max())
         for tol in (max(self.tol, 0.1 * least), self.tol):  # a margin of zero takes long to find exactly
-            solution = minimize_dual(dual, columns, beta, tol, self.max_iter)
+            solution = minimize_dual(dual, columns, beta, tol, self.max_iter, record)
             first, second = solution.level  # ρ - b and -ρ - b
             beta, rho = solution.beta, 0.5 * float(first - second)
             if rho <= least:

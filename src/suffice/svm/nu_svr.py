@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..estimator.parameters import Interval
-from ..fitting.dual import Columns, DualSolution, minimize_dual
+from ..fitting.dual import Columns, DualSolution, Record, minimize_dual
 from .base import SupportVectorMachine
 from .one_class import filled
 from .svr import KernelRegressor, twice
@@ -49,6 +49,8 @@ class NuSVR(KernelRegressor):
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     max_iter : int, default=-1
         Maximum number of iterations.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -132,6 +134,7 @@ class NuSVR(KernelRegressor):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        checkpoint: Any = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -144,14 +147,15 @@ class NuSVR(KernelRegressor):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
 
     def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
+        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         most = self.C * weight
         dual = twice(-y, 0.0, most, np.array([0, 1]))
         half = filled(most, 0.5 * self.nu * most.sum())
-        solution = minimize_dual(dual, columns, np.append(half, -half), self.tol, self.max_iter)
+        solution = minimize_dual(dual, columns, np.append(half, -half), self.tol, self.max_iter, record)
         above, below = solution.level  # -b - ε and -b + ε
         self.epsilon_ = 0.5 * float(below - above)
         return dual.of_rows(solution.beta, len(y)), -0.5 * float(above + below), solution

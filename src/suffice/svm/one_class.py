@@ -50,6 +50,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     max_iter : int, default=-1
         Maximum number of iterations.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -135,6 +137,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        checkpoint: Any = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -146,6 +149,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -165,19 +169,16 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self
             The fitted estimator.
         """
-        block, places = self._gathered(open_rows(self, X, None, sample_weight))
-        kernel, weight = self._kernel_of(block.X, block.weight), block.weight
-        dual = Dual(
-            np.zeros(len(block)),
-            np.zeros(len(block)),
-            weight,
-            np.arange(len(block)),
-            np.zeros(len(block), np.int64),
-        )
-        with sized_as(block):
-            columns = self._columns(kernel, block.X, np.arange(len(block)))
-            start = filled(weight, self.nu * weight.sum())
-            solution = minimize_dual(dual, columns, start, self.tol, self.max_iter)
+        data = open_rows(self, X, None, sample_weight)
+        with self._record(data) as record:
+            block, places = self._gathered(data)
+            kernel, weight = self._kernel_of(block.X, block.weight), block.weight
+            zero, rows = np.zeros(len(block)), np.arange(len(block))
+            dual = Dual(zero, zero, weight, rows, np.zeros(len(block), np.int64))
+            with sized_as(block):
+                columns = self._columns(kernel, block.X, rows)
+                start = filled(weight, self.nu * weight.sum())
+                solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
         self.n_iter_ = solution.n_iter
         # Rows on the boundary are inside, whatever the rounding of their score.
         self._publish_one(kernel, block, places, solution.beta, self.tol - solution.level[0])

@@ -16,7 +16,7 @@ from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
-from ..fitting.dual import Columns, DualSolution
+from ..fitting.dual import Columns, DualSolution, Record
 from ..inputs import open_rows, read_rows
 from ..kernels import Kernel, Linear
 from ..statistics import class_codes, class_counts, weights_of_classes
@@ -63,7 +63,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
     }
 
     @abstractmethod
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         """The coefficients and the intercept of two classes, y = 1 or -1."""
 
     @with_callbacks
@@ -84,15 +84,19 @@ class OneVsOne(Classifier, SupportVectorMachine):
         self
             The fitted estimator.
         """
-        task = self._opened(X, y, sample_weight)
-        with sized_as(task.block):
-            results = [self._solve(self._columns_of(task, p), *p[1:]) for p in task.problems]
+        data = open_rows(self, X, y, sample_weight)
+        with self._record(data) as record:
+            task, results = self._opened(data), []
+            with sized_as(task.block):
+                for problem in task.problems:
+                    results.append(self._solve(self._columns_of(task, problem), *problem[1:], record))
+                    record.reached(None, results[-1].solution.objective)
         return self._finished(task, results)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any) -> Task:
+    def _opened(self, data: Any) -> Task:
         """The rows, the kernel, and the pairs of classes."""
         self._must_leave_out_probability()
-        block, places = self._gathered(open_rows(self, X, y, sample_weight))
+        block, places = self._gathered(data)
         counts = class_counts(block)
         (classes,), (totals,) = counts.values, counts.count
         at_least_two(classes)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.small import sized_as
+from ..inputs import open_rows
 from .svc import SVC
 
 
@@ -51,14 +52,14 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
     order, first = np.argsort(values), models[0]
     if first.slack_budget is not None:
         raise ValueError(f"svc_path takes Cs, and slack_budget={first.slack_budget}: pass one of them.")
-    task = first._opened(X, y, sample_weight)
+    task = first._opened(open_rows(first, X, y, sample_weight))
     results: list[list[Any]] = [[] for _ in models]
     with sized_as(task.block):
         for problem in task.problems:
             _, sign, weight = problem
             columns, start, last = first._columns_of(task, problem), np.zeros(len(sign)), 1.0
             for k in order:
-                result = models[k]._with_C(values[k], columns, sign, weight, start * (values[k] / last))
+                result = models[k]._with_C(values[k], columns, sign, weight, start * (values[k] / last), None)
                 start, last = result.beta, values[k]
                 results[k].append(result)
     names = "n_features_in_", "feature_names_in_", "shape_fit_"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.cost import afford
 from ..core.values import Value
 from ..estimator.parameters import INF, NON_NEGATIVE, Interval, StrOptions
-from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
+from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
 from ..statistics import class_codes
@@ -101,6 +101,8 @@ class SVC(OneVsOne):
     slack_budget : float, default=None
         The largest sum of the slacks of two classes, each times its weight, instead of C: `C_` is the
         equivalent C. Zero is the hard margin.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -198,6 +200,7 @@ class SVC(OneVsOne):
         random_state: Any = None,
         solver: str = "smo",
         slack_budget: float | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -216,32 +219,46 @@ class SVC(OneVsOne):
         self.random_state = random_state
         self.solver = solver
         self.slack_budget = slack_budget
+        self.checkpoint = checkpoint
 
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         if self.slack_budget is not None and self.slack_budget > 0:
-            return self._within_budget(float(self.slack_budget), columns, y, weight)
+            return self._within_budget(float(self.slack_budget), columns, y, weight, record)
         C = np.inf if self.slack_budget == 0 else float(self.C)
-        return self._with_C(C, columns, y, weight, np.zeros(len(y)))
+        return self._with_C(C, columns, y, weight, np.zeros(len(y)), record)
 
     def _with_C(
-        self, C: float, columns: Columns, y: np.ndarray, weight: np.ndarray, start: np.ndarray
+        self,
+        C: float,
+        columns: Columns,
+        y: np.ndarray,
+        weight: np.ndarray,
+        start: np.ndarray,
+        record: Record | None,
     ) -> Result:
         if np.isinf(C):
-            return self._nearest_points(columns, y)
+            return self._nearest_points(columns, y, record)
         most = C * weight
         lower, upper = np.where(y > 0, 0.0, -most), np.where(y > 0, most, 0.0)
         dual = Dual(-y, lower, upper, np.arange(len(y)), np.zeros(len(y), np.int64))
-        solution = self._minimize(dual, columns, start, self.tol)
+        solution = self._minimize(dual, columns, start, self.tol, record)
         return Result(solution.beta, -float(solution.level[0]), solution, C)
 
-    def _minimize(self, dual: Dual, columns: Columns, start: np.ndarray, tol: float) -> DualSolution:
+    def _minimize(
+        self, dual: Dual, columns: Columns, start: np.ndarray, tol: float, record: Record | None
+    ) -> DualSolution:
         if self.solver == "smo":
-            return minimize_dual(dual, columns, start, tol, self.max_iter)
+            return minimize_dual(dual, columns, start, tol, self.max_iter, record)
+        if record is not None and (known := record.known()) is not None:
+            return known
         N = columns.n_rows
         afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
-        return minimize_quadratic(dual, columns.compute(np.arange(N)), start)
+        found = minimize_quadratic(dual, columns.compute(np.arange(N)), start)
+        return found if record is None else record.solved(found)
 
-    def _within_budget(self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray) -> Result:
+    def _within_budget(
+        self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
+    ) -> Result:
         """The largest margin with this sum of slacks. The sum falls with C: find C, from solution to
         solution."""
         most = 2.0 * min(weight[y > 0].sum(), weight[y < 0].sum())
@@ -255,7 +272,7 @@ class SVC(OneVsOne):
 
         def excess(C: float) -> float:
             nonlocal result
-            result = self._with_C(C, columns, y, weight, result.beta * (C / result.C))
+            result = self._with_C(C, columns, y, weight, result.beta * (C / result.C), record)
             # C times the slacks is the sum of the coefficients less the squared norm, if the gap is zero.
             return float(-result.beta @ result.solution.slope) / C - budget
 
@@ -273,7 +290,7 @@ class SVC(OneVsOne):
         excess(float(np.exp(brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10))))
         return result
 
-    def _nearest_points(self, columns: Columns, y: np.ndarray) -> Result:
+    def _nearest_points(self, columns: Columns, y: np.ndarray, record: Record | None) -> Result:
         """The hard margin: the hyperplane halfway between the nearest points of the convex hulls of the two
         classes (Bennett and Bredensteiner, "Duality and geometry in SVM classifiers", 2000)."""
         dual = Dual(
@@ -288,7 +305,7 @@ class SVC(OneVsOne):
         largest = float(columns.diagonal().max())
         tol = 0.1 * LEAST_DISTANCE * largest
         while True:
-            solution = self._minimize(dual, columns, beta, tol)
+            solution = self._minimize(dual, columns, beta, tol, record)
             square = 2.0 * solution.objective  # the squared distance of the hulls
             if square <= LEAST_DISTANCE * largest:
                 raise ValueError("Two classes are not separable with this kernel: set a finite C.")

@@ -14,7 +14,7 @@ from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
-from ..fitting.dual import Columns, Dual, DualSolution, minimize_dual
+from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..inputs import open_rows, read_rows
 from .base import SupportVectorMachine, SupportVectors
 
@@ -31,7 +31,7 @@ class KernelRegressor(Regressor, SupportVectorMachine):
 
     @abstractmethod
     def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
+        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         """The coefficients and the intercept."""
 
@@ -53,11 +53,15 @@ class KernelRegressor(Regressor, SupportVectorMachine):
         self
             The fitted estimator.
         """
-        block, places = self._gathered(open_rows(self, X, y, sample_weight))
-        kernel = self._kernel_of(block.X, block.weight)
-        with sized_as(block):
-            columns = self._columns(kernel, block.X, np.arange(len(block)))
-            beta, intercept, solution = self._solve(columns, np.asarray(block.y, np.float64), block.weight)
+        data = open_rows(self, X, y, sample_weight)
+        with self._record(data) as record:
+            block, places = self._gathered(data)
+            kernel = self._kernel_of(block.X, block.weight)
+            with sized_as(block):
+                columns, target = self._columns(kernel, block.X, np.arange(len(block))), block.y
+                beta, intercept, solution = self._solve(
+                    columns, np.asarray(target, np.float64), block.weight, record
+                )
         self.n_iter_ = solution.n_iter
         self._publish_one(kernel, block, places, beta, intercept)
         self._must_converge([solution])
@@ -118,6 +122,8 @@ class SVR(KernelRegressor):
         Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
     max_iter : int, default=-1
         Maximum number of iterations.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
     Attributes
     ----------
@@ -202,6 +208,7 @@ class SVR(KernelRegressor):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        checkpoint: Any = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -214,10 +221,11 @@ class SVR(KernelRegressor):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
 
     def _solve(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray
+        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         dual = twice(-y, self.epsilon, self.C * weight, np.array([0, 0]))
-        solution = minimize_dual(dual, columns, np.zeros(2 * len(y)), self.tol, self.max_iter)
+        solution = minimize_dual(dual, columns, np.zeros(2 * len(y)), self.tol, self.max_iter, record)
         return dual.of_rows(solution.beta, len(y)), -solution.level[0], solution
