@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .blocks import stack
 from .cost import afford
-from .small import sized_as
+from .small import is_small, sized_as
 from .statistics import tree_sum
 from .values import nbytes
 
@@ -94,10 +94,14 @@ def in_any_order(f: Callable[..., Any]) -> bool:
     return getattr(getattr(f, "__self__", None), "any_order", False)
 
 
-def by_threads(f: Callable[..., Any], shared: Sequence[Any]) -> bool:
-    """Whether threads can share one block in the summary of a model: see `Model.threads_share_blocks`."""
+def by_threads(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool:
+    """Whether threads share one block in the summary of a model: see `Model.threads_share_blocks`. To start
+    them takes longer than a small block."""
     model = type(shared[0]) if shared else None
-    return getattr(model, "threads_share_blocks", False) and f is model.summarize  # type: ignore[union-attr]
+    if not (getattr(model, "threads_share_blocks", False) and f is model.summarize):  # type: ignore[union-attr]
+        return False
+    with sized_as(block):
+        return not is_small(())
 
 
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any], onto: Any = None) -> Any:

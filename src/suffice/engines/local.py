@@ -53,7 +53,11 @@ class LocalPartitions(Partitions):
         with one_pass(f, self.blocks) as count:
             if in_any_order(f):
                 return self._fold_in_any_order(f, shared, count)
-            if isinstance(self.blocks, tuple) and len(self.blocks) == 1 and by_threads(f, shared):
+            if (
+                isinstance(self.blocks, tuple)
+                and len(self.blocks) == 1
+                and by_threads(f, shared, *self.blocks)
+            ):
                 return fold_blocks(partial(f, each=in_order), shared, self.blocks)
 
             def task(block: Any) -> Any:
