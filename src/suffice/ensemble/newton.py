@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..core.blocks import offsets
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -334,7 +335,13 @@ class GatheredNewton(NewtonGrowth):
         children = np.array([node.children if node.is_split else (-1, -1) for node in self.nodes])
         value = tree.value[np.argsort(preorder(children))[leaves], 0]
         start, stop = np.array(self.spans)[leaves].T
-        add_to_rows(self.order, start.copy(), stop.copy(), value, k, score)
+
+        def add(part: tuple[int, int]) -> None:  # of the rows; leaves are cut where a part ends
+            first, last = np.maximum(start, part[0]), np.minimum(stop, part[1])
+            add_to_rows(self.order, first, np.maximum(first, last), value, k, score)
+
+        with short_tasks() as each:
+            each(add, parts(0, len(self.order)))
 
     def _search(self, fresh: list[int]) -> None:
         if len(fresh) == 1:
@@ -417,16 +424,21 @@ class GatheredNewton(NewtonGrowth):
 
         pieces = parts(a, b)
         n_left = self.each(of, pieces)
-        for x, spare in zip((self.order, self.entry), self.spare, strict=True):
-            at = a
-            for (start, _), n in zip(pieces, n_left, strict=True):
-                if at < start:
-                    x[at : at + n] = x[start : start + n]
-                at += n
-            for (start, stop), n in zip(pieces, n_left, strict=True):
-                n_right = stop - start - n
-                x[at : at + n_right] = spare[start : start + n_right]
-                at += n_right
+        n_right = [stop - start - n for (start, stop), n in zip(pieces, n_left, strict=True)]
+        lefts = a + offsets(n_left)
+        rights = lefts[-1] + offsets(n_right)
+
+        def join_lefts(x: np.ndarray) -> None:  # one after the other: a place may have been of that before
+            for to, (start, _), n in zip(lefts[1:-1], pieces[1:], n_left[1:], strict=True):
+                x[to : to + n] = x[start : start + n]
+
+        def copy_rights(i: int) -> None:
+            for x, spare in zip((self.order, self.entry), self.spare, strict=True):
+                x[rights[i] : rights[i + 1]] = spare[pieces[i][0] : pieces[i][0] + n_right[i]]
+
+        if len(pieces) > 1:
+            self.each(join_lefts, (self.order, self.entry))
+        self.each(copy_rights, range(len(pieces)))
         return sum(n_left)
 
 
