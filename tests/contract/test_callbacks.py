@@ -162,7 +162,7 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
     """The fit says so, with a warning: it does not pass for the end of the iterations."""
     X, y = variant.data()
     begun = fit(variant.make(max_iter=1), X, y)
-    if isinstance(begun.statistics_, Moments):
+    if isinstance(begun.statistics_, Moments) or hasattr(begun, "loglike_"):
         pytest.skip("the objective is computed from moments, at home")
     model_class = type(getattr(begun.model_, "linear", begun.model_))  # of landmarks: what is summed
     plain, calls = model_class.summarize, []

@@ -194,6 +194,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("QuantileRegressor", "solver"): ("highs-ds", "highs-ipm"),
     ("PCA", "power_iteration_normalizer"): ("LU", "QR", "none"),
     ("PCA", "iterated_power"): (),
+    ("FactorAnalysis", "svd_method"): ("lapack",),
 }
 # Options that the laws do not try, and why.
 ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
@@ -202,6 +203,14 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     ("NMF", "beta_loss"): (
         ("itakura-saito",),
         "is refused, with what to use: tests/decomposition/test_nmf.py",
+    ),
+    ("FactorAnalysis", "factor_covariance"): (
+        ("free",),
+        "needs features with different loadings: tests/decomposition/test_factor_analysis.py",
+    ),
+    ("FactorAnalysis", "rotation"): (
+        ("target",),
+        "needs a target: tests/decomposition/test_factor_analysis.py",
     ),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),
@@ -467,6 +476,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"kernel": "rbf", "gamma": 0.3}, None),
         ({"kernel": Gaussian(0.3), "landmarks": 20}, None),
     ],
+    "FactorAnalysis": [({"n_components": 1, "solver": "em", "alpha": 5.0}, None)],
     "ForwardStagewiseRegressor": [({"estimator": DecisionTreeRegressor(max_depth=2)}, None)],
     "ClassConditional": [
         ({"family": "full", "n_components": 1}, None),
@@ -542,6 +552,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"nu": 0.1, "kernel": Gaussian(0.3) + Polynomial(2)}, None),
     ],
     "Perceptron": [({"average": True}, None)],
+    "ProbabilisticPCA": [({"n_components": 1, "solver": "proximal", "alpha": 5.0}, None)],
     "PocketPerceptron": [({"kernel": "linear"}, None)],
     "QuadraticDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),

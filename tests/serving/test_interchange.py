@@ -43,6 +43,7 @@ PARAMS = {
 }
 # skl2onnx has no converter of their output.
 NO_ONNX = {"NMF", "LatentDirichletAllocation", "SplineTransformer", "KBinsDiscretizer", "BayesianRidge"}
+NO_ONNX |= {"FactorAnalysis", "FastICA", "SparsePCA"}
 NO_ONNX |= {"KernelRidge", "LocallyLinearEmbedding", "NearestNeighbors", "Nystroem", "RBFSampler"}
 # Its converter of these fails for models that scikit-learn fitted, too: node ids are unsigned.
 NO_ONNX |= {"HistGradientBoostingClassifier", "HistGradientBoostingRegressor"}

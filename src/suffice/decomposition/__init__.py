@@ -1,19 +1,29 @@
 """Matrix decompositions."""
 
 from .bilinear_nmf import BilinearNMF
+from .factor_analysis import FactorAnalysis, ProbabilisticPCA
+from .factor_number import factor_number_test, parallel_analysis
 from .incremental_pca import IncrementalPCA
 from .kernel_pca import KernelPCA
 from .latent_dirichlet_allocation import LatentDirichletAllocation
 from .nmf import NMF
 from .pca import PCA
+from .rotation import RotatedLoadings, identify_loadings, rotate_loadings
 from .truncated_svd import TruncatedSVD
 
 __all__ = [
     "NMF",
     "PCA",
     "BilinearNMF",
+    "FactorAnalysis",
     "IncrementalPCA",
     "KernelPCA",
     "LatentDirichletAllocation",
+    "ProbabilisticPCA",
+    "RotatedLoadings",
     "TruncatedSVD",
+    "factor_number_test",
+    "identify_loadings",
+    "parallel_analysis",
+    "rotate_loadings",
 ]

@@ -2,6 +2,7 @@
 
 from ..core.model import Family
 from .discrete import Bernoulli, Categorical, Multinomial, Poisson
+from .factor import FactorGaussian
 from .gaussian import (
     GAUSSIANS,
     DiagonalGaussian,
@@ -22,6 +23,7 @@ __all__ = [
     "Categorical",
     "DiagonalGaussian",
     "Dirichlet",
+    "FactorGaussian",
     "Family",
     "FullGaussian",
     "Gaussian",

@@ -79,7 +79,7 @@ def em(
         totals = iter(data.fold(summarize_each, tuple(run.model for run in active)).parts)
         return _combined(
             [
-                run if run.stopped_because else _advance(run, next(totals), converged, adjust)
+                run if run.stopped_because else advance(run, next(totals), converged, adjust)
                 for run in state.runs
             ]
         )
@@ -94,7 +94,13 @@ def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:
     return Parts(tuple(model.summarize(block) for model in models))
 
 
-def _advance(run: Progress, s: Any, converged: StoppingRule, adjust: Callable[[Any, Any], Any]) -> Progress:
+def advance(
+    run: Progress,
+    s: Any,
+    converged: StoppingRule,
+    adjust: Callable[[Any, Any], Any] = lambda model, s: s,
+) -> Progress:
+    """One iteration: the objective of the statistics `s` of the model, and the model estimated from them."""
     trace = (*run.trace, run.model.objective(s))
     if not np.isfinite(trace[-1]):
         return run.replace(trace=trace, statistics=s, stopped_because="objective not finite")

@@ -1,0 +1,258 @@
+"""K Gaussian densities with few factors: the covariance is LL' + Psi, with Psi diagonal.
+
+Joreskog, "Some contributions to maximum likelihood factor analysis", 1967; Rubin and Thayer, "EM algorithms
+for ML factor analysis", 1982; Tipping and Bishop, "Probabilistic principal component analysis", 1999;
+Ghahramani and Hinton, "The EM algorithm for mixtures of factor analyzers", 1996.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+from ..core.cost import afford
+from ..core.model import Family
+from ..statistics import Moments
+from .gaussian import LOG_2PI, FullGaussian
+
+# Least noise of a feature, as a share of its variance. Less is a Heywood case: the likelihood is largest
+# where the factors explain all of the feature.
+LEAST = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class FactorGaussian(Family):
+    """K Gaussian densities of x = mean + L f + e, f ~ N(0, I), e ~ N(0, diag(noise)).
+
+    `estimate` is one step that does not lower the likelihood of the moments: of Newton's method for the
+    noise, with the loadings that are best for it ("direct"), of EM, or of a proximal gradient.
+    """
+
+    mean: Annotated[np.ndarray, "real (K, D)"]
+    loadings: Annotated[np.ndarray, "real (K, D, Q)"]
+    noise: Annotated[np.ndarray, "real (K, D)"]
+    isotropic: bool = False  # whether all features have the same noise: probabilistic PCA
+    alpha: float = 0.0  # of the Laplace prior exp(-alpha |L|_1)
+    update: str = "direct"
+    started: bool = False  # else loadings that are zero are not yet estimated
+
+    support: ClassVar[str] = "real"
+
+    @classmethod
+    def start(cls, K: int, D: int, n_factors: int = 1, **options: Any) -> Self:
+        afford(K * D**2, f"{K} covariances of {D} features", "use diagonal ones, or fewer features.")
+        return cls(np.zeros((K, D)), np.zeros((K, D, n_factors)), np.ones((K, D)), **options)
+
+    @cached_property
+    def covariances(self) -> np.ndarray:
+        """L L' + Psi, (K, D, D)."""
+        return self.loadings @ self.loadings.swapaxes(1, 2) + self.noise[:, :, None] * np.eye(
+            self.mean.shape[1]
+        )
+
+    @cached_property
+    def _full(self) -> FullGaussian:
+        return FullGaussian(self.mean, self.covariances)
+
+    def log_density(self, X: np.ndarray) -> np.ndarray:
+        return self._full.log_density(X)
+
+    def sufficient(self, X: np.ndarray) -> np.ndarray:
+        return self._full.sufficient(X)
+
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._full.natural()
+
+    def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
+        return self._full.summarize(X, R)
+
+    def estimate(self, s: Moments) -> Self:
+        rows = zip(s.weight, s.mean, s.variance, self.loadings, self.noise, self.mean, strict=True)
+        found = [
+            self._step(float(N), S, L, psi, mean) if N > 0 else (old, L, psi)
+            for N, mean, S, L, psi, old in rows
+        ]
+        mean, loadings, noise = (np.stack(part) for part in zip(*found, strict=True))
+        return self.replace(mean=mean, loadings=loadings, noise=noise, started=True)
+
+    def _step(
+        self, N: float, S: np.ndarray, L: np.ndarray, psi: np.ndarray, mean: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """One step from the covariance of a density, in units in which variances are 1."""
+        variance = np.diag(S)
+        if self.isotropic:
+            unit = np.full(len(S), np.sqrt(variance.mean() or 1.0))
+        else:
+            unit = np.sqrt(np.where(variance > 0, variance, variance.max() or 1.0))
+        S, L, psi = S / np.outer(unit, unit), L / unit[:, None], np.clip(psi / unit**2, LEAST, None)
+        if not self.started and not L.any():
+            psi = _start(S, L.shape[1], self.isotropic)
+            L = best_loadings(S, psi, L.shape[1], least=0.1)  # EM does not leave loadings that are zero
+        update = "em" if self.alpha > 0 and self.update == "direct" else self.update
+        L, psi = UPDATES[update](S, L, psi, self.isotropic, self.alpha * unit / N)
+        return mean, L * unit[:, None], psi * unit**2
+
+    def mean_log_likelihood(self, s: Moments) -> np.ndarray:
+        """Mean log-likelihood, (K,), of rows with these moments about `mean`."""
+        D = self.mean.shape[1]
+        out = np.empty(len(self.mean))
+        for k, (C, S, delta) in enumerate(zip(self.covariances, s.variance, s.mean - self.mean, strict=True)):
+            factor = cho_factor(C, lower=True)
+            distance = np.trace(cho_solve(factor, S)) + delta @ cho_solve(factor, delta)
+            out[k] = -0.5 * (D * LOG_2PI + 2.0 * np.log(np.diag(factor[0])).sum() + distance)
+        return out
+
+    def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        factors = rng.standard_normal((len(k), self.loadings.shape[2]))
+        errors = rng.standard_normal((len(k), self.mean.shape[1])) * np.sqrt(self.noise[k])
+        return self.mean[k] + np.einsum("ndq,nq->nd", self.loadings[k], factors) + errors
+
+    @property
+    def n_parameters(self) -> int:
+        (K, D), Q = self.mean.shape, self.loadings.shape[2]
+        rotations = Q * (Q - 1) // 2  # L and its rotations are one model
+        return K * (D + D * Q - rotations + (1 if self.isotropic else D))
+
+    def log_prior(self) -> float:
+        return -self.alpha * float(np.abs(self.loadings).sum())
+
+
+def best_loadings(S: np.ndarray, psi: np.ndarray, Q: int, least: float = 0.0) -> np.ndarray:
+    """The loadings (D, Q) of largest likelihood, given the noise; none of them below `least` of it."""
+    root = np.sqrt(psi)
+    theta, omega = eigh(S / np.outer(root, root))
+    theta, omega = theta[::-1][:Q], omega[:, ::-1][:, :Q]
+    L = root[:, None] * omega * np.sqrt(np.maximum(theta - 1.0, least))
+    largest = L[np.abs(L).argmax(axis=0), np.arange(L.shape[1])]
+    L = np.where(largest < 0, -L, L)  # so that rounding does not choose the signs
+    return np.pad(L, ((0, 0), (0, Q - L.shape[1])))
+
+
+def _start(S: np.ndarray, Q: int, isotropic: bool) -> np.ndarray:
+    """The noise from which the iterations start: Joreskog's, by the multiple correlations."""
+    D = len(S)
+    if isotropic:
+        return np.full(D, max(np.trace(S) / D, LEAST))
+    try:
+        noise = 1.0 / np.diag(cho_solve(cho_factor(S, lower=True), np.eye(D)))
+    except LinAlgError:
+        noise = np.ones(D)
+    return np.clip((1.0 - 0.5 * min(Q / D, 1.0)) * noise, 1e-3, 1.0)
+
+
+def _profile(S: np.ndarray, x: np.ndarray, Q: int) -> tuple[float, np.ndarray, np.ndarray, int]:
+    """-2 log-likelihood of a row at the best loadings, as a function of x = log psi; the eigenvalues and
+    eigenvectors of psi^-1/2 S psi^-1/2, in decreasing order; and the number of factors above the noise."""
+    root = np.exp(0.5 * x)
+    theta, omega = eigh(S / np.outer(root, root))
+    theta, omega = theta[::-1], omega[:, ::-1]
+    above = int((theta[:Q] > 1.0).sum())
+    value = x.sum() + np.log(theta[:above]).sum() + above + theta[above:].sum()
+    return value, theta, omega, above
+
+
+def _newton(
+    S: np.ndarray, L: np.ndarray, psi: np.ndarray, isotropic: bool, alpha: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A step of Newton's method for the logs of the noise; of probabilistic PCA, the solution."""
+    Q = L.shape[1]
+    if isotropic:
+        values = eigh(S, eigvals_only=True)[::-1]
+        psi = np.full(len(S), max(values[Q:].mean(), LEAST))
+        return best_loadings(S, psi, Q), psi
+    low, high = np.log(LEAST), np.log(np.maximum(np.diag(S), LEAST))
+    x = np.clip(np.log(psi), low, high)
+    value, theta, omega, above = _profile(S, x, Q)
+    rest, beyond = theta[above:], omega[:, above:]
+    gradient = (beyond**2) @ (1.0 - rest)
+    free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
+    flat = beyond @ beyond.T
+    hessian = ((beyond * rest) @ beyond.T) * flat
+    for t, w in zip(theta[:above], omega.T[:above], strict=True):
+        c = (1.0 - rest) * (t + rest) / np.maximum(t - rest, LEAST * t)
+        hessian += np.outer(w, w) * ((beyond * c) @ beyond.T)
+    step = _descent(hessian[np.ix_(free, free)], (flat**2)[np.ix_(free, free)], gradient[free])
+    for halving in range(40):
+        y = x.copy()
+        y[free] += 0.5**halving * step
+        y = np.clip(y, low, high)
+        if _profile(S, y, Q)[0] <= value:
+            x = y
+            break
+    psi = np.exp(x)
+    return best_loadings(S, psi, Q), psi
+
+
+def _descent(hessian: np.ndarray, approximate: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The step of Newton's method, or of an approximate Hessian that is positive semidefinite."""
+    for matrix in (hessian, approximate + 1e-9 * np.eye(len(gradient))):
+        try:
+            step = -cho_solve(cho_factor(matrix, lower=True), gradient)
+        except LinAlgError:
+            continue
+        if np.isfinite(step).all():
+            return step / max(1.0, np.abs(step).max(initial=0.0) / 3.0)
+    return -gradient
+
+
+def _expected(S: np.ndarray, L: np.ndarray, psi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E step: means of x f' (D, Q) and of f f' (Q, Q)."""
+    scaled = L / psi[:, None]
+    V = np.linalg.inv(np.eye(L.shape[1]) + L.T @ scaled)
+    B = S @ (scaled @ V)
+    return B, V + (scaled @ V).T @ B
+
+
+def _residual(S: np.ndarray, L: np.ndarray, B: np.ndarray, G: np.ndarray, isotropic: bool) -> np.ndarray:
+    """M step of the noise, given the loadings."""
+    psi = np.diag(S) - 2.0 * (L * B).sum(axis=1) + ((L @ G) * L).sum(axis=1)
+    return np.maximum(np.full(len(psi), psi.mean()) if isotropic else psi, LEAST)
+
+
+def _em(
+    S: np.ndarray, L: np.ndarray, psi: np.ndarray, isotropic: bool, alpha: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A step of EM. With a penalty, each row of the loadings is a lasso with the Gram matrix of factors."""
+    B, G = _expected(S, L, psi)
+    L = _lasso(G, B, alpha * psi, L) if alpha.any() else np.linalg.solve(G, B.T).T
+    return L, _residual(S, L, B, G, isotropic)
+
+
+def _lasso(G: np.ndarray, B: np.ndarray, threshold: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """The minimum of tr(L G L') / 2 - tr(B L') + threshold |L|_1 by coordinate descent, all rows at once."""
+    L = L.copy()
+    for _ in range(1000):
+        before = L.copy()
+        for q in range(len(G)):
+            slope = B[:, q] - L @ G[:, q] + L[:, q] * G[q, q]
+            L[:, q] = _shrunk(slope, threshold) / G[q, q]
+        if np.abs(L - before).max() <= 1e-12 * max(1.0, np.abs(L).max()):
+            break
+    return L
+
+
+def _shrunk(x: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    return np.sign(x) * np.maximum(np.abs(x) - threshold, 0.0)
+
+
+def _proximal(
+    S: np.ndarray, L: np.ndarray, psi: np.ndarray, isotropic: bool, alpha: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A step of the proximal gradient of the log-likelihood, whose length follows from the factors' moments:
+    those bound the curvature, by the inequality of EM."""
+    B, G = _expected(S, L, psi)
+    bound = np.linalg.eigvalsh(G)[-1] if len(G) else 1.0
+    L = _shrunk(L + (B - L @ G) / bound, (alpha * psi / bound)[:, None])
+    return L, _residual(S, L, B, G, isotropic)
+
+
+UPDATES: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+    "direct": _newton,
+    "em": _em,
+    "proximal": _proximal,
+}
