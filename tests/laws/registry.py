@@ -849,7 +849,7 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
     elif isinstance(value, tuple | list):
         parts = enumerate(value)
     else:
-        return {path: value}
+        return {path: value.toarray() if sp.issparse(value) else value}
     return {name: leaf for key, part in parts for name, leaf in leaves(part, f"{path}.{key}").items()}
 
 
@@ -867,6 +867,8 @@ def bits(value: Any) -> Any:
         return {key: bits(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
         return type(value).__name__, [bits(part) for part in value]
+    if sp.issparse(value):
+        return value.shape, bits([value.data, value.indices, value.indptr])
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype == object:
             return value.shape, [bits(part) for part in np.ravel(value).tolist()]

@@ -26,6 +26,7 @@ from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+import scipy.sparse as sp
 
 from .values import Value
 
@@ -152,7 +153,7 @@ def _terms(size: str) -> list[tuple[str, list[str]]]:
 def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
     if match["kind"] == "real" and isinstance(value, list):
         value = np.array(value)
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in KINDS[match["kind"] or ""]:
+    if not isinstance(value, np.ndarray | sp.csr_array) or value.dtype.kind not in KINDS[match["kind"] or ""]:
         return None
     if value.dtype.kind == "f" and value.dtype.itemsize < (4 if match["kind"] else 8):
         return None  # what is summed is float64; for others loops are compiled again, for float16 none is

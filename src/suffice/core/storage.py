@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .shapes import sizes_of
 from .values import Value, stored_name
@@ -228,6 +229,11 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
         arrays[name] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
         # safetensors keeps no zero-dimensional shape apart from (1,) on every reader.
         return {"array": name, "shape": list(value.shape)}
+    if sp.issparse(value):
+        rows = value.tocsr()
+        kind = "array" if isinstance(value, sp.sparray) else "matrix"
+        parts = {name: inside(getattr(rows, name), name) for name in ("data", "indices", "indptr")}
+        return {"csr": parts, "shape": list(rows.shape), "kind": kind}
     if isinstance(value, tuple | list):
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [inside(part, n) for n, part in enumerate(value)]}
@@ -273,6 +279,8 @@ class _Decoder:
                 return _dtype(dtype).type
             case {"array": str(name), "shape": shape}:
                 return self.arrays[name].reshape(self._shape(shape))
+            case {"csr": dict(parts), "shape": [int(), int()] as shape, "kind": kind}:
+                return self._csr([self(parts[name]) for name in ("data", "indices", "indptr")], shape, kind)
             case {"tuple": list(parts)}:
                 return tuple(map(self, parts))
             case {"list": list(parts)}:
@@ -302,6 +310,14 @@ class _Decoder:
         for n, part in enumerate(parts):
             out[n] = self(part)
         return out
+
+    def _csr(self, arrays: list[Any], shape: list[int], kind: Any) -> Any:
+        if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
+            raise StorageError("the file holds an invalid sparse matrix.")
+        make = sp.csr_array if kind == "array" else sp.csr_matrix
+        rows = make(tuple(arrays), shape=tuple(shape))
+        rows.check_format(full_check=True)
+        return rows
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
         """An empty array could claim axes of any length: they are limited by the size of the file."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
@@ -155,7 +156,8 @@ def _support_vectors(model: Any) -> dict[str, Any]:
         )
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     return {
-        "_sparse": False,
+        "_sparse": sp.issparse(model.support_vectors_),
+        "_effective_probability": False,
         "_gamma": getattr(model.model_.kernel.kernel, "gamma", 0.0),
         "_dual_coef_": sign * model.dual_coef_,
         "_intercept_": sign * model.intercept_,

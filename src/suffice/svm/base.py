@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.callers import warn
@@ -38,6 +39,11 @@ class SupportVectors(Value):
     def __call__(self, X: Any) -> np.ndarray:
         """(N, P)."""
         return self.kernel(X) @ self.coef.T + self.intercept
+
+
+def as_matrix(X: Any) -> Any:
+    """Sparse rows as scikit-learn's attributes have them; others as they are."""
+    return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
 class SupportVectorMachine(TakesKernel):
@@ -107,13 +113,31 @@ class SupportVectorMachine(TakesKernel):
         intercept: Any,
     ) -> None:
         """The model of these support vectors, in the attributes of scikit-learn. `coef` are (P, N)."""
-        columns = KernelColumns.of(kernel, X, support, INSTEAD)
+        if sp.issparse(X) and not kernel.precomputed:
+            columns = KernelColumns(kernel, X[support])
+        else:
+            columns = KernelColumns.of(kernel, X, support, INSTEAD)
         if kernel.precomputed:
             support = places[support]
             columns = columns.replace(points=support)
         self.model_ = SupportVectors(columns, support, coef, np.asarray(intercept))
         self.support_ = support.astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if kernel.precomputed else columns.points
+        self.support_vectors_ = np.empty((0, 0)) if kernel.precomputed else as_matrix(columns.points)
+
+    def _as_fitted(self, coef: np.ndarray) -> Any:
+        """Coefficients of support vectors: sparse if these are, with an entry for each."""
+        if not sp.issparse(self.support_vectors_):
+            return coef
+        P, S = coef.shape
+        return sp.csr_matrix((coef.ravel(), np.tile(np.arange(S), P), S * np.arange(P + 1)), shape=(P, S))
+
+    def _publish_weights(self, kernel: Kernel, sign: float = 1.0) -> None:
+        """The weights of the features, of a linear kernel."""
+        self.__dict__.pop("coef_", None)
+        if isinstance(kernel, Linear):
+            points = self.model_.kernel.points
+            coef = sign * self.model_.coef
+            self.coef_ = as_matrix(sp.csr_array(coef) @ points) if sp.issparse(points) else coef @ points
 
     def _publish_one(
         self, kernel: Kernel, block: Any, places: np.ndarray, beta: np.ndarray, intercept: float
@@ -122,11 +146,9 @@ class SupportVectorMachine(TakesKernel):
         support = np.flatnonzero(beta)
         self.statistics_ = self._row_moments(block)
         self._publish(kernel, block.X, support, places, beta[None, support], [intercept])
-        self.dual_coef_, self.intercept_ = self.model_.coef, self.model_.intercept
+        self.dual_coef_, self.intercept_ = self._as_fitted(self.model_.coef), self.model_.intercept
         self.n_support_ = np.array([len(support)], np.int32)
-        self.__dict__.pop("coef_", None)
-        if isinstance(kernel, Linear):
-            self.coef_ = self.dual_coef_ @ self.support_vectors_
+        self._publish_weights(kernel)
 
     def _must_converge(self, solutions: list[DualSolution]) -> None:
         """Set the state of the fit, and warn if it stopped early."""

@@ -73,11 +73,11 @@ class NuSVC(OneVsOne):
         Weights of the classes.
     classes_ : ndarray of shape (n_classes,)
         The unique class labels.
-    coef_ : ndarray of shape (n_pairs, n_features)
+    coef_ : ndarray or CSR matrix of shape (n_pairs, n_features)
         Weights of the features. Only with a linear kernel.
     converged_ : bool
         Whether the conditions of an optimum hold to `tol`.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+    dual_coef_ : ndarray or CSR matrix of shape (n_classes - 1, n_SV)
         Coefficients of the support vectors, with signs: row by row those against each other class.
     fit_status_ : int
         0 if the fit converged, else 1.
@@ -95,8 +95,9 @@ class NuSVC(OneVsOne):
         The classes, and the weight of each.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight, by class.
-    support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors, or an array of strings; without rows if the kernel is precomputed.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Support vectors: sparse if the rows are, an array of strings if they are strings, and without rows if
+        the kernel is precomputed.
     n_features_in_ : int
         Number of features seen during `fit`.
 

@@ -54,11 +54,11 @@ class NuSVR(KernelRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray or CSR matrix of shape (1, n_features)
         Weights of the features. Only with a linear kernel.
     converged_ : bool
         Whether the conditions of an optimum hold to `tol`.
-    dual_coef_ : ndarray of shape (1, n_SV)
+    dual_coef_ : ndarray or CSR matrix of shape (1, n_SV)
         Coefficients of the support vectors: positive where the target is above the tube.
     epsilon_ : float
         Half the width of the tube, in units of the target.
@@ -78,8 +78,9 @@ class NuSVR(KernelRegressor):
         Mean and variance of each feature, by weight: see `gamma`.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight.
-    support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors, or an array of strings; without rows if the kernel is precomputed.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Support vectors: sparse if the rows are, an array of strings if they are strings, and without rows if
+        the kernel is precomputed.
     n_features_in_ : int
         Number of features seen during `fit`.
 

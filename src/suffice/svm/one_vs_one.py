@@ -18,7 +18,7 @@ from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.dual import Columns, DualSolution, Record
 from ..inputs import open_rows, read_rows
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..statistics import class_codes, class_counts, weights_of_classes
 from ..statistics.sums import at_least_two
 from .base import SupportVectorMachine, SupportVectors
@@ -158,10 +158,8 @@ class OneVsOne(Classifier, SupportVectorMachine):
         of_class = [slice(b - n, b) for b, n in zip(end, self.n_support_, strict=True)]
         for coef, (i, j) in zip(model.coef, pairs, strict=True):
             dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
-        self.dual_coef_ = sign * dual
-        self.__dict__.pop("coef_", None)
-        if isinstance(model.kernel.kernel, Linear):
-            self.coef_ = sign * (model.coef @ self.support_vectors_)
+        self.dual_coef_ = self._as_fitted(sign * dual)
+        self._publish_weights(model.kernel.kernel, sign)
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:

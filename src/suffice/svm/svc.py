@@ -112,11 +112,11 @@ class SVC(OneVsOne):
         Weights of the classes.
     classes_ : ndarray of shape (n_classes,)
         The unique class labels.
-    coef_ : ndarray of shape (n_pairs, n_features)
+    coef_ : ndarray or CSR matrix of shape (n_pairs, n_features)
         Weights of the features. Only with a linear kernel.
     converged_ : bool
         Whether the conditions of an optimum hold to `tol`.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+    dual_coef_ : ndarray or CSR matrix of shape (n_classes - 1, n_SV)
         Coefficients of the support vectors, with signs: row by row those against each other class.
     fit_status_ : int
         0 if the fit converged, else 1.
@@ -134,8 +134,9 @@ class SVC(OneVsOne):
         The classes, and the weight of each.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight, by class.
-    support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors, or an array of strings; without rows if the kernel is precomputed.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Support vectors: sparse if the rows are, an array of strings if they are strings, and without rows if
+        the kernel is precomputed.
     n_features_in_ : int
         Number of features seen during `fit`.
 
@@ -340,7 +341,7 @@ class SVC(OneVsOne):
             raise ValueError(f"X has {len(block)} rows, and the fit had {self.shape_fit_[0]}: pass its rows.")
         codes = np.asarray(class_codes(self.classes_, np.asarray(block.y)), np.int64)
         sign, beta = np.where(codes == 1, 1.0, -1.0), np.zeros(len(block))
-        beta[self.support_] = self.dual_coef_[0]
+        beta[self.support_] = -self.model_.coef[0]
         score = -self.model_(block.X)[:, 0]
         most, alpha, margin = self.C * block.weight * self.class_weight_[codes], sign * beta, sign * score
         slack = np.maximum(0.0, 1.0 - margin)

@@ -127,11 +127,11 @@ class SVR(KernelRegressor):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray or CSR matrix of shape (1, n_features)
         Weights of the features. Only with a linear kernel.
     converged_ : bool
         Whether the conditions of an optimum hold to `tol`.
-    dual_coef_ : ndarray of shape (1, n_SV)
+    dual_coef_ : ndarray or CSR matrix of shape (1, n_SV)
         Coefficients of the support vectors: positive where the target is above the tube.
     fit_status_ : int
         0 if the fit converged, else 1.
@@ -149,8 +149,9 @@ class SVR(KernelRegressor):
         Mean and variance of each feature, by weight: see `gamma`.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight.
-    support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors, or an array of strings; without rows if the kernel is precomputed.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        Support vectors: sparse if the rows are, an array of strings if they are strings, and without rows if
+        the kernel is precomputed.
     n_features_in_ : int
         Number of features seen during `fit`.
 
