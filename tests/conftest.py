@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pytest
 
 # Ray starts its workers with niceness 15: whatever else runs on the machine would starve them.
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path in quick and not item.get_closest_marker("slow"):
             item.add_marker("quick")
+
+
+@pytest.fixture(autouse=True)
+def own_draws(request, monkeypatch):
+    """Each test draws from the `rng` of its module anew, so that its draws do not depend on other tests."""
+    if isinstance(getattr(request.module, "rng", None), np.random.Generator):
+        monkeypatch.setattr(request.module, "rng", np.random.default_rng(crc32(request.node.nodeid.encode())))
 
 
 @pytest.fixture(params=["compiled", "numpy"])

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+import psutil
 import pytest
 
 from suffice.core import cost
@@ -88,3 +92,19 @@ def test_this_process():
     assert 0 < memory <= cost.physical_memory()
     assert re.fullmatch(r"this machine has|the limit of its cgroup \(/.*\) is", whose)
     assert 0 < cost.free_memory() <= memory
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+def test_freed_memory_is_returned():
+    """Many small arrays of a thread, and a last one that keeps its arena from shrinking by itself."""
+    process = psutil.Process()
+
+    def fill():
+        arrays = [np.ones(128) for _ in range(200_000)]
+        return arrays[-1], process.memory_info().rss
+
+    with ThreadPoolExecutor(1) as pool:
+        last, full = pool.submit(fill).result()
+        cost.return_freed_memory()
+        assert process.memory_info().rss < full - 1e8
+        assert last.sum() == 128.0

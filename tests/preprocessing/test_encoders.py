@@ -266,6 +266,8 @@ def test_dates_on_a_circle():
         DatetimeEncoder(features=["epoch"]).fit(days)
     with pytest.raises(ValueError, match="takes dates or timestamps"):
         DatetimeEncoder().fit([[1.5]])
+    with pytest.raises(ValueError, match="0 sample"):
+        DatetimeEncoder().fit(pd.DataFrame({"t": np.array([], dtype="datetime64[s]")}))
     with pytest.raises(ValueError, match="DatetimeEncoder"):
         OneHotEncoder().fit(suffice.rows(pa.table({"when": days[:, 0]})))
 

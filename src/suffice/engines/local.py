@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
+from ..core.cost import return_freed_memory
 from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
 from ..core.progress import one_pass
 from ..core.small import sized_as
@@ -48,8 +49,15 @@ class LocalPartitions(Partitions):
                 )
         return replace(self, steps=(*self.steps, (f, shared)))
 
-    @one_blas_thread
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
+        try:
+            return self._fold(f, *shared)
+        finally:
+            if not self.in_memory:
+                return_freed_memory()
+
+    @one_blas_thread
+    def _fold(self, f: Callable[..., Any], *shared: object) -> Any:
         with one_pass(f, self.blocks) as count:
             if in_any_order(f):
                 return self._fold_in_any_order(f, shared, count)

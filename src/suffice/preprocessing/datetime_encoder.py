@@ -211,6 +211,11 @@ def _times(estimator: Any, X: Any, reset: bool) -> np.ndarray:
     """Times in memory, (N, D), in microseconds."""
     validate_data(estimator, X=X, skip_check_array=True, reset=reset)
     if hasattr(X, "columns"):
+        if reset and not len(X):
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required by "
+                "DatetimeEncoder."
+            )
         return TimeColumns(tuple(X.columns)).rows(as_arrow(X, list(X.columns)))
     X = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=int(reset))
     if X.dtype.kind not in "MOU":
