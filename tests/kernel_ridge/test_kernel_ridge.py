@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn import kernel_ridge as theirs
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils import check_random_state
 
 import suffice
 from suffice.core import cost
+from suffice.core.blocks import Rows
+from suffice.fitting.shared import divide
 from suffice.kernel_ridge import KernelRidge, kernel_ridge
 from suffice.kernels import Gaussian, Polynomial
 from suffice.model_selection import GridSearch
@@ -180,16 +187,38 @@ def test_conjugate_gradients_reach_the_direct_solution(landmarks, monkeypatch):
     assert not KernelRidge(landmarks=10**4).one_fit
 
 
-def test_a_grid_of_penalties_is_one_fit_a_fold(monkeypatch):
-    made, own = [], KernelRidge.fit
-    monkeypatch.setattr(KernelRidge, "fit", lambda self, *args: made.append(1) or own(self, *args))
-    grid = {"alpha": [1e-3, 0.1, 10.0]}
-    search = GridSearch(KernelRidge(kernel="rbf", landmarks=30, random_state=0), grid, cv=3, random_state=0)
-    search.fit(X, Y[:, 0])
-    assert len(made) == 3 + 1  # and the best, on all rows
-    for n, alpha in enumerate(grid["alpha"]):
-        alone = GridSearch(
-            KernelRidge(kernel="rbf", landmarks=30, random_state=0), {"alpha": [alpha]}, cv=3, random_state=0
-        )
-        alone.fit(X, Y[:, 0])
-        assert alone.cv_results_["mean_test_score"][0] == search.cv_results_["mean_test_score"][n]
+@pytest.mark.parametrize("several", [False, True])
+def test_a_grid_of_penalties_is_one_sum(several):
+    """One pass samples the landmarks, from all rows, and one sums the moments of each fold. With all rows as
+    landmarks, scores are those of a fit for each penalty and fold."""
+    y, grid = Y if several else Y[:, 0], {"alpha": [1e-3, 0.1, 10.0]}
+    weight = np.random.default_rng(3).integers(1, 4, size=len(X)).astype(float)
+    for landmarks, tol in ((30, None), (len(X), 1e-6)):
+        base = KernelRidge(kernel="rbf", landmarks=landmarks, random_state=0)
+        search = GridSearch(base, grid, cv=3, random_state=0).fit(X, y, sample_weight=weight)
+        assert search.n_passes_ == 2
+        again = clone(base).set_params(**search.best_params_).fit(X, y, weight)
+        close(search.predict(X), again.predict(X), 1e-9)
+        assert search.best_estimator_.dual_coef_.shape == again.dual_coef_.shape
+        close(search.best_estimator_.statistics_.scatter, again.statistics_.scatter, 1e-9)
+        fold = divide(3, int(check_random_state(0).randint(np.iinfo(np.int32).max)), Rows(X, y)).part
+        scores = [search.cv_results_[f"split{f}_test_score"] for f in range(3)]
+        for f, n in product(range(3), range(3)) if tol else ():
+            rest, out = fold != f, fold == f
+            alone = KernelRidge(grid["alpha"][n], kernel="rbf").fit(X[rest], y[rest], weight[rest])
+            assert scores[f][n] == pytest.approx(alone.score(X[out], y[out], weight[out]), abs=tol)
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": Y[:, 0]})
+    scan = suffice.rows(suffice.scan(lambda: table.to_batches(max_chunksize=37)), target="y")
+    here, there = (
+        GridSearch(base, grid, cv=3, random_state=0).fit(*rows) for rows in ((X, Y[:, 0]), (scan,))
+    )
+    close(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], 1e-9)
+
+
+def test_penalties_that_do_not_fit_are_failures():
+    base, grid = KernelRidge(kernel="rbf", landmarks=20, random_state=0), {"alpha": [0.1, [1.0, 2.0, 3.0]]}
+    with pytest.raises(ValueError, match="penalties do not correspond"):
+        GridSearch(base, grid, cv=3, random_state=0, error_score="raise").fit(X, Y)
+    with pytest.warns(FitFailedWarning, match="3 of 6 fits failed"):
+        search = GridSearch(base, grid, cv=3, random_state=0, error_score=np.nan).fit(X, Y)
+    assert search.best_params_ == {"alpha": 0.1}

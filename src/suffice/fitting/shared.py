@@ -180,7 +180,7 @@ class Sharing:
     ) -> None:
         by, shared = division or (divide, (n_parts, seed))
         self.data = data.map(by, *shared)
-        self.n_parts = n_parts
+        self.n_parts, self.seed = n_parts, seed
         self.features, self.check, self.flat_target = features, check, flat_target
         self.n_passes = 0
         self._current = threading.local()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -22,7 +23,7 @@ from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.statistics import Parts
+from ..core.statistics import Parts, tree_sum
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
@@ -32,9 +33,12 @@ from ..estimator.scores import Regressor
 from ..fitting import conjugate_solve
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import gram_times, transposed_times
+from ..fitting.shared import divide
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
+from ..linear_model.coordinate_descent import FoldMoments
 from ..linear_model.least_squares import LinearModel, targets_of
+from ..linear_model.ridge_cv import r2_of_moments
 from ..statistics import Moments, moments
 
 CONDITION = 1e4  # of the kernels of landmarks with each other, up to which moments of kernels are summed
@@ -109,13 +113,23 @@ class LandmarkRidge(Model):
         features = self.landmarks.columns if self.of_kernels else self.landmarks.features
         return self.linear.summarize(block.replace(X=features(block.X)))
 
+    def summarize_folds(self, n_folds: int, seed: int, block: Any) -> FoldMoments:
+        """These moments by fold, which a hash of the row and the target gives."""
+        fold, features = divide(n_folds, seed, block).part, self.landmarks.features
+        rows = block.replace(X=(self.landmarks.columns if self.of_kernels else features)(block.X))
+        parts = {int(f): rows[fold == f] for f in np.unique(fold)}
+        return FoldMoments.of({f: self.linear.summarize(part) for f, part in parts.items()}, n_folds)
+
+    def of_features(self, s: Moments) -> Moments:
+        """The moments of the features and the targets."""
+        if not self.of_kernels:
+            return s
+        T = len(s.mean) - len(self.landmarks.root)
+        to_features = block_diag(self.landmarks.root.T, np.eye(T))
+        return s.replace(mean=to_features @ s.mean, scatter=to_features @ s.scatter @ to_features.T)
+
     def estimate(self, s: Moments) -> Self:
-        if self.of_kernels:
-            T = len(s.mean) - len(self.landmarks.root)
-            to_features = block_diag(self.landmarks.root.T, np.eye(T))
-            scatter = to_features @ s.scatter @ to_features.T
-            s = s.replace(mean=to_features @ s.mean, scatter=scatter)
-        return self.replace(linear=self.linear.estimate(s))
+        return self.replace(linear=self.linear.estimate(self.of_features(s)))
 
     def right(self, block: Any) -> Parts:
         """The products of the landmarks' kernels and the targets, and the moments of the targets."""
@@ -220,9 +234,8 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     landmarks :math:`z_m` and their features :math:`φ(x) = F^T k(x)`, where :math:`F F^T` is the inverse of
     their kernel matrix, this is ridge regression on the features. There is no intercept.
 
-    With landmarks, a :class:`~suffice.model_selection.GridSearch` over alpha fits once for each fold. To
-    choose among many penalties, :class:`~suffice.linear_model.RidgeCV` with ``cv=5`` on the features of
-    :class:`~suffice.kernel_approximation.Nystroem` takes one sum for all folds and all penalties.
+    With landmarks, a :class:`~suffice.model_selection.GridSearch` over alpha takes one sum for all folds and
+    all penalties, with landmarks that are sampled once, from all rows.
 
     References
     ----------
@@ -322,6 +335,20 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         s = data.fold(LandmarkRidge.summarize, model)
         return self._set(self._solved(model, s), s)
 
+    def _fit_folds(self, X: Any, n_folds: int, seed: int) -> LandmarkFolds:
+        """The landmarks of all rows, and one sum for all folds and penalties."""
+        source = source_of(X)
+        self._flat_target = source.flat_target(None)
+        data = open_rows(self, source)
+        landmarks = self._sampled(data)
+        R = landmarks.root.shape[1]
+        afford(2.0 * n_folds * R**2, f"the moments of {R} landmarks by fold", "use fewer landmarks or folds.")
+        model = LandmarkRidge(
+            landmarks, LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
+        )
+        sums = data.fold(LandmarkRidge.summarize_folds, model, n_folds, seed)
+        return LandmarkFolds(self, model, sums)
+
     def _solved(self, model: Any, s: Moments) -> LandmarkRidge:
         """The model of landmarks with this penalty."""
         return model.replace(linear=model.linear.replace(alpha=self.alpha)).estimate(s)
@@ -343,6 +370,26 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         model = self.model_ if isinstance(self.model_, KernelFunctions) else self.model_.functions
         out = map_rows(model.predict, read_rows(self, X))
         return out[:, 0] if self._flat_target else out
+
+
+class LandmarkFolds:
+    """Fits to all folds but one, each with any penalty, from the moments of the folds: see `GridSearch`."""
+
+    def __init__(self, estimator: KernelRidge, model: LandmarkRidge, sums: FoldMoments) -> None:
+        self.estimator, self.model, self.total = estimator, model, tree_sum(sums.present)
+        own = np.eye(len(sums.folds), dtype=bool)
+        of_features = FoldMoments(tuple(model.of_features(s) for s in sums.folds))
+        self.trained, self.tested = of_features.splits(~own, own)
+
+    def score(self, values: dict[str, Any], fold: int) -> float:
+        """R^2 on the fold that is left out."""
+        linear = self.model.linear.replace(**values).estimate(self.trained[fold])
+        return r2_of_moments(linear, self.tested[fold])
+
+    def fitted(self, values: dict[str, Any]) -> KernelRidge:
+        """The fit to all rows."""
+        out = copy(self.estimator).set_params(**values)
+        return out._set(out._solved(self.model, self.total), self.total)
 
 
 def _target_moments(block: Any) -> Moments:

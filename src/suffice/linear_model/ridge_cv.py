@@ -347,7 +347,7 @@ class RidgeCV(LeastSquares):
         must_have_rows(sums.weight)
         trained, tested = sums.splits(folds.trained, folds.tested)
         models = [[start.replace(alpha=a).estimate(s) for a in alphas] for s in trained]
-        scores = [[_r2(m, s) for m in each] for each, s in zip(models, tested, strict=True)]
+        scores = [[r2_of_moments(m, s) for m in each] for each, s in zip(models, tested, strict=True)]
         mean = np.mean(scores, axis=0)
         best = int(np.argmax(mean))
         return tree_sum(sums.present), {"alpha_": alphas[best], "best_score_": float(mean[best])}
@@ -382,7 +382,7 @@ class RidgeCV(LeastSquares):
         raise NotImplementedError
 
 
-def _r2(model: LinearModel, s: Moments) -> float:
+def r2_of_moments(model: LinearModel, s: Moments) -> float:
     """R^2 on rows with these moments, the mean over the targets."""
     T = len(model.coef)
     direction = np.hstack([-model.coef, np.eye(T)])

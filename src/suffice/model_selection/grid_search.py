@@ -53,6 +53,8 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
 
     Candidates that differ only in the number of members of an ensemble, or in the complexity `ccp_alpha` of
     pruning, share one fit per fold: the largest ensemble is shortened, and the whole tree is pruned.
+    Candidates that differ only in `alpha` of KernelRidge with landmarks share one sum by folds, with
+    landmarks from all rows.
 
     Parameters
     ----------
@@ -195,12 +197,16 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         with _said_once():
             part, sharing = self._open(X, y, groups, sample_weight)
             params, estimators = zip(*candidates, strict=True)
-            scores = self._scores(self._outcomes(candidates, part, sharing), params)
-            results = _results(params, scores)
+            sums = self._sums_of_folds(candidates, part, sharing)
+            outcomes = self._outcomes(candidates, part, sharing) if sums is None else self._from_sums(sums)
+            results = _results(params, self._scores(outcomes, params))
             best = int(results["rank_test_score"].argmin())
             self.__dict__.pop("best_estimator_", None)
-            if self.refit:
+            if self.refit and sums is None:
                 self.best_estimator_ = clone(estimators[best]).fit(part())
+            elif self.refit and sums is not None:
+                fits, values = sums[best]
+                self.best_estimator_ = fits.fitted(values)
             self.cv_results_, self.best_index_ = results, best
             self.best_params_ = params[best]
             self.best_score_ = float(results["mean_test_score"][best])
@@ -265,6 +271,35 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         scores = sharing.together(list(trials.values()), forgive=forgive)
         out = dict(zip(trials, scores, strict=True))
         return [out[key] for key in sorted(out)]
+
+    def _sums_of_folds(
+        self, candidates: list[tuple[dict[str, Any], Any]], part: Callable[..., Any], sharing: Sharing
+    ) -> list[tuple[Any, dict[str, Any]]] | None:
+        """For each candidate, the fits of one sum by folds that serves it, and its values. None if the
+        estimator has no such sum."""
+        valid = all(_is_valid(estimator) for _, estimator in candidates)
+        if not valid or not all(
+            getattr(e, "one_fit", None) and hasattr(e, "_fit_folds") for _, e in candidates
+        ):
+            return None
+        fits = _one_fit_for_each(candidates)
+        out: dict[int, tuple[Any, dict[str, Any]]] = {}
+        for fit in fits:
+            by_fold = clone(fit.estimator)._fit_folds(part(), self.cv, sharing.seed)
+            out |= {candidate: (by_fold, values) for candidate, values in fit.values.items()}
+        return [out[candidate] for candidate in sorted(out)]
+
+    def _from_sums(self, sums: list[tuple[Any, dict[str, Any]]]) -> list[Any]:
+        """The score of each candidate on each fold, or a `Failure`."""
+        out: list[Any] = []
+        for (fits, values), fold in product(sums, range(self.cv)):
+            try:
+                out.append(float(fits.score(values, fold)))
+            except Exception as error:
+                if self.error_score == "raise":
+                    raise
+                out.append(Failure(error))
+        return out
 
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Callable[..., Any], Sharing]:
         """A function that returns the data of some folds, or all, and what shares passes over it."""
