@@ -72,6 +72,7 @@ def variants() -> dict[str, Any]:
     found = {cls.__name__: made(cls) for cls in public_estimators()}
     del found["KernelPerceptron"]  # the Gram matrix of all rows does not fit
     del found["LocallyLinearEmbedding"]  # the factor of all rows takes minutes: tests/manifold
+    found["FactorAnalysis"] = made(suffice.decomposition.FactorAnalysis, n_components=1)  # of 3 features
     for kind in ("tied", "diag", "spherical"):
         found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)
     found["KMeans-parallel"] = made(suffice.cluster.KMeans, init="k-means||", n_init=2)
