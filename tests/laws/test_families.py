@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import invwishart, multivariate_normal
+from scipy.stats import invgamma, invwishart, multivariate_normal
 
 from suffice.core.blocks import Rows
 from suffice.families import (
@@ -198,7 +198,10 @@ def test_prior_is_the_density_it_says(kind):
             total += multivariate_normal(prior.mean, C[k] / prior.mean_precision).logpdf(mean)
             if kind == "full" or (kind == "tied" and k == 0):
                 total += invwishart(prior.degrees_of_freedom, prior.scale).logpdf(C[k])
-            if kind in ("diag", "spherical"):  # a density of each feature
+            if kind == "spherical":  # the degrees of freedom and the scales of all features
+                shape = 0.5 * prior.degrees_of_freedom * D
+                total += invgamma(shape, scale=0.5 * np.trace(prior.scale)).logpdf(C[k][0, 0])
+            if kind == "diag":  # a density of each feature
                 for d in range(D):
                     total += invwishart(prior.degrees_of_freedom, prior.scale[d, d]).logpdf(C[k][d, d])
         return total

@@ -72,6 +72,15 @@ class Family(Value, ABC):
     def estimate(self, s: Any) -> Self:
         """The densities estimated from the statistics."""
 
+    def posterior(self, s: Any) -> Any:
+        """Conjugate posterior of the parameters, given the statistics; that of no rows is the prior."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
+
+    def impute(self, X: Any, k: np.ndarray, rng: np.random.Generator) -> Any:
+        """X with missing entries drawn from density k[n] given the observed ones, if `summarize` needs
+        them."""
+        return X
+
     @abstractmethod
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One row from density k[n], for each n."""

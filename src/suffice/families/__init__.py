@@ -13,6 +13,7 @@ from .gaussian import (
     TiedGaussian,
 )
 from .mixture import GroupStatistics, Labelled, Mixture, Mixtures, PartlyLabelled
+from .posteriors import Posterior, Sticks
 from .priors import Beta, Dirichlet, InverseWishart, NormalPrior
 from .product import Product
 
@@ -37,7 +38,9 @@ __all__ = [
     "NormalPrior",
     "PartlyLabelled",
     "Poisson",
+    "Posterior",
     "Product",
     "SphericalGaussian",
+    "Sticks",
     "TiedGaussian",
 ]

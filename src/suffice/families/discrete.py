@@ -22,6 +22,7 @@ from ..statistics import (
     totals,
     totals_by_label,
 )
+from .posteriors import BetaPosterior, DirichletPosterior, GammaPosterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +111,10 @@ class Bernoulli(Family):
         return one - zero, zero.sum(axis=1)
 
     def estimate(self, s: Totals) -> Self:
-        total, weight = s.total + self.alpha, s.weight + 2.0 * np.asarray(self.alpha)
-        return self.replace(probability=_ratio(total, weight, self.probability))
+        return self.posterior(s).mode
+
+    def posterior(self, s: Totals) -> BetaPosterior:
+        return BetaPosterior(self, s.total + self.alpha, s.weight + 2.0 * np.asarray(self.alpha))
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return (rng.random((len(k), self.probability.shape[1])) < self.probability[k]).astype(float)
@@ -166,7 +169,10 @@ class Poisson(Family):
         return _log(self.rate), -self.rate.sum(axis=1)
 
     def estimate(self, s: Totals) -> Self:
-        return self.replace(rate=_ratio(s.total + self.alpha, s.weight + self.alpha, self.rate))
+        return self.posterior(s).mode
+
+    def posterior(self, s: Totals) -> GammaPosterior:
+        return GammaPosterior(self, s.total + self.alpha, s.weight + self.alpha)
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(self.rate[k]).astype(float)
@@ -223,8 +229,28 @@ class Multinomial(Family):
         return _log(self.probability), np.zeros(len(self.probability))
 
     def estimate(self, s: Totals) -> Self:
-        total = s.total + self.alpha
-        return self.replace(probability=_ratio(total, total.sum(axis=1, keepdims=True), self.probability))
+        return self.posterior(s).mode
+
+    def posterior(self, s: Totals) -> DirichletPosterior:
+        return DirichletPosterior(self, (s.total + self.alpha,))
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        """The probabilities, for `DirichletPosterior`."""
+        return (self.probability,)
+
+    def with_tables(self, tables: tuple[np.ndarray, ...]) -> Self:
+        return self.replace(probability=tables[0])
+
+    def predictive(self, X: Any, alpha: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Log density of rows if probability[k] ~ Dirichlet(alpha[k])."""
+        X = X.toarray() if sp.issparse(X) else np.nan_to_num(X, nan=0.0)
+        n = X.sum(axis=1)
+        rows = gammaln(n + 1.0) - gammaln(X + 1.0).sum(axis=1)
+        each = [
+            gammaln(X + a).sum(axis=1) - gammaln(a).sum() + gammaln(a.sum()) - gammaln(n + a.sum())
+            for a in alpha[0]
+        ]
+        return np.stack(each, axis=1) + rows[:, None]
 
     def sample(self, k: np.ndarray, rng: np.random.Generator, n: int = 1) -> np.ndarray:
         return rng.multinomial(n, self.probability[k]).astype(float)
@@ -302,12 +328,23 @@ class Categorical(Family):
         return _log(np.hstack(self.probability)), np.zeros(len(self.probability[0]))
 
     def estimate(self, s: CategoryCounts) -> Self:
-        probability = []
-        for count in s.count:
-            count = count + self.alpha
-            even = np.full_like(count, 1.0 / max(1, count.shape[1]))
-            probability.append(_ratio(count, count.sum(axis=1, keepdims=True), even))
-        return self.replace(values=s.values, probability=tuple(probability))
+        return self.posterior(s).mode
+
+    def posterior(self, s: CategoryCounts) -> DirichletPosterior:
+        even = tuple(np.full(count.shape, 1.0 / max(1, count.shape[1])) for count in s.count)
+        known = self.replace(values=s.values, probability=even)
+        return DirichletPosterior(known, tuple(count + self.alpha for count in s.count))
+
+    def tables(self) -> tuple[np.ndarray, ...]:
+        """The probabilities, for `DirichletPosterior`."""
+        return self.probability
+
+    def with_tables(self, tables: tuple[np.ndarray, ...]) -> Self:
+        return self.replace(probability=tables)
+
+    def predictive(self, X: np.ndarray, alpha: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Log density of rows if probability[d][k] ~ Dirichlet(alpha[d][k])."""
+        return self.with_tables(tuple(a / a.sum(axis=1, keepdims=True) for a in alpha)).log_density(X)
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         columns = []
@@ -349,8 +386,3 @@ def _small(values: np.ndarray) -> int | None:
     if values.dtype.kind not in "iuf" or not 0 <= values[0] <= values[-1] < MOST_CATEGORIES:
         return None
     return int(values[-1]) + 1 if (values == np.floor(values)).all() else None
-
-
-def _ratio(a: np.ndarray, b: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """a / b, or the previous value where b is zero."""
-    return np.divide(a, b, out=np.array(otherwise), where=np.broadcast_to(b > 0, a.shape))

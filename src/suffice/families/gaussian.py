@@ -19,6 +19,7 @@ from ..core.model import Family
 from ..core.values import Value
 from ..statistics import Moments, grouped_moments, moments_by_label
 from ..statistics.moments import FEW_FEATURES
+from .posteriors import NormalInverseGamma, NormalInverseWishart
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -28,7 +29,9 @@ class GaussianPrior(Value):
     """Normal-inverse-Wishart prior for means and covariances.
 
     mean_k ~ N(mean, covariance_k / mean_precision), covariance_k ~ IW(degrees_of_freedom, scale). Without
-    `degrees_of_freedom` the covariance has no prior.
+    `degrees_of_freedom` the covariance has no prior. Each variance of a diagonal covariance has an inverse
+    Wishart prior of its own. The variance of a spherical one has the degrees of freedom and the scales of all
+    D features together.
     """
 
     mean: Annotated[Any, "number or real (D,)"] = 0.0
@@ -39,34 +42,21 @@ class GaussianPrior(Value):
     def scale_matrix(self, D: int) -> np.ndarray:
         return self.scale * np.eye(D) if np.ndim(self.scale) == 0 else np.asarray(self.scale)
 
-    def log_determinants(self, D: int) -> float:
-        """Factor of log det(covariance) / 2 in minus the log prior."""
-        own = 0.0 if self.degrees_of_freedom is None else self.degrees_of_freedom + D + 1.0
-        return own + (1.0 if self.mean_precision > 0 else 0.0)
+    def merged(self, s: Moments) -> Moments:
+        """The moments plus those of `mean_precision` pseudo-rows at the mean of the prior."""
+        if self.mean_precision == 0:
+            return s
+        rows = s.replace(
+            weight=np.full_like(s.weight, self.mean_precision),
+            mean=s.mean * 0.0 + self.mean,
+            scatter=np.zeros_like(s.scatter),
+        )
+        return rows + s
 
-    def posterior(self, s: Moments) -> Moments:
-        """The statistics plus the pseudo-observations of the prior: the mode is scatter / weight, by
-        group."""
-        D = s.mean.shape[-1]
-        seen = s.mean * 0.0 + self.mean
-        if self.mean_precision > 0:
-            prior = s.replace(
-                weight=np.full_like(s.weight, self.mean_precision),
-                mean=seen,
-                scatter=np.zeros_like(s.scatter),
-            )
-            merged = prior + s
-        else:
-            merged = s
-        scale = self.scale_matrix(D)
-        if s.diagonal:
-            scale, D = np.diag(scale), 1
-        weight = s.weight + (self.log_determinants(D))
-        if s.pooled:  # one covariance, so one inverse Wishart, but a mean prior for each group
-            K = len(s.weight)
-            own = self.log_determinants(D) - (self.mean_precision > 0)
-            weight = s.weight + float(self.mean_precision > 0) + own / K
-        return merged.replace(weight=weight, scatter=merged.scatter + scale)
+    def posterior_mean(self, s: Moments) -> np.ndarray:
+        weight = s.weight if s.diagonal else s.weight[:, None]
+        share = weight / (weight + self.mean_precision + (weight == 0))
+        return share * s.mean + (1.0 - share) * self.mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +78,8 @@ class Gaussian(Family):
         """K standard normal densities on D features, as a default start."""
 
     @abstractmethod
-    def _shared(self, s: Moments) -> np.ndarray:
-        """The covariance in the shape of this class, from moments."""
+    def posterior(self, s: Moments) -> Any:
+        """Conjugate posterior of means and covariances. Every row counts with noise of variance `reg`."""
 
     @staticmethod
     @abstractmethod
@@ -110,16 +100,16 @@ class Gaussian(Family):
         return grouped_moments(X, R, self.kind)
 
     def estimate(self, s: Moments) -> Self:
-        by_group = s.weight if s.diagonal else s.weight[:, None]
-        mean = s.mean
-        if self.prior is not None:
-            share = by_group / (by_group + self.prior.mean_precision + (by_group == 0))
-            mean = share * s.mean + (1.0 - share) * self.prior.mean
-            s = self.prior.posterior(s)
-        # A density without responsibilities keeps its parameters.
-        mean = np.where(by_group > 0, mean, self.mean)
-        covariance = self.covariance if self.fixed == "covariance" else self._shared(s)
-        return self.replace(mean=mean, covariance=covariance)
+        return self.posterior(s).mode
+
+    @property
+    def _prior(self) -> GaussianPrior:
+        return GaussianPrior() if self.prior is None else self.prior
+
+    @property
+    @abstractmethod
+    def _prior_determinants(self) -> float:
+        """Power of det(covariance)^(-1/2) in the prior, without those of the means."""
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         root = np.linalg.cholesky(self.covariances)
@@ -140,16 +130,15 @@ class Gaussian(Family):
             return 0.0
         D, total = self.mean.shape[1], 0.0
         shared = self.kind == "pooled"
-        own = self.prior.log_determinants(D if self.kind != "diagonal" else 1)
         moving = float(self.prior.mean_precision > 0)
         for k, (m, C) in enumerate(zip(self.mean, self.covariances, strict=True)):
             factor = cho_factor(C, lower=True)
             delta = m - self.prior.mean
             total -= 0.5 * self.prior.mean_precision * delta @ cho_solve(factor, delta)
             log_det = 2.0 * np.log(np.diag(factor[0])).sum()
-            times = moving + (own - moving if not shared or k == 0 else 0.0)
-            total -= 0.5 * times * log_det
+            total -= 0.5 * moving * log_det
             if not shared or k == 0:
+                total -= 0.5 * self._prior_determinants * log_det
                 total -= 0.5 * np.trace(cho_solve(factor, self.prior.scale_matrix(D)))
         return float(total)
 
@@ -175,6 +164,42 @@ class _Dense(Gaussian):
     @abstractmethod
     def _different(self) -> np.ndarray:
         """The covariances without repetition, (K or 1, D, D)."""
+
+    @property
+    def _prior_determinants(self) -> float:
+        df = self._prior.degrees_of_freedom
+        return 0.0 if df is None else df + self.mean.shape[1] + 1.0
+
+    def posterior(self, s: Moments) -> NormalInverseWishart:
+        prior, (K, D), J = self._prior, self.mean.shape, len(self._different)
+        weight = s.weight.reshape(J, K // J).sum(axis=1)
+        moving = K // J * float(prior.mean_precision > 0)
+        scatter = prior.merged(s).scatter.reshape(J, D, D)
+        scale = scatter + self.reg * weight[:, None, None] * np.eye(D)
+        if self.fixed is None:
+            scale = scale + prior.scale_matrix(D)
+        return NormalInverseWishart(
+            self,
+            prior.posterior_mean(s),
+            s.weight + prior.mean_precision,
+            scale,
+            weight + (moving + self._prior_determinants),
+        )
+
+    def impute(self, X: np.ndarray, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        X = X.copy()
+        for rows, seen in _patterns(X):
+            if seen is None:
+                continue
+            lost, rows = ~seen, np.asarray(rows)
+            noise = rng.standard_normal((len(rows), int(lost.sum())))
+            for j in np.unique(k[rows]):
+                mine, C, mean = k[rows] == j, self.covariances[j], self.mean[j]
+                regression = np.linalg.solve(C[np.ix_(seen, seen)], C[np.ix_(seen, lost)])
+                rest = C[np.ix_(lost, lost)] - C[np.ix_(lost, seen)] @ regression
+                expected = mean[lost] + (X[rows[mine]][:, seen] - mean[seen]) @ regression
+                X[np.ix_(rows[mine], lost)] = expected + noise[mine] @ np.linalg.cholesky(rest).T
+        return X
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
         K = len(self.mean)
@@ -232,10 +257,6 @@ class FullGaussian(_Dense):
         afford(K * D**2, f"{K} covariances of {D} features", "use diagonal ones, or fewer features.")
         return cls(np.zeros((K, D)), np.tile(np.eye(D), (K, 1, 1)), **options)
 
-    def _shared(self, s: Moments) -> np.ndarray:
-        covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
-        return np.where(s.weight[:, None, None] > 0, covariance, self.covariance)
-
     def sufficient(self, X: np.ndarray) -> np.ndarray:
         """Sufficient statistics: x, and the products of its entries."""
         i, j = np.triu_indices(X.shape[1])
@@ -273,10 +294,6 @@ class TiedGaussian(_Dense):
     def start(cls, K: int, D: int, **options: Any) -> Self:
         afford(D**2, f"the covariance of {D} features", "use a diagonal one, or fewer features.")
         return cls(np.zeros((K, D)), np.eye(D), **options)
-
-    def _shared(self, s: Moments) -> np.ndarray:
-        covariance = s.variance + self.reg * np.eye(self.mean.shape[1])
-        return covariance if s.weight.any() else self.covariance
 
     def sufficient(self, X: np.ndarray) -> np.ndarray:
         return X
@@ -323,6 +340,34 @@ class _Axes(Gaussian):
         """(K, D)"""
 
     @property
+    @abstractmethod
+    def _n_variances(self) -> int:
+        """Number of variances of a density: D or 1."""
+
+    @property
+    def _prior_determinants(self) -> float:
+        df = self._prior.degrees_of_freedom
+        return 0.0 if df is None else df + 2.0 * self._n_variances / self.mean.shape[1]
+
+    def posterior(self, s: Moments) -> NormalInverseGamma:
+        prior, (K, D), J = self._prior, self.mean.shape, self._n_variances
+
+        def by_variance(values: np.ndarray) -> np.ndarray:
+            return values.reshape(K, J, D // J).sum(axis=2)
+
+        weight, moving = by_variance(s.weight), D // J * float(prior.mean_precision > 0)
+        scale = by_variance(prior.merged(s).scatter) + self.reg * weight
+        if self.fixed is None:
+            scale = scale + np.diag(prior.scale_matrix(D)).reshape(J, D // J).sum(axis=1)
+        return NormalInverseGamma(
+            self,
+            prior.posterior_mean(s),
+            s.weight + prior.mean_precision,
+            scale,
+            weight + (moving + D // J * self._prior_determinants),
+        )
+
+    @property
     def covariances(self) -> np.ndarray:
         return self.variances[:, :, None] * np.eye(self.mean.shape[1])
 
@@ -363,8 +408,16 @@ class DiagonalGaussian(_Axes):
     def start(cls, K: int, D: int, **options: Any) -> Self:
         return cls(np.zeros((K, D)), np.ones((K, D)), **options)
 
-    def _shared(self, s: Moments) -> np.ndarray:
-        return np.where(s.weight > 0, s.variance + self.added(s), self.covariance)
+    def estimate(self, s: Moments) -> Self:
+        found = super().estimate(s)
+        if self.smoothing == 0 or self.fixed is not None:
+            return found
+        more = self.smoothing * float(s.total().variance.max(initial=0.0))
+        return found.replace(covariance=np.where(s.weight > 0, found.covariance + more, found.covariance))
+
+    @property
+    def _n_variances(self) -> int:
+        return self.mean.shape[1]
 
     def added(self, s: Moments) -> float:
         """Value added to all variances."""
@@ -389,10 +442,9 @@ class SphericalGaussian(_Axes):
     def start(cls, K: int, D: int, **options: Any) -> Self:
         return cls(np.zeros((K, D)), np.ones(K), **options)
 
-    def _shared(self, s: Moments) -> np.ndarray:
-        weight = s.weight.sum(axis=1)
-        variance = s.scatter.sum(axis=1) / np.where(weight > 0, weight, 1.0)
-        return np.where(weight > 0, variance + self.reg, self.covariance)
+    @property
+    def _n_variances(self) -> int:
+        return 1
 
     @property
     def variances(self) -> np.ndarray:
@@ -421,11 +473,16 @@ class SingularCovariance(ValueError):
     """A covariance is not positive definite."""
 
 
-def _whitening(covariance: np.ndarray) -> np.ndarray:
+def cholesky(covariance: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor."""
     try:
-        root = np.linalg.cholesky(covariance)
+        return np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         raise SingularCovariance(_SINGULAR) from None
+
+
+def _whitening(covariance: np.ndarray) -> np.ndarray:
+    root = cholesky(covariance)
     return solve_triangular(root, np.eye(len(root)), lower=True).T
 
 

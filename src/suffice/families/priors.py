@@ -30,7 +30,9 @@ class Dirichlet(Value):
 
     @property
     def mode(self) -> np.ndarray:
-        return (self.alpha - 1.0) / np.sum(self.alpha - 1.0)
+        """On the boundary for the symbols whose alpha is below 1."""
+        above = np.maximum(np.asarray(self.alpha) - 1.0, 0.0)
+        return above / above.sum()
 
     @property
     def expected_log(self) -> np.ndarray:
@@ -46,6 +48,14 @@ class Dirichlet(Value):
     def entropy(self) -> float:
         """Entropy, E[-log density]."""
         return float(self.log_normalizer - (np.asarray(self.alpha) - 1.0) @ self.expected_log)
+
+    def sample(self, rng: np.random.Generator) -> np.ndarray:
+        return rng.dirichlet(self.alpha)
+
+    def divergence(self, prior: Dirichlet) -> float:
+        """Kullback-Leibler divergence of this distribution from a prior."""
+        change = (np.asarray(self.alpha) - prior.alpha) @ self.expected_log
+        return float(prior.log_normalizer - self.log_normalizer + change)
 
     def log_density(self, p: np.ndarray) -> np.ndarray:
         """Log density of probabilities, (..., V)."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.model import Family
 from ..core.shapes import must
 from ..core.statistics import Parts
+from .posteriors import ProductPosterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +35,25 @@ class Product(Family):
         return cls(tuple(columns), tuple(start(kinds[c[0]], len(c)) for c in columns))
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
-        return sum(part.log_density(x) for part, x in self._each(X))  # type: ignore[return-value]
+        return sum(part.log_density(x) for part, x in self.each(X))  # type: ignore[return-value]
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        return sum(part.scores(x) for part, x in self._each(X))  # type: ignore[return-value]
+        return sum(part.scores(x) for part, x in self.each(X))  # type: ignore[return-value]
 
     def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Parts:
-        return Parts(tuple(part.summarize_known(x, k, weight, K) for part, x in self._each(X)))
+        return Parts(tuple(part.summarize_known(x, k, weight, K) for part, x in self.each(X)))
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Parts:
-        return Parts(tuple(part.summarize(x, R) for part, x in self._each(X)))
+        return Parts(tuple(part.summarize(x, R) for part, x in self.each(X)))
 
     def sufficient(self, X: np.ndarray) -> np.ndarray:
-        return np.hstack([part.sufficient(x) for part, x in self._each(X)])
+        return np.hstack([part.sufficient(x) for part, x in self.each(X)])
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
         coef, intercept = zip(*(part.natural() for part in self.parts), strict=True)
         return np.hstack(coef), np.sum(intercept, axis=0)
 
-    def _each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
+    def each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
         """Each part with its columns, as numbers unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):
             x = X[:, columns]
@@ -63,6 +64,19 @@ class Product(Family):
     def estimate(self, s: Parts) -> Self:
         pairs = zip(self.parts, s.parts, strict=True)
         return self.replace(parts=tuple(part.estimate(of_part) for part, of_part in pairs))
+
+    def posterior(self, s: Parts) -> ProductPosterior:
+        parts = tuple(part.posterior(of_part) for part, of_part in zip(self.parts, s.parts, strict=True))
+        return ProductPosterior(self.replace(parts=tuple(q.family for q in parts)), parts)
+
+    def impute(self, X: np.ndarray, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        out = X
+        for (part, x), columns in zip(self.each(X), self.columns, strict=True):
+            filled = part.impute(x, k, rng)
+            if filled is not x:
+                out = out.copy() if out is X else out
+                out[:, columns] = filled
+        return out
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         X = np.empty((len(k), sum(map(len, self.columns))), dtype=object)
