@@ -1,6 +1,7 @@
 """Families of densities, and models over them: mixtures, labelled classes, conjugate priors."""
 
 from ..core.model import Family
+from .bayesian import GibbsMixture, VariationalMixture
 from .discrete import Bernoulli, Categorical, Multinomial, Poisson
 from .factor import FactorGaussian
 from .gaussian import (
@@ -29,6 +30,7 @@ __all__ = [
     "FullGaussian",
     "Gaussian",
     "GaussianPrior",
+    "GibbsMixture",
     "GroupStatistics",
     "InverseWishart",
     "Labelled",
@@ -43,4 +45,5 @@ __all__ = [
     "SphericalGaussian",
     "Sticks",
     "TiedGaussian",
+    "VariationalMixture",
 ]

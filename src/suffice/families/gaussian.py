@@ -111,6 +111,23 @@ class Gaussian(Family):
     def _prior_determinants(self) -> float:
         """Power of det(covariance)^(-1/2) in the prior, without those of the means."""
 
+    def _less(self, step: np.ndarray) -> np.ndarray:
+        """The covariance without the scatter of two groups at a distance."""
+        raise NotImplementedError(f"{type(self).__name__} shares its covariance.")
+
+    def halves(self, s: Moments) -> Self:
+        """Two densities for each group: its density, divided in the middle of its principal axis."""
+        P, D = s.mean.shape
+        whole = type(self).start(P, D, reg=self.reg, prior=self.prior).estimate(s)
+        values, axes = np.linalg.eigh(whole.covariances)
+        axis = axes[:, :, -1]
+        largest = np.abs(axis).argmax(axis=1)[:, None]
+        axis = axis * np.sign(np.take_along_axis(axis, largest, axis=1))  # of many signs, one
+        step = np.sqrt(2.0 / np.pi * values[:, -1:]) * axis  # to the mean of half a normal density
+        mean = np.stack([whole.mean - step, whole.mean + step], axis=1).reshape(2 * P, D)
+        covariance = np.repeat(whole._less(step), 2, axis=0)
+        return whole.replace(mean=mean, covariance=covariance)
+
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         root = np.linalg.cholesky(self.covariances)
         noise = rng.standard_normal((len(k), self.mean.shape[1]))
@@ -270,6 +287,9 @@ class FullGaussian(_Dense):
         log_det = np.linalg.slogdet(P)[1]
         return np.hstack([linear, square]), 0.5 * (log_det - (linear * self.mean).sum(axis=1))
 
+    def _less(self, step: np.ndarray) -> np.ndarray:
+        return self.covariance - step[:, :, None] * step[:, None, :]
+
     @property
     def covariances(self) -> np.ndarray:
         return self.covariance
@@ -423,6 +443,9 @@ class DiagonalGaussian(_Axes):
         """Value added to all variances."""
         return self.reg + self.smoothing * float(s.total().variance.max(initial=0.0))
 
+    def _less(self, step: np.ndarray) -> np.ndarray:
+        return self.covariance - step**2
+
     @property
     def variances(self) -> np.ndarray:
         return self.covariance
@@ -445,6 +468,9 @@ class SphericalGaussian(_Axes):
     @property
     def _n_variances(self) -> int:
         return 1
+
+    def _less(self, step: np.ndarray) -> np.ndarray:
+        return self.covariance - (step**2).mean(axis=1)
 
     @property
     def variances(self) -> np.ndarray:

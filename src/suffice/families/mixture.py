@@ -6,6 +6,7 @@ Li ch. 9 (mixtures) and ch. 4 (labels known).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -28,8 +29,39 @@ class GroupStatistics(Statistics):
     component: Any
 
 
+class LatentGroups(Model):
+    """Rows of K groups whose labels are hidden: log p(x, k), up to a bound, gives the responsibilities."""
+
+    @abstractmethod
+    def log_joint(self, X: Any) -> np.ndarray:
+        """log p(x, k), (N, K)."""
+
+    @property
+    @abstractmethod
+    def family(self) -> Family:
+        """The densities that summarize rows."""
+
+    def log_density(self, X: Any) -> np.ndarray:
+        """log p(x), (N,)."""
+        return logsumexp(self.log_joint(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """p(k given x), (N, K): the responsibilities."""
+        return _responsibilities(self.log_joint(X))[1]
+
+    def summarize(self, block: Any) -> GroupStatistics:
+        log_px, R = _responsibilities(self.log_joint(block.X))
+        R *= block.weight[:, None]
+        return GroupStatistics(float(block.weight @ log_px), R.sum(axis=0), self.family.summarize(block.X, R))
+
+    def summarize_as(self, R: np.ndarray, block: Any) -> GroupStatistics:
+        """Statistics of a block with fixed responsibilities."""
+        R = R * block.weight[:, None]
+        return GroupStatistics(0.0, R.sum(axis=0), self.family.summarize(block.X, R))
+
+
 @dataclass(frozen=True, eq=False)
-class Mixture(Model):
+class Mixture(LatentGroups):
     """p(x) = sum_k weight_k p_k(x), with p_1 ... p_K of any one family.
 
     >>> from suffice.families import FullGaussian
@@ -44,30 +76,27 @@ class Mixture(Model):
         1.0  # of the Dirichlet prior of weights; 1: no prior
     )
 
+    @property
+    def family(self) -> Family:
+        return self.component
+
     def log_joint(self, X: Any) -> np.ndarray:
-        """log p(x, k), (N, K)."""
         with np.errstate(divide="ignore"):
             return np.log(self.weight) + self.component.log_density(X)
 
-    def log_density(self, X: Any) -> np.ndarray:
-        """log p(x), (N,)."""
-        return logsumexp(self.log_joint(X), axis=1)
+    def log_joint_of(self, X: Any, k: np.ndarray) -> np.ndarray:
+        """log p(x, k) of rows with labels k, (N,)."""
+        return self.log_joint(X)[np.arange(len(k)), k]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """p(k given x), (N, K): the responsibilities."""
-        return _responsibilities(self.log_joint(X))[1]
+    def draw(self, X: Any, rng: np.random.Generator) -> np.ndarray:
+        """A label for each row, from p(k given x)."""
+        return draw_labels(self.predict_proba(X), rng)
 
-    def summarize(self, block: Any) -> GroupStatistics:
-        log_px, R = _responsibilities(self.log_joint(block.X))
-        R *= block.weight[:, None]
-        return GroupStatistics(
-            float(block.weight @ log_px), R.sum(axis=0), self.component.summarize(block.X, R)
-        )
-
-    def summarize_as(self, R: np.ndarray, block: Any) -> GroupStatistics:
-        """Statistics of a block with fixed responsibilities."""
-        R = R * block.weight[:, None]
-        return GroupStatistics(0.0, R.sum(axis=0), self.component.summarize(block.X, R))
+    def complete(self, block: Any, k: np.ndarray) -> GroupStatistics:
+        """Statistics of rows with known labels."""
+        K = len(self.weight)
+        weight = np.bincount(k, block.weight, minlength=K)
+        return GroupStatistics(0.0, weight, self.component.summarize_known(block.X, k, block.weight, K))
 
     def estimate(self, s: GroupStatistics) -> Self:
         weight = np.maximum(s.weight + (np.asarray(self.concentration) - 1.0), 0.0)
@@ -222,6 +251,13 @@ class PartlyLabelled(Labelled):
     def objective(self, s: GroupStatistics) -> float:
         """Mean log-likelihood (plus the log prior over the same weight), from the statistics."""
         return (s.log_likelihood + self.component.log_prior()) / s.weight.sum()
+
+
+def draw_labels(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """One label for each row, with the probabilities of its row in R (N, K)."""
+    below = np.cumsum(R, axis=1)
+    u = rng.random((len(R), 1)) * below[:, -1:]
+    return np.minimum((u >= below).sum(axis=1), R.shape[1] - 1)
 
 
 def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

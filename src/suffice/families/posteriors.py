@@ -60,6 +60,10 @@ class Posterior(Value, ABC):
     def predictive(self, X: Any) -> np.ndarray:
         """Log density of rows averaged over the parameters, log p(x given k), (N, K)."""
 
+    def noise(self, s: Any) -> float:
+        """Expected loss of log density by the noise that the family adds to every row (`reg`)."""
+        return 0.0
+
     def expected_log_density(self, X: Any) -> np.ndarray:
         """E[log p(x given k)] over the parameters, (N, K). NaN means not observed."""
         offset = self.offset
@@ -169,6 +173,12 @@ class NormalInverseWishart(Posterior):
         if self._known:
             return np.linalg.inv(self.family.covariance.reshape(self.scale.shape))
         return self.degrees_of_freedom[:, None, None] * np.linalg.inv(self.scale)
+
+    def noise(self, s: Any) -> float:
+        if self.family.reg == 0:
+            return 0.0
+        traces = np.trace(self._precisions(), axis1=1, axis2=2)
+        return float(0.5 * self.family.reg * (s.weight * traces).sum())
 
     def divergence(self, prior: Self) -> float:
         K, D = self.mean.shape
@@ -302,6 +312,9 @@ class NormalInverseGamma(Posterior):
         if self._known:
             return 1.0 / self.family.covariance.reshape(self.scale.shape)
         return self.degrees_of_freedom / self.scale
+
+    def noise(self, s: Any) -> float:
+        return float(0.5 * self.family.reg * (s.weight * self._precision()).sum())
 
     def divergence(self, prior: Self) -> float:
         ratio = prior.mean_precision / self.mean_precision
@@ -485,7 +498,7 @@ class GammaPosterior(Posterior):
 class DirichletPosterior(Posterior):
     """Rows of P tables of probabilities, (K, V_p), each ~ Dirichlet(1 + counts)."""
 
-    family: Annotated[Any, "K"]
+    family: Annotated[Any, "K, D"]
     count: Annotated[tuple[np.ndarray, ...], "P of (K, V_p)"]  # pseudo-counts included
 
     def _with(self, tables: list[np.ndarray]) -> Any:
@@ -551,6 +564,9 @@ class ProductPosterior(Posterior):
 
     def sample(self, rng: np.random.Generator) -> Any:
         return self.family.replace(parts=tuple(q.sample(rng) for q in self.parts))
+
+    def noise(self, s: Any) -> float:
+        return sum(q.noise(of_part) for q, of_part in zip(self.parts, s.parts, strict=True))
 
     def divergence(self, prior: Self) -> float:
         return sum(q.divergence(p) for q, p in zip(self.parts, prior.parts, strict=True))

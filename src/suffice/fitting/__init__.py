@@ -11,6 +11,15 @@ from .gradient import (
     stochastic_descent,
     svrg,
 )
+from .latent import (
+    BoundStatistics,
+    MeanField,
+    evidence_lower_bound,
+    monte_carlo_em,
+    q_function,
+    variational_em,
+    variational_inference,
+)
 from .planes import cutting_planes
 from .problem import LossModel, Problem, Ridge, Scaled
 from .quasi_newton import quasi_newton
@@ -19,9 +28,11 @@ from .solvers import SOLVERS, Solver, find_solver
 
 __all__ = [
     "SOLVERS",
+    "BoundStatistics",
     "Decreasing",
     "EpochIterates",
     "LossModel",
+    "MeanField",
     "MultiStart",
     "Problem",
     "Ridge",
@@ -32,12 +43,17 @@ __all__ = [
     "coordinate_descent",
     "cutting_planes",
     "em",
+    "evidence_lower_bound",
     "find_solver",
     "gradient_descent",
     "iterative_scaling",
+    "monte_carlo_em",
     "newton",
+    "q_function",
     "quasi_newton",
     "scaling_step",
     "stochastic_descent",
     "svrg",
+    "variational_em",
+    "variational_inference",
 ]

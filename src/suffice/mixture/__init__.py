@@ -1,7 +1,8 @@
 """Mixture models."""
 
+from .bayesian import BayesianGaussianMixture
 from .gaussian import GaussianMixture
 from .latent_class import LatentClass
 from .poisson import PoissonMixture
 
-__all__ = ["GaussianMixture", "LatentClass", "PoissonMixture"]
+__all__ = ["BayesianGaussianMixture", "GaussianMixture", "LatentClass", "PoissonMixture"]

@@ -30,10 +30,10 @@ from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Description, describe
 
 
-class BaseMixture(DensityMixin, Iterative):
-    """Base class of mixture estimators. A subclass adds a family and the names of its parameters."""
+class LatentMixture(DensityMixin, Iterative):
+    """Base class of mixture estimators: initialization, the loop, and what the fitted model predicts."""
 
-    model_: Annotated[Mixture, "D"]
+    model_: Any
 
     n_components: int
     tol: float
@@ -58,7 +58,11 @@ class BaseMixture(DensityMixin, Iterative):
         """The family of K densities from which EM starts."""
         raise NotImplementedError
 
-    def _start(self, mixture: Mixture) -> Mixture:
+    def _model(self, data: Partitions, description: Description) -> Any:
+        """The model before its first estimate."""
+        raise NotImplementedError
+
+    def _start(self, mixture: Any) -> Any:
         """The initial model, with the initial values set by the user."""
         return mixture
 
@@ -86,18 +90,22 @@ class BaseMixture(DensityMixin, Iterative):
                 f"Expected n_samples >= n_components but got n_components={self.n_components}, "
                 f"n_samples={description.rows:g}."
             )
-        progress = em(
-            self._starts(data, description),
+        progress = self._run(self._starts(data, description), data)
+        self._publish(progress)
+        self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
+        self.lower_bounds_ = list(progress.trace)
+        return self
+
+    def _run(self, starts: tuple[Any, ...], data: Partitions) -> Progress:
+        """The loop from the initial models."""
+        return em(
+            starts,
             data,
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data, report=self._report()),
             before=(self.lower_bound_,) if self._goes_on() else (),
         )
-        self._publish(progress)
-        self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
-        self.lower_bounds_ = list(progress.trace)
-        return self
 
     def _report(self) -> Callable[[Progress], None] | None:
         """What prints the progress of a fit."""
@@ -107,20 +115,13 @@ class BaseMixture(DensityMixin, Iterative):
         """Whether the fit starts from the previous one."""
         return False
 
-    def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
-        K = self.n_components
-        prior = copy(getattr(self, "weight_concentration_prior", 1.0))
-        if np.shape(prior) not in ((), (K,)):
-            raise ValueError(
-                f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: "
-                f"one per component."
-            )
-        mixture = Mixture(np.full(K, 1.0 / K), self._family(data, description), prior)
+    def _starts(self, data: Partitions, description: Description) -> tuple[Any, ...]:
+        mixture = self._model(data, description)
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(self._start(self._seeded(mixture, data, description, int(seed))) for seed in seeds)
 
-    def _seeded(self, mixture: Mixture, data: Partitions, description: Description, seed: int) -> Mixture:
+    def _seeded(self, mixture: Any, data: Partitions, description: Description, seed: int) -> Any:
         """The mixture estimated from initial responsibilities."""
         division = Division.of(data, description, self.n_components, self.init_params, seed)
         if division.centers is not None:
@@ -163,6 +164,40 @@ class BaseMixture(DensityMixin, Iterative):
         """Mean log density of the rows."""
         return mean_score(self, X, sample_weight)
 
+    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows from the mixture, and their components."""
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample."
+            )
+        random = check_random_state(self.random_state)
+        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        weight, family = self._densities()
+        k = np.sort(rng.choice(len(weight), size=n_samples, p=weight))
+        return family.sample(k, rng), k
+
+    def _densities(self) -> tuple[np.ndarray, Family]:
+        """Weights and densities from which `sample` draws."""
+        return self.model_.weight, self.model_.component
+
+
+class BaseMixture(LatentMixture):
+    """Base class of mixtures by maximum likelihood or MAP. A subclass adds a family and the names of its
+    parameters."""
+
+    model_: Annotated[Mixture, "D"]
+
+    def _model(self, data: Partitions, description: Description) -> Mixture:
+        K = self.n_components
+        prior = copy(getattr(self, "weight_concentration_prior", 1.0))
+        if np.shape(prior) not in ((), (K,)):
+            raise ValueError(
+                f"weight_concentration_prior has shape {np.shape(prior)}, expected a number or {(K,)}: "
+                f"one per component."
+            )
+        return Mixture(np.full(K, 1.0 / K), self._family(data, description), prior)
+
     def aic(self, X: Any) -> float:
         """Akaike information criterion. Lower is better."""
         return 2.0 * self._n_parameters() - 2.0 * total_score(self, X)[0]
@@ -176,17 +211,19 @@ class BaseMixture(DensityMixin, Iterative):
         """Number of free parameters of the model."""
         return self.model_.n_parameters
 
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows from the mixture, and their components."""
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(
-                f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample."
-            )
-        random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
-        k = np.sort(rng.choice(len(self.model_.weight), size=n_samples, p=self.model_.weight))
-        return self.model_.component.sample(k, rng), k
+
+def verbose_report(verbose: int, interval: int) -> Callable[[Progress], None] | None:
+    """What prints the progress of a fit, as scikit-learn's mixtures do."""
+
+    def report(progress: Progress) -> None:
+        n, trace = progress.n_iter, progress.trace
+        if n % interval == 0 or progress.stopped_because:
+            change = f"\t ll change {trace[-1] - trace[-2]:.5f}" if verbose > 1 and n > 1 else ""
+            print(f"  Iteration {n}{change}")
+        if progress.stopped_because:
+            print(f"Initialization {'converged' if progress.converged else 'did not converge'}.")
+
+    return report if verbose else None
 
 
 def _on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -235,5 +272,5 @@ class Division(Value):
         return R / R.sum(axis=1, keepdims=True)
 
 
-def _divided(mixture: Mixture, division: Division, block: Rows) -> Any:
+def _divided(mixture: Any, division: Division, block: Rows) -> Any:
     return mixture.summarize_as(division.shares(block), block)

@@ -14,7 +14,7 @@ from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
 from ..families.gaussian import SingularCovariance
 from ..statistics import Description
-from .base import BaseMixture
+from .base import BaseMixture, verbose_report
 
 
 class GaussianMixture(BaseMixture):
@@ -233,15 +233,7 @@ class GaussianMixture(BaseMixture):
             ) from None
 
     def _report(self) -> Callable[[Progress], None] | None:
-        def report(progress: Progress) -> None:
-            n, trace = progress.n_iter, progress.trace
-            if n % self.verbose_interval == 0 or progress.stopped_because:
-                change = f"\t ll change {trace[-1] - trace[-2]:.5f}" if self.verbose > 1 and n > 1 else ""
-                print(f"  Iteration {n}{change}")
-            if progress.stopped_because:
-                print(f"Initialization {'converged' if progress.converged else 'did not converge'}.")
-
-        return report if self.verbose else None
+        return verbose_report(self.verbose, self.verbose_interval)
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components

@@ -1,0 +1,311 @@
+"""Gibbs sampling of mixtures: a sweep is a fold that draws labels, and a draw of parameters on the driver.
+
+Chains share each pass over the data. Split and merge moves change many labels at once, which single labels
+would cross only through improbable states: Jain and Neal 2004, Dahl 2005, Chang and Fisher 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.special import expit
+
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
+from ..core.statistics import Parts, Statistics
+from ..core.values import Value
+from ..families import GibbsMixture, GroupStatistics, Mixture, Sticks
+from ..statistics import Moments
+from .em import summarize_each
+
+MOVE = 2**32 - 2  # the entry of the seed that follows the sweep, for what a block draws in a move
+MOVES_EVERY = 3  # sweeps between split and merge moves, which read the data REFINE + 1 times more
+REFINE = 2  # EM steps of the two sub-clusters of a proposal
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(Progress):
+    """One chain: its current draw, the log joint density by sweep, and the draws after burn-in."""
+
+    draws: tuple[Mixture, ...] = ()
+    occupied: tuple[int, ...] = ()  # components with rows, by sweep
+    best: Any = None  # the sums of the sweep with the largest log joint density
+
+
+@dataclass(frozen=True, eq=False)
+class Chains(Progress):
+    """Several chains over the same data. `trace` and `model` are those of the first."""
+
+    chains: tuple[Chain, ...] = ()
+
+
+def gibbs(
+    models: tuple[GibbsMixture, ...],
+    data: Partitions,
+    *,
+    n_sweeps: int,
+    burn_in: int,
+    moves: Callable[[tuple[GibbsMixture, ...], tuple[Any, ...], Partitions], tuple[Any, ...]] | None = None,
+    watch: Watch | None = None,
+) -> Chains:
+    """Gibbs sampling of mixtures from several initial draws.
+
+    Parameters
+    ----------
+    models : tuple of GibbsMixture
+        Initial draws of the chains.
+    data : Partitions
+        The rows.
+    n_sweeps : int
+        Number of sweeps.
+    burn_in : int
+        Number of sweeps whose draws are discarded.
+    moves : callable, optional
+        ``moves(models, sums, data)`` returns the sums after moves of labels that leave their distribution
+        as it is, such as `split_and_merge`.
+    watch : Watch, optional
+        Callbacks and checkpoint.
+
+    Returns
+    -------
+    Chains
+    """
+
+    def step(state: Chains) -> Chains:
+        current = tuple(chain.model for chain in state.chains)
+        sums = data.fold(summarize_each, current).parts
+        if moves is not None:
+            sums = moves(current, sums, data)
+        chains = tuple(_advance(chain, s, burn_in) for chain, s in zip(state.chains, sums, strict=True))
+        first = chains[0]
+        return Chains(first.model, first.trace, first.statistics, "", chains)
+
+    start = Chains(models[0], chains=tuple(Chain(model) for model in models))
+    return (watch or Watch()).limited(n_sweeps).loop(step, start)
+
+
+def _advance(chain: Chain, s: GroupStatistics, burn_in: int) -> Chain:
+    log_joint = chain.model.log_joint(s)
+    model = chain.model.estimate(s)
+    better = not chain.trace or log_joint > max(chain.trace)
+    return Chain(
+        model,
+        (*chain.trace, log_joint),
+        s,
+        draws=(*chain.draws, model.mixture) if chain.n_iter >= burn_in else (),
+        occupied=(*chain.occupied, int((s.weight > 0).sum())),
+        best=s if better else chain.best,
+    )
+
+
+# --- split and merge -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Value):
+    """Pairs of components (a, b), with the rows of both divided between two sub-clusters.
+
+    If b is empty, the proposal is to split a: rows of the second sub-cluster go to b. If neither is, it is to
+    merge them: all rows go to a. The sub-clusters depend on the rows of both components alone, not on which
+    of the two a row is in, and so are the same for a move and for its reverse.
+    """
+
+    first: Annotated[np.ndarray, "int (P,)"]
+    second: Annotated[np.ndarray, "int (P,)"]
+    merge: Annotated[np.ndarray, "bool (P,)"]
+    sub: Mixture  # of 2 P components: those of pair p are 2 p and 2 p + 1
+
+    def shares(self, X: Any, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The log odds of the second sub-cluster, (N, P), and the copies of each row in a pair, (N, P)."""
+        log_joint = self.sub.log_joint(X)
+        odds = log_joint[:, 1::2] - log_joint[:, ::2]
+        return odds, counts[:, self.first] + counts[:, self.second]
+
+
+@dataclass(frozen=True, eq=False)
+class Proposals(Statistics):
+    """Sums of the sub-clusters, and the log probability of the division of the rows between them."""
+
+    log_q: Annotated[np.ndarray, "(P,)"]
+    weight: Annotated[np.ndarray, "(S,)"]  # S = 2 P
+    component: Any
+
+
+def split_and_merge(
+    models: tuple[GibbsMixture, ...], sums: tuple[Any, ...], data: Partitions
+) -> tuple[Any, ...]:
+    """Metropolis-Hastings moves that split or merge components, decided from the sums of two sub-clusters.
+
+    Components are paired at random. For each pair, two densities are fitted to the rows of both: from their
+    moments, divided along the principal axis, and then by EM steps. A split divides the rows by draws from
+    the responsibilities, and the reverse of a merge would do the same, so that both have a probability.
+    Labels, weights and parameters keep their posterior distribution exactly.
+    """
+    sums = tuple(_relabelled(model, s) for model, s in zip(models, sums, strict=True))
+    if models[0].sweep % MOVES_EVERY:
+        return sums
+    pairs = tuple(_paired(model, s) for model, s in zip(models, sums, strict=True))
+    active = [n for n, pair in enumerate(pairs) if pair is not None]
+    if not active:
+        return sums
+    chosen = tuple(models[n] for n in active)
+    current = tuple(pair for pair in pairs if pair is not None)
+    for _ in range(REFINE):
+        found = data.fold(_refine, chosen, current).parts
+        current = tuple(
+            pair.replace(sub=_estimated(pair.sub, s)) for pair, s in zip(current, found, strict=True)
+        )
+    proposals = data.fold(_propose, chosen, current).parts
+    out = list(sums)
+    for n, pair, proposal in zip(active, current, proposals, strict=True):
+        out[n] = _decided(models[n], sums[n], pair, proposal)
+    return tuple(out)
+
+
+def _paired(model: GibbsMixture, s: GroupStatistics) -> Pairs | None:
+    """Random pairs whose first component has at least two rows, with the principal axis as first guess."""
+    order = model.driver_rng(1).permutation(len(s.weight))
+    chosen = [(a, b) for a, b in zip(order[::2], order[1::2], strict=False) if s.weight[a] > 0]
+    chosen = [(a, b) for a, b in chosen if s.weight[a] + s.weight[b] > 1]
+    if not chosen:
+        return None
+    first, second = np.array(chosen).T
+    family: Any = model.mixture.component
+    halves = family.halves(_taken(s.component, first) + _taken(s.component, second))
+    return Pairs(first, second, s.weight[second] > 0, Mixture(np.full(2 * len(first), 0.5), halves))
+
+
+def _taken(s: Moments, index: Any) -> Moments:
+    """Moments of some groups."""
+    return s.replace(weight=s.weight[index], mean=s.mean[index], scatter=s.scatter[index])
+
+
+def _estimated(sub: Mixture, s: GroupStatistics) -> Mixture:
+    pairs = s.weight.reshape(-1, 2) + 1.0
+    weight = pairs / pairs.sum(axis=1, keepdims=True)
+    return sub.replace(weight=weight.ravel(), component=sub.component.estimate(s.component))
+
+
+def _refine(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Any) -> Parts:
+    return Parts(tuple(_refine_one(*each, block) for each in zip(models, pairs, strict=True)))
+
+
+def _refine_one(model: GibbsMixture, pair: Pairs, block: Any) -> GroupStatistics:
+    X, counts, _ = model.labels(block)
+    odds, copies = pair.shares(X, counts)
+    return _divided(pair, X, copies * expit(-odds), copies * expit(odds))
+
+
+def _divided(pair: Pairs, X: Any, left: np.ndarray, right: np.ndarray) -> GroupStatistics:
+    R = np.empty((2 * left.shape[1], len(X))).T
+    R[:, ::2], R[:, 1::2] = left, right
+    return GroupStatistics(0.0, R.sum(axis=0), pair.sub.component.summarize(X, R))
+
+
+def _propose(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Any) -> Parts:
+    return Parts(tuple(_propose_one(*each, block) for each in zip(models, pairs, strict=True)))
+
+
+def _propose_one(model: GibbsMixture, pair: Pairs, block: Any) -> Proposals:
+    X, counts, _ = model.labels(block)
+    rng = np.random.default_rng([model.seed, model.sweep, MOVE, *block.index])
+    odds, copies = pair.shares(X, counts)
+    merged = counts[:, pair.second]
+    drawn = rng.binomial(copies.astype(np.int64), expit(odds)).astype(float)
+    right = np.where(pair.merge, merged, drawn)
+    left = copies - right
+    log_q = right * -np.logaddexp(0.0, -odds) + left * -np.logaddexp(0.0, odds)
+    s = _divided(pair, X, left, right)
+    return Proposals(np.where(copies > 0, log_q, 0.0).sum(axis=0), s.weight, s.component)
+
+
+def _decided(model: GibbsMixture, s: GroupStatistics, pair: Pairs, proposal: Proposals) -> GroupStatistics:
+    """The sums after each proposal is accepted or rejected, one after the other."""
+    rng, log_joint = model.driver_rng(2), model.log_joint(s)
+    for p, (a, b) in enumerate(zip(pair.first, pair.second, strict=True)):
+        both = _taken(s.component, [a]) + _taken(s.component, [b])
+        if pair.merge[p]:
+            parts: Any = (both, both * 0.0)
+            sign, weight = 1.0, (s.weight[a] + s.weight[b], 0.0)
+        else:
+            parts = tuple(_taken(proposal.component, [2 * p + side]) for side in (0, 1))
+            sign, weight = -1.0, tuple(proposal.weight[2 * p : 2 * p + 2])
+            if min(weight) == 0:
+                continue
+        moved = _placed(s, (a, b), weight, parts)
+        log_moved = model.log_joint(moved)
+        if np.log(rng.random()) < log_moved - log_joint + sign * proposal.log_q[p]:
+            s, log_joint = moved, log_moved
+    return s
+
+
+def _placed(s: GroupStatistics, at: tuple[int, int], weight: Any, parts: Any) -> GroupStatistics:
+    """The sums with those of two components replaced."""
+    of_groups = s.weight.copy()
+    of_groups[list(at)] = weight
+    fields = {name: np.array(value) for name, value in s.component.fields().items()}
+    for k, part in zip(at, parts, strict=True):
+        for name, value in fields.items():
+            value[k] = getattr(part, name)[0]
+    return s.replace(weight=of_groups, component=s.component.replace(**fields))
+
+
+def _relabelled(model: GibbsMixture, s: GroupStatistics) -> GroupStatistics:
+    """Metropolis's algorithm on the order of stick-breaking components, whose prior depends on it:
+    Papaspiliopoulos and Roberts 2008."""
+    if not isinstance(model.weight_prior, Sticks):
+        return s
+    rng, K = model.driver_rng(3), len(s.weight)
+    order = np.arange(K)
+    value = model.weight_prior.log_evidence(s.weight)
+    for j, k in rng.integers(K, size=(K, 2)):
+        new = order.copy()
+        new[[j, k]] = order[[k, j]]
+        new_value = model.weight_prior.log_evidence(s.weight[new])
+        if np.log(rng.random()) < new_value - value:
+            order, value = new, new_value
+    return s.replace(weight=s.weight[order], component=_in_order(s.component, order))
+
+
+def _in_order(s: Moments, order: np.ndarray) -> Moments:
+    if s.pooled:
+        return s.replace(weight=s.weight[order], mean=s.mean[order])
+    return _taken(s, order)
+
+
+# --- diagnostics -----------------------------------------------------------------------------------------
+
+
+def split_r_hat(traces: np.ndarray) -> float:
+    """Potential scale reduction of chains (C, S), each divided into halves; 1 if they agree. Gelman and Rubin
+    1992; Gelman et al. 2013, ch. 11."""
+    half = traces.shape[1] // 2
+    if half < 2:
+        return np.nan
+    halves = np.concatenate([traces[:, :half], traces[:, -half:]])
+    within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
+    if within == 0:
+        return 1.0 if between == 0 else np.inf
+    return float(np.sqrt((half - 1.0) / half + between / within))
+
+
+def effective_sample_size(traces: np.ndarray) -> float:
+    """Number of independent draws with the same error of the mean, of chains (C, S): Geyer's initial
+    monotone sequence."""
+    C, S = traces.shape
+    if S < 4:
+        return float(C * S)
+    Y = traces - traces.mean(axis=1, keepdims=True)
+    covariance = np.stack([np.correlate(y, y, "full")[S - 1 :] / S for y in Y]).mean(axis=0)
+    variance = covariance[0] * S / (S - 1.0) + (traces.mean(axis=1).var(ddof=1) if C > 1 else 0.0)
+    if variance == 0:
+        return float(C * S)
+    rho = 1.0 - (covariance[0] * S / (S - 1.0) - covariance) / variance
+    rho[0] = 1.0
+    pairs = rho[: S // 2 * 2].reshape(-1, 2).sum(axis=1)
+    ends = np.flatnonzero(pairs < 0)
+    pairs = np.minimum.accumulate(pairs[: ends[0] if len(ends) else len(pairs)])
+    return float(min(C * S / max(2.0 * pairs.sum() - 1.0, 1.0 / np.log10(C * S + 10.0)), C * S))
