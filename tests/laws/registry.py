@@ -176,9 +176,11 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
     ("LinearDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
     ("QuadraticDiscriminantAnalysis", "shrinkage", "auto"): ({"solver": "eigen"}, None),
     ("ElasticNet", "selection", "random"): ({"random_state": 0}, None),
-    ("MixedNB", "kinds", "categorical"): ({}, "category"),
-    ("MixedNB", "kinds", "bernoulli"): ({}, "binary"),
-    ("MixedNB", "kinds", "poisson"): ({}, "count"),
+    **{
+        (name, "kinds", kind): ({}, support)
+        for name in ("MixedMixture", "MixedNB")
+        for kind, support in (("categorical", "category"), ("bernoulli", "binary"), ("poisson", "count"))
+    },
     ("ClassConditional", "family", "categorical"): ({}, "category"),
     ("ClassConditional", "family", "bernoulli"): ({}, "binary"),
     ("ClassConditional", "family", "poisson"): ({}, "count"),
@@ -198,6 +200,10 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 # Options that the laws do not try, and why.
 ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
+    ("BayesianGaussianMixture", "solver"): (
+        ("gibbs",),
+        "draws labels by block: tests/mixture/test_gibbs.py",
+    ),
     ("BilinearNMF", "init"): (("custom",), "takes W and V in fit: tests/decomposition/test_nmf.py"),
     ("NMF", "init"): (("custom",), "takes W and H in fit: tests/decomposition/test_nmf.py"),
     ("NMF", "beta_loss"): (
@@ -530,6 +536,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"l1_ratio": 0.5}, None),
     ],
     "MarginPerceptron": [({"kernel": "linear"}, None)],
+    "MixedMixture": [({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed")],
     "MixedNB": [
         ({"kinds": ["gaussian", "categorical", "bernoulli", "poisson"]}, "mixed"),
         ({"kinds": "categorical"}, "category"),

@@ -144,9 +144,14 @@ def split_and_merge(
     the responsibilities, and the reverse of a merge would do the same, so that both have a probability.
     Labels, weights and parameters keep their posterior distribution exactly.
     """
-    sums = tuple(_relabelled(model, s) for model, s in zip(models, sums, strict=True))
-    if models[0].sweep % MOVES_EVERY:
-        return sums
+    if models[0].sweep % MOVES_EVERY == 0:
+        sums = _divided_and_joined(models, sums, data)
+    return tuple(_relabelled(model, s) for model, s in zip(models, sums, strict=True))
+
+
+def _divided_and_joined(
+    models: tuple[GibbsMixture, ...], sums: tuple[Any, ...], data: Partitions
+) -> tuple[Any, ...]:
     pairs = tuple(_paired(model, s) for model, s in zip(models, sums, strict=True))
     active = [n for n, pair in enumerate(pairs) if pair is not None]
     if not active:

@@ -3,6 +3,7 @@
 from .bayesian import BayesianGaussianMixture
 from .gaussian import GaussianMixture
 from .latent_class import LatentClass
+from .mixed import MixedMixture
 from .poisson import PoissonMixture
 
-__all__ = ["BayesianGaussianMixture", "GaussianMixture", "LatentClass", "PoissonMixture"]
+__all__ = ["BayesianGaussianMixture", "GaussianMixture", "LatentClass", "MixedMixture", "PoissonMixture"]

@@ -84,7 +84,7 @@ class LatentMixture(DensityMixin, Iterative):
         self
         """
         data = open_rows(self, X, None, sample_weight)
-        description = data.fold(describe)
+        description = self._describe(data)
         if description.rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components={self.n_components}, "
@@ -95,6 +95,10 @@ class LatentMixture(DensityMixin, Iterative):
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
         self.lower_bounds_ = list(progress.trace)
         return self
+
+    def _describe(self, data: Partitions) -> Any:
+        """The first pass over the rows."""
+        return data.fold(describe)
 
     def _run(self, starts: tuple[Any, ...], data: Partitions) -> Progress:
         """The loop from the initial models."""
