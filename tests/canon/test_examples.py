@@ -15,7 +15,7 @@ def test_every_due_example_is_run():
     assert due == set(RUNNERS)
 
 
-SLOW = {"gong-xu/gx-p3.10", "gong-xu/gx-p3.11", "gong-xu/gx-p10.9"}  # a minute together
+SLOW = {"gong-xu/gx-p3.10", "gong-xu/gx-p3.11", "gong-xu/gx-p6.4", "gong-xu/gx-p10.9"}  # a minute together
 
 
 @pytest.mark.parametrize(

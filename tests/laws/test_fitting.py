@@ -41,7 +41,6 @@ from .registry import (
     is_iterative,
     options,
     recorded_folds,
-    section,
     sum_of,
     with_holes,
 )
@@ -87,7 +86,7 @@ def test_objective_never_worsens(variant):
 
 def has_likelihood(variant):
     cls = type(variant.estimator)
-    return "lower_bound_" in section(cls, "Attributes") or issubclass(cls, HiddenMarkovModel)
+    return hasattr(cls, "bic") or issubclass(cls, HiddenMarkovModel)
 
 
 @each_variant(lambda v: v.has("max_iter") and has_likelihood(v) and v.kind != "classifier")

@@ -10,8 +10,16 @@ import numpy as np
 
 from ..core.blocks import missing
 from ..core.statistics import Statistics
+from ..families import Bernoulli, Categorical, DiagonalGaussian, Poisson
 from ..statistics import Extremes
 from .conversions import as_numbers, check_numbers
+
+KINDS: dict[str, Any] = {  # of columns
+    "gaussian": DiagonalGaussian,
+    "categorical": Categorical,
+    "bernoulli": Bernoulli,
+    "poisson": Poisson,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,4 +73,23 @@ def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> list[s
                 f"The column {names[d]!r} must hold zeros and ones; got values from {low} to {high}: "
                 f"pass e.g. column > 0, or choose another kind for it."
             )
+    return kinds
+
+
+def column_kinds(estimator: Any, kinds: Any, name: str, default: str = "gaussian") -> list[str]:
+    """The kind of each column, from a parameter: one for all, one for each, or by name."""
+    D = estimator.n_features_in_
+    if isinstance(kinds, str):
+        kinds = [kinds] * D
+    elif isinstance(kinds, dict):
+        names = list(getattr(estimator, "feature_names_in_", range(D)))
+        unknown = [column for column in kinds if column not in names and column not in range(D)]
+        if unknown:
+            raise ValueError(f"{name} names the columns {unknown}, but the columns are {names}.")
+        kinds = [kinds.get(column, kinds.get(d, default)) for d, column in enumerate(names)]
+    kinds = list(kinds)
+    if len(kinds) != D:
+        raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
+    if strange := set(kinds) - {*KINDS, default}:
+        raise ValueError(f"{name} has {sorted(strange)}, expected only {list(KINDS)}.")
     return kinds

@@ -230,7 +230,7 @@ def verbose_report(verbose: int, interval: int) -> Callable[[Progress], None] | 
     return report if verbose else None
 
 
-def _on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """The mean, rounded to a few bits of the spread: draws are hashes of rows, and rounding must not change
     them."""
     step = np.exp2(np.floor(0.5 * np.log2(np.where(variance > 0, variance, 1.0))) - 10.0)
@@ -254,7 +254,7 @@ class Division(Value):
 
     @classmethod
     def of(cls, data: Partitions, description: Description, K: int, init: str, seed: int) -> Division:
-        mean = _on_grid(description.features.mean, description.features.variance)
+        mean = on_grid(description.features.mean, description.features.variance)
         if init == "random":
             return cls(K, seed, mean)
         named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}

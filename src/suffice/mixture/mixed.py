@@ -16,10 +16,9 @@ from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.parameters import NON_NEGATIVE, StrOptions
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Mixture, Poisson, Product
-from ..inputs.kinds import check_kinds
-from ..naive_bayes.generative import KINDS, column_kinds
+from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from ..statistics import Description, Moments, category_codes, describe
-from .base import BaseMixture, Division
+from .base import BaseMixture, Division, on_grid
 
 KIND_OF = {family: kind for kind, family in KINDS.items()}
 
@@ -220,7 +219,9 @@ class Encoding(Value):
             mean, variance = part.probability[0], part.probability[0] * (1.0 - part.probability[0])
         else:
             mean = variance = part.rate[0]
-        return (x - mean) / np.sqrt(np.where(variance > 0, variance, 1.0))
+        # Draws are hashes of rows: rounding of the sums must not change them.
+        width = np.exp2(np.round(0.5 * np.log2(np.where(variance > 0, variance, 1.0))))
+        return (x - on_grid(mean, variance)) / width
 
     def _indicators(self, values: np.ndarray, x: np.ndarray) -> np.ndarray:
         code, known = category_codes(values, x)

@@ -49,10 +49,10 @@ from ..families import (
 )
 from ..fitting import em
 from ..inputs import map_rows, open_rows, read_rows
-from ..inputs.kinds import check_kinds
+from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from ..mixture.base import Division
 from ..statistics import Distinct, describe, distinct_targets
-from .generative import KINDS, GenerativeClassifier, column_kinds
+from .generative import GenerativeClassifier
 
 FAMILIES: dict[str, Any] = {
     **GAUSSIANS,

@@ -11,16 +11,9 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass, must_have_rows
 from ..estimator.scores import Classifier, log_softmax, softmax
-from ..families import Bernoulli, Categorical, DiagonalGaussian, Family, Labelled, Poisson
+from ..families import Family, Labelled
 from ..inputs import Check, map_rows, read_rows
 from ..statistics import distinct, distinct_targets
-
-KINDS: dict[str, Any] = {  # of columns
-    "gaussian": DiagonalGaussian,
-    "categorical": Categorical,
-    "bernoulli": Bernoulli,
-    "poisson": Poisson,
-}
 
 
 class GenerativeClassifier(Classifier, OnePass):
@@ -133,22 +126,3 @@ def _possible(scores: np.ndarray) -> np.ndarray:
     """Scores with a finite entry in every row: rows that are impossible in all classes get equal scores."""
     scores[scores.max(axis=1) == -np.inf] = 0.0
     return scores
-
-
-def column_kinds(estimator: Any, kinds: Any, name: str, default: str = "gaussian") -> list[str]:
-    """The kind of each column, from a parameter: one for all, one for each, or by name."""
-    D = estimator.n_features_in_
-    if isinstance(kinds, str):
-        kinds = [kinds] * D
-    elif isinstance(kinds, dict):
-        names = list(getattr(estimator, "feature_names_in_", range(D)))
-        unknown = [column for column in kinds if column not in names and column not in range(D)]
-        if unknown:
-            raise ValueError(f"{name} names the columns {unknown}, but the columns are {names}.")
-        kinds = [kinds.get(column, kinds.get(d, default)) for d, column in enumerate(names)]
-    kinds = list(kinds)
-    if len(kinds) != D:
-        raise ValueError(f"{name} has {len(kinds)} entries, but X has {D} columns.")
-    if strange := set(kinds) - {*KINDS, default}:
-        raise ValueError(f"{name} has {sorted(strange)}, expected only {list(KINDS)}.")
-    return kinds

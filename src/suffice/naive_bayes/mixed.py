@@ -9,8 +9,8 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
 from ..families import Categorical, Labelled, Product
-from ..inputs.kinds import check_kinds
-from .generative import KINDS, GenerativeClassifier, column_kinds
+from ..inputs.kinds import KINDS, check_kinds, column_kinds
+from .generative import GenerativeClassifier
 
 KIND_OF = {family: kind for kind, family in KINDS.items()}
 
