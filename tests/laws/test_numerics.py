@@ -127,7 +127,9 @@ NOT_SHIFTED = (
 )
 # Starts, landmarks, or the order of the rows, are drawn by their values.
 BY_VALUE = (
+    "BayesianGaussianMixture",  # its partition far away: tests/mixture
     "ClassConditional",
+    "MixedMixture",
     *("KernelLogisticRegression", "KernelMachine"),  # features are eigenvectors, also of small eigenvalues
     "KernelPCA(kernel=rbf,landmarks",
     "KernelRidge(kernel=rbf,landmarks",

@@ -34,7 +34,9 @@ OTHER_PROBLEM = {
     "RegularizedLSI|NMF": "factors of rows that move: the scale of NMF is tried below",
     "Perceptron": "stops when all rows are right, or no more of them become so: there is no optimum",
     "SGD": "its steps are too long there, which it says: tests/linear_model/test_sgd.py",
-    "init_params=|init=random|ClassConditional|HiddenMarkovModel": "starts are drawn by the values of rows",
+    "init_params=|init=random|ClassConditional|HiddenMarkovModel|BayesianGaussian|MixedMixture": (
+        "starts are drawn by the values of rows"
+    ),
     "KernelLogistic|KernelMachine": "another kernel, and always with a penalty",
     "(FactorAnalysis|ProbabilisticPCA).*alpha=": "always with a penalty",
     "LinearSV": "always with a penalty: what has converged is compared with scikit-learn's",
