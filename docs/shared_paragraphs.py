@@ -39,14 +39,21 @@ DOCUMENTS = {
 LINKS = {"BrowseRank", "HITS", "PageRank", "TrustRank"}
 SGD = {"SGDClassifier", "SGDRegressor"}
 OWN = {
-    "X": {"BaseMixture", "GaussianMixture", "BasisFunctions", "BilinearNMF", *DOCUMENTS, *LINKS},
+    "X": {
+        *{"BayesianGaussianMixture", "GaussianMixture", "LatentMixture", "BasisFunctions", "BilinearNMF"},
+        *{*DOCUMENTS, *LINKS},
+    },
     "max_iter": {
         *{"AdditiveModel", "MaxMarginMarkovNetwork", "Perceptron", "Ridge", "RidgeClassifier"},
         *{"StructuredPerceptron", "VotedPerceptron", "PocketPerceptron", "MarginPerceptron"},
-        *{"KernelPerceptron", "MiniBatchKMeans", *DOCUMENTS, *NETS, *SGD},
+        *{"BayesianGaussianMixture", "KernelPerceptron", "MiniBatchKMeans", *DOCUMENTS, *NETS, *SGD},
     },
-    "verbose": {"GaussianMixture", "KMeans", "LatentDirichletAllocation", "MiniBatchKMeans", "NMF", *SGD},
+    "verbose": {
+        *{"BayesianGaussianMixture", "GaussianMixture", "KMeans", "LatentDirichletAllocation"},
+        *{"MiniBatchKMeans", "NMF", *SGD},
+    },
     "sample_weight": {
+        "BayesianGaussianMixture",
         *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StructuredPerceptron"},
         *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "PolynomialFeatures"},
         *LINKS,

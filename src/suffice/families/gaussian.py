@@ -6,7 +6,6 @@ Missing entries are marginalized: Little and Rubin, "Statistical Analysis with M
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
@@ -19,6 +18,8 @@ from ..core.model import Family
 from ..core.values import Value
 from ..statistics import Moments, grouped_moments, moments_by_label
 from ..statistics.moments import FEW_FEATURES
+from .covariances import SINGULAR, SingularCovariance, cholesky
+from .covariances import patterns as _patterns
 from .posteriors import NormalInverseGamma, NormalInverseWishart
 
 LOG_2PI = np.log(2.0 * np.pi)
@@ -406,7 +407,7 @@ class _Axes(Gaussian):
 
         variance = self.variances
         if not (variance > 0).all():
-            raise SingularCovariance(_SINGULAR)
+            raise SingularCovariance(SINGULAR)
         out = weighted_distances(X, self.mean, 1.0 / variance).T
         constant = np.log(variance) + LOG_2PI
         if np.isnan(X.sum()):
@@ -488,24 +489,6 @@ GAUSSIANS: dict[str, type[Gaussian]] = {
     "spherical": SphericalGaussian,
 }
 
-_SINGULAR = (
-    "A covariance is not positive definite: a density collapsed onto too few rows, or features are "
-    "constant or collinear. Leave such features out, use fewer components, or raise reg_covar or "
-    "var_smoothing."
-)
-
-
-class SingularCovariance(ValueError):
-    """A covariance is not positive definite."""
-
-
-def cholesky(covariance: np.ndarray) -> np.ndarray:
-    """The lower Cholesky factor."""
-    try:
-        return np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        raise SingularCovariance(_SINGULAR) from None
-
 
 def _whitening(covariance: np.ndarray) -> np.ndarray:
     root = cholesky(covariance)
@@ -520,14 +503,3 @@ def _distances(X: np.ndarray, mean: np.ndarray, U: np.ndarray) -> np.ndarray:
         return mahalanobis(np.ascontiguousarray(X), mean, np.ascontiguousarray(U)).T
     whitened = ((X - m) @ root for m, root in zip(mean, U, strict=True))
     return np.stack([np.einsum("nd,nd->n", Z, Z) for Z in whitened]).T
-
-
-def _patterns(X: np.ndarray) -> Iterator[tuple[Any, np.ndarray | None]]:
-    """Rows grouped by their pattern of observed entries; None where all are observed."""
-    if not np.isnan(X.sum()):
-        yield slice(None), None
-        return
-    seen = ~np.isnan(X)
-    patterns, which = np.unique(seen, axis=0, return_inverse=True)
-    for n, pattern in enumerate(patterns):
-        yield np.flatnonzero(which == n), None if pattern.all() else pattern

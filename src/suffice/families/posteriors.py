@@ -17,6 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import digamma, gammaln, multigammaln
 
 from ..core.values import Value
+from .covariances import cholesky, patterns
 
 LOG_PI = np.log(np.pi)
 LOG_2 = np.log(2.0)
@@ -143,8 +144,6 @@ class NormalInverseWishart(Posterior):
 
     @cached_property
     def _cholesky(self) -> np.ndarray:
-        from .gaussian import cholesky
-
         return np.stack([cholesky(S) for S in self.scale])
 
     @property
@@ -217,28 +216,27 @@ class NormalInverseWishart(Posterior):
         )
 
     def predictive(self, X: np.ndarray) -> np.ndarray:
-        from .gaussian import FullGaussian, _patterns
-
         self._must_be_proper()
         (K, D), kappa = self.mean.shape, self.mean_precision
         widened = (1.0 + 1.0 / kappa)[:, None, None]
-        if self._known:
-            return FullGaussian(self.mean, self.family.covariances * widened).log_density(X)
         df = np.broadcast_to(self.degrees_of_freedom, K) - D + 1.0
-        scale = np.broadcast_to(self.scale, (K, D, D)) * widened
+        scale = (self.family.covariances if self._known else np.broadcast_to(self.scale, (K, D, D))) * widened
         out = np.empty((len(X), K))
-        for rows, seen in _patterns(X):
+        for rows, seen in patterns(X):
             seen = np.ones(D, bool) if seen is None else seen
             part, d = X[rows][:, seen], int(seen.sum())
             for k in range(K):
                 L = np.linalg.cholesky(scale[k][np.ix_(seen, seen)])
                 Z = solve_triangular(L, (part - self.mean[k][seen]).T, lower=True) if d else part.T
-                log_det = 2.0 * np.log(np.diag(L)).sum()
+                log_det, square = 2.0 * np.log(np.diag(L)).sum(), (Z**2).sum(axis=0)
+                if self._known:
+                    out[rows, k] = -0.5 * (d * (LOG_PI + LOG_2) + log_det + square)
+                    continue
                 out[rows, k] = (
                     gammaln(0.5 * (df[k] + d))
                     - gammaln(0.5 * df[k])
                     - 0.5 * (d * LOG_PI + log_det)
-                    - 0.5 * (df[k] + d) * np.log1p((Z**2).sum(axis=0))
+                    - 0.5 * (df[k] + d) * np.log1p(square)
                 )
         return out
 
