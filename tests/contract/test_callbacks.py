@@ -171,9 +171,9 @@ def test_an_objective_that_is_not_a_number_is_never_converged(variant, monkeypat
         s = plain(self, block, **how)
         if len(block):
             calls.append(1)
-        summed = ("log_likelihood", "loss", "inertia", "bound", "square")
+        summed = ("log_likelihood", "loss", "inertia", "bound", "square", "slope")
         name = next((n for n in summed if hasattr(s, n)), None)
-        return s.replace(**{name: float("nan")}) if len(calls) > 3 and name else s
+        return s.replace(**{name: float("nan") * getattr(s, name)}) if len(calls) > 3 and name else s
 
     monkeypatch.setattr(model_class, "summarize", poisoned)
     with warnings.catch_warnings(record=True) as seen:

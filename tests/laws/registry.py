@@ -197,6 +197,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("PCA", "power_iteration_normalizer"): ("LU", "QR", "none"),
     ("PCA", "iterated_power"): (),
     ("FactorAnalysis", "svd_method"): ("lapack",),
+    ("FastICA", "whiten_solver"): ("eigh",),
 }
 # Options that the laws do not try, and why.
 ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
@@ -217,6 +218,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     ("FactorAnalysis", "rotation"): (
         ("target",),
         "needs a target: tests/decomposition/test_factor_analysis.py",
+    ),
+    ("FastICA", "algorithm"): (
+        ("deflation",),
+        "has max_iter for each component: tests/decomposition/test_fast_ica.py",
     ),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),

@@ -49,9 +49,10 @@ from .registry import (
 
 
 def is_online(variant):
-    """Which steps by one row at a time: the loss of an epoch may rise, and an optimum is not reached."""
+    """Which steps by one row at a time: the loss of an epoch may rise, and an optimum is not reached; or to
+    fixed points, whatever the contrast."""
     name = type(variant.estimator).__name__
-    return name.endswith("Perceptron") or name.startswith("SGD")
+    return name.endswith("Perceptron") or name.startswith(("SGD", "FastICA"))
 
 
 def rises(model):
@@ -213,6 +214,7 @@ def test_some_objective_has_curvature():
 OTHER_OPTIMA = {
     "AdaBoostClassifier.algorithm",
     "FactorAnalysis.solver",
+    "FastICA.solver",
     "LatentDirichletAllocation.solver",
     "NMF.solver",
     "ProbabilisticPCA.solver",

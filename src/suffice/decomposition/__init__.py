@@ -3,6 +3,7 @@
 from .bilinear_nmf import BilinearNMF
 from .factor_analysis import FactorAnalysis, ProbabilisticPCA
 from .factor_number import factor_number_test, parallel_analysis
+from .fast_ica import FastICA
 from .incremental_pca import IncrementalPCA
 from .kernel_pca import KernelPCA
 from .latent_dirichlet_allocation import LatentDirichletAllocation
@@ -16,6 +17,7 @@ __all__ = [
     "PCA",
     "BilinearNMF",
     "FactorAnalysis",
+    "FastICA",
     "IncrementalPCA",
     "KernelPCA",
     "LatentDirichletAllocation",

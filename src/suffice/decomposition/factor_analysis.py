@@ -361,6 +361,7 @@ class FactorAnalysis(FactorModel):
     --------
     ProbabilisticPCA : The same noise for each feature.
     PCA : Directions of largest variance.
+    FastICA : Independent sources that are not Gaussian.
     rotate_loadings : Rotations of loadings.
     parallel_analysis : Choose the number of factors.
     factor_number_test : Test the number of factors.
