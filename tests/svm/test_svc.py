@@ -8,8 +8,10 @@ import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
 from sklearn import svm as peer
 from sklearn.datasets import load_iris, make_classification
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+import suffice
+from suffice.estimator.interchange import as_sklearn
 from suffice.fitting.dual import Columns, Dual, minimize_dual
 from suffice.kernels import Gaussian, Polynomial, Subsequences
 from suffice.loops.dual import add_columns, best_partner, minimize_pairs, square, worst_pair
@@ -262,10 +264,37 @@ def test_steps_of_two_variables_end_at_the_optimum():
     assert same.alpha.tolist() == [2.0, 2.0] and same.curvature == 0.0
 
 
-def test_probability_names_the_call():
-    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
-    for cls in (SVC, NuSVC):
-        with pytest.raises(ValueError, match=rf"ClassifierCV\({cls.__name__}\(\), ensemble=False\)"):
-            cls(probability=True).fit(X, y)
-        with pytest.warns(FutureWarning, match="`probability` parameter was deprecated"):
-            cls(probability=False).fit(X, y)
+@pytest.mark.parametrize(("cls", "theirs"), [(SVC, peer.SVC), (NuSVC, peer.NuSVC)])
+def test_probabilities_as_in_scikit_learn(cls, theirs, tmp_path):
+    """To what the folds change: they are drawn in another way."""
+    X, y = load_iris(return_X_y=True)
+    for target in (y, y > 0):
+        how = {"probability": True, "random_state": 0, **({"nu": 0.3} if cls is NuSVC else {})}
+        with pytest.warns(
+            FutureWarning, match="`probability` parameter was deprecated.*CalibratedClassifierCV"
+        ):
+            ours, other = cls(**how).fit(X, target), theirs(**how).fit(X, target)
+        p = ours.predict_proba(X)
+        np.testing.assert_allclose(p, other.predict_proba(X), atol=0.04)
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        np.testing.assert_allclose(ours.predict_log_proba(X), np.log(p))
+        np.testing.assert_allclose(as_sklearn(ours).predict_proba(X), p, atol=5e-3)  # where LIBSVM stops
+        with pytest.warns(FutureWarning):
+            again = cls(**how).fit(X, target)
+        assert (again.predict_proba(X) == p).all()
+        ours.save(tmp_path / "machine")
+        assert (suffice.load(tmp_path / "machine").predict_proba(X) == p).all()
+        with pytest.warns(FutureWarning):
+            gram = cls(**{**how, "kernel": "precomputed"}).fit(X @ X.T, target)
+            linear = cls(**{**how, "kernel": "linear"}).fit(X, target)
+        np.testing.assert_allclose(gram.predict_proba(X @ X.T), linear.predict_proba(X), atol=1e-3)
+
+
+def test_probabilities_are_of_a_fit_that_has_them():
+    X, y = load_iris(return_X_y=True)
+    assert not hasattr(SVC(), "predict_proba")
+    with pytest.warns(FutureWarning, match="`probability` parameter was deprecated"):
+        model = SVC(probability=False).fit(X, y)
+    assert not hasattr(model, "predict_proba") and not hasattr(model, "sigmoids_")
+    with pytest.raises(NotFittedError, match="not available when fitted with probability=False"):
+        model.set_params(probability=True).predict_proba(X)

@@ -155,17 +155,18 @@ def _support_vectors(model: Any) -> dict[str, Any]:
             "save the model with suffice.save."
         )
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
+    sigmoids = getattr(model, "sigmoids_", np.empty((0, 2)))
     return {
         "_sparse": sp.issparse(model.support_vectors_),
-        "_effective_probability": False,
+        "_effective_probability": hasattr(model, "sigmoids_"),
         "_gamma": getattr(model.model_.kernel.kernel, "gamma", 0.0),
         "_dual_coef_": sign * model.dual_coef_,
         "_intercept_": sign * model.intercept_,
         "_n_support": model.n_support_
         if len(model.n_support_) > 1
         else np.array([*model.n_support_, 0], np.int32),
-        "_probA": np.empty(0),
-        "_probB": np.empty(0),
+        "_probA": sigmoids[:, 0].copy(),
+        "_probB": sigmoids[:, 1].copy(),
     }
 
 

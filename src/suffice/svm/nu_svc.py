@@ -42,7 +42,8 @@ class NuSVC(OneVsOne):
     shrinking : bool, default=True
         Ignored: working sets take its place.
     probability : bool, default='deprecated'
-        Leave it out, as scikit-learn 1.9 advises. In place of True, which is refused, use
+        Whether to fit `predict_proba`, by Platt's sigmoids of the scores in an internal 5-fold
+        cross-validation. Deprecated, as in scikit-learn 1.9: use
         ``CalibratedClassifierCV(NuSVC(), ensemble=False)``.
     tol : float, default=0.001
         Stopping criterion: the largest violation of the conditions of an optimum.
@@ -61,7 +62,7 @@ class NuSVC(OneVsOne):
         Whether `predict` takes the largest of the scores of the classes, instead of the class with most
         votes of the pairs.
     random_state : int, RandomState instance or None, default=None
-        Ignored: nothing is random.
+        Seed for the folds of ``probability=True``. Nothing else is random.
     checkpoint : str or path, default=None
         File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
 
@@ -91,6 +92,8 @@ class NuSVC(OneVsOne):
         Number of support vectors of each class.
     shape_fit_ : tuple of int
         The shape of X, of the rows with a weight.
+    sigmoids_ : ndarray of shape (n_pairs, 2)
+        Slopes and intercepts of Platt's sigmoids. Only with ``probability=True``.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
     support_ : ndarray of shape (n_SV,)

@@ -8,6 +8,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,12 +19,13 @@ from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
-from ..fitting.dual import Columns, DualSolution, Record
+from ..fitting.dual import Columns, Duals, DualSolution, Record
 from ..inputs import open_rows, read_rows
 from ..kernels import Kernel
 from ..statistics import class_codes, class_counts, weights_of_classes
 from ..statistics.sums import at_least_two
 from .base import SupportVectorMachine, SupportVectors
+from .platt import FOLDS, coupled, sigmoid_of
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # the rows of two classes, y = 1 or -1, and weights
 
@@ -45,6 +49,12 @@ class Task(NamedTuple):
     codes: np.ndarray
     kernel: Kernel
     problems: list[Problem]
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if estimator.probability is not True:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
 
 
 class OneVsOne(Classifier, SupportVectorMachine):
@@ -91,11 +101,30 @@ class OneVsOne(Classifier, SupportVectorMachine):
                 for problem in task.problems:
                     results.append(self._solve(self._columns_of(task, problem), *problem[1:], record))
                     record.reached(None, results[-1].solution.objective)
+                self.__dict__.pop("sigmoids_", None)
+                if self.probability is True:
+                    rng = check_random_state(self.random_state)
+                    self.sigmoids_ = np.array([self._sigmoid(task, p, rng) for p in task.problems])
         return self._finished(task, results)
+
+    def _sigmoid(self, task: Task, problem: Problem, rng: Any) -> np.ndarray:
+        """Platt's sigmoid of the scores of two classes, each from a fit without the fold of the row."""
+        (rows, y, weight), kernel, X = problem, task.kernel, task.block.X
+        score, fold = np.zeros(len(rows)), rng.permutation(len(rows)) % FOLDS
+        for f in np.unique(fold):
+            out, rest = fold == f, np.flatnonzero(fold != f)
+            if len(np.unique(y[rest])) < 2:
+                score[out] = y[rest].mean() if len(rest) else 0.0
+                continue
+            columns, alone = self._columns(kernel, X, rows[rest]), Record(Duals(None), lambda _: False)
+            found = self._solve(columns, y[rest], weight[rest], alone)
+            points = rows[rest] if kernel.precomputed else X[rows[rest]]
+            score[out] = kernel(X[rows[out]], points) @ found.beta + found.intercept
+        return sigmoid_of(score, y, weight)
 
     def _opened(self, data: Any) -> Task:
         """The rows, the kernel, and the pairs of classes."""
-        self._must_leave_out_probability()
+        self._advise_on_probability()
         block, places = self._gathered(data)
         counts = class_counts(block)
         (classes,), (totals,) = counts.values, counts.count
@@ -115,17 +144,16 @@ class OneVsOne(Classifier, SupportVectorMachine):
             problems.append((rows, sign, weight[rows]))
         return Task(block, places, counts, factors, codes, kernel, problems)
 
-    def _must_leave_out_probability(self) -> None:
-        """Raise for the option that scikit-learn deprecates, and name what it advises instead."""
-        if self.probability == "deprecated":
-            return
-        name = type(self).__name__
-        if self.probability:
-            raise ValueError(
-                f"{name}(probability=True) is not available: fit sklearn.calibration.CalibratedClassifierCV("
-                f"{name}(), ensemble=False), whose predict_proba has the probabilities."
+    def _advise_on_probability(self) -> None:
+        """Warn of the option that scikit-learn deprecates, and name what it advises instead."""
+        if self.probability != "deprecated":
+            name = type(self).__name__
+            warn(
+                "The `probability` parameter was deprecated in scikit-learn 1.9 and will be removed in 1.11: "
+                f"leave it out. For probabilities, use CalibratedClassifierCV({name}(), ensemble=False) "
+                f"instead of {name}(probability=True).",
+                FutureWarning,
             )
-        warn("The `probability` parameter was deprecated in scikit-learn 1.9: leave it out.", FutureWarning)
 
     def _columns_of(self, task: Task, problem: Problem) -> Columns:
         return self._columns(task.kernel, task.block.X, problem[0])
@@ -178,6 +206,30 @@ class OneVsOne(Classifier, SupportVectorMachine):
             if self.decision_function_shape == "ovo"
             else _ovr_decision_function(scores < 0, -scores, K)
         )
+
+    @available_if(_has_probabilities)
+    @row_wise
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, with ``probability=True``, by Platt's sigmoids of scores.
+
+        They may contradict `predict`, as in scikit-learn. For rows that are not in memory, and for `to`, see
+        :func:`~suffice.estimator.row_wise`.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "sigmoids_"):
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
+        K = len(self.classes_)
+        pairs = list(combinations(range(K), 2))
+        return coupled(self.model_(read_rows(self, X)), self.sigmoids_, pairs, K)
+
+    @available_if(_has_probabilities)
+    @row_wise
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities of the classes.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        return np.log(self.predict_proba(X))
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

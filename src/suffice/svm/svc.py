@@ -75,7 +75,8 @@ class SVC(OneVsOne):
     shrinking : bool, default=True
         Ignored: working sets take its place.
     probability : bool, default='deprecated'
-        Leave it out, as scikit-learn 1.9 advises. In place of True, which is refused, use
+        Whether to fit `predict_proba`, by Platt's sigmoids of the scores in an internal 5-fold
+        cross-validation. Deprecated, as in scikit-learn 1.9: use
         ``CalibratedClassifierCV(SVC(), ensemble=False)``.
     tol : float, default=0.001
         Stopping criterion: the largest violation of the conditions of an optimum.
@@ -94,7 +95,7 @@ class SVC(OneVsOne):
         Whether `predict` takes the largest of the scores of the classes, instead of the class with most
         votes of the pairs.
     random_state : int, RandomState instance or None, default=None
-        Ignored: nothing is random.
+        Seed for the folds of ``probability=True``. Nothing else is random.
     solver : {'smo', 'qp'}, default='smo'
         'smo' optimizes working sets of coefficients. 'qp' is an interior-point method: exact to rounding in
         few iterations, with the whole kernel matrix in memory, for up to a few thousand rows.
@@ -130,6 +131,8 @@ class SVC(OneVsOne):
         Number of support vectors of each class.
     shape_fit_ : tuple of int
         The shape of X, of the rows with a weight.
+    sigmoids_ : ndarray of shape (n_pairs, 2)
+        Slopes and intercepts of Platt's sigmoids. Only with ``probability=True``.
     statistics_ : CategoryCounts
         The classes, and the weight of each.
     support_ : ndarray of shape (n_SV,)
