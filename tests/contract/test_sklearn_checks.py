@@ -32,6 +32,7 @@ PARAMETERS = {
         f"HistGradientBoosting{kind}": {"max_iter": 5, "min_samples_leaf": 5}
         for kind in ("Classifier", "Regressor")
     },
+    "FusionClustering": {"penalty": "l0", "alpha": 0.05},  # of rows with unit variance, three groups
     "HiddenMarkovModel": {"max_iter": 5},
     "LassoCV": {"alphas": 10, "cv": 3},
     "LocallyLinearEmbedding": {"n_neighbors": 3},
@@ -144,7 +145,7 @@ def is_sibling(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @pytest.mark.filterwarnings("ignore:A clone of")
 @pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Feature .* is constant:UserWarning")
-@pytest.mark.filterwarnings("ignore:The neighbours divide the rows:UserWarning")
+@pytest.mark.filterwarnings("ignore:The neighbours divide the rows|Graph is not fully connected:UserWarning")
 @parametrize_with_checks([e for e in CHECKED if not is_sibling(e)], expected_failed_checks=expected)
 def test_sklearn_checks(estimator, check):
     check(estimator)

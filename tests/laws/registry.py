@@ -186,6 +186,7 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
     ("ClassConditional", "family", "poisson"): ({}, "count"),
     ("ClassConditional", "family", "multinomial"): ({}, "count"),
     ("HiddenMarkovModel", "emission", "bernoulli"): ({}, "binary"),
+    ("KCentroids", "metric", "prototypes"): ({"categorical_features": [1, 2]}, "mixed"),
 }
 # Options that are accepted as in scikit-learn and change nothing: a test fits with each of them.
 IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
@@ -198,6 +199,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("PCA", "iterated_power"): (),
     ("FactorAnalysis", "svd_method"): ("lapack",),
     ("FastICA", "whiten_solver"): ("eigh",),
+    ("SpectralClustering", "eigen_solver"): ("amg", "arpack", "lobpcg"),
 }
 # Options that the laws do not try, and why.
 ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
@@ -223,6 +225,7 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ("deflation",),
         "has max_iter for each component: tests/decomposition/test_fast_ica.py",
     ),
+    ("KCentroids", "metric"): (("itakura-saito",), "takes positive numbers: tests/cluster"),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),
         "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
@@ -472,6 +475,10 @@ def sum_of(variant: Variant) -> type:
 
 # Options beyond those that docstrings list, and data beyond what tags say: (parameters, support).
 MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
+    "AgglomerativeClustering": [
+        ({"micro_clusters": 30}, None),
+        ({"linkage": "average", "metric": "manhattan"}, None),
+    ],
     "RandomForestClassifier": [({"oob_score": True}, None)],
     "RandomForestRegressor": [({"oob_score": True}, None)],
     "BaggingClassifier": [
@@ -500,7 +507,14 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"prior": GaussianPrior(0.5, 0.3, 2.0, 5.0), "covariance_type": "spherical"}, None),
         ({"n_init": 3}, None),
     ],
+    "DivisiveClustering": [({"micro_clusters": 30}, None)],
     "KMeans": [({"n_init": 3}, None)],
+    "KMedoids": [({"sample_size": 40}, None), ({"metric": "manhattan"}, None)],
+    "KernelKMeans": [({"landmarks": 20}, None)],
+    "SpectralClustering": [
+        ({"affinity": "landmarks", "landmarks": 20}, None),
+        ({"affinity": "nearest_neighbors", "n_neighbors": 60}, None),
+    ],
     "KernelLogisticRegression": [({"landmarks": 20}, None), ({"class_weight": "balanced"}, None)],
     "KernelMachine": [
         ({"loss": "hinge", "landmarks": 20}, None),
@@ -685,7 +699,7 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Feature .* is constant|Bins whose width|n_quantiles .* is greater")
         warnings.filterwarnings("ignore", ".* > n_samples|Singular matrix in solving dual")
-        warnings.filterwarnings("ignore", "The neighbours divide the rows into")
+        warnings.filterwarnings("ignore", "The neighbours divide the rows into|Graph is not fully connected")
         how = {} if sample_weight is None else {"sample_weight": sample_weight}
         return estimator.fit(X, y, **how)
 

@@ -56,6 +56,12 @@ GROWS = {
     r"^(AdaBoost|Bagging|DecisionTree|ForwardStagewise|(Hist)?GradientBoosting|RandomForest)": (
         "up to 512 MB of rows are gathered; larger nodes are split where they are"
     ),
+    r"^(Agglomerative|Divisive)Clustering(?!.*micro)|^KMedoids(?!.*sample_size)": (
+        "rows are gathered up to a number, and are priced first"
+    ),
+    r"^FusionClustering|^KernelKMeans(?!.*landmarks)|^SpectralClustering(?!.*landmarks)": (
+        "pairs of rows are in memory, and are priced first"
+    ),
     "^LocallyLinearEmbedding": "the rows and their neighbours are in memory, and the rows are priced first",
     r"^Kernel(LogisticRegression|Machine|PCA|Ridge)(?!.*landmarks)": (
         "the kernels of all rows are in memory, and are priced first"

@@ -122,6 +122,7 @@ NOT_SHIFTED = (
     *PERCEPTRONS,
     "KernelPCA",  # of inner products of rows
     "KernelRidge",  # without an intercept
+    *("KCentroids(metric=cosine", "KCentroids(metric=prototypes"),  # directions, and codes
     "RBFSampler",  # angles are about the origin
     "SGD",
 )
@@ -133,6 +134,9 @@ BY_VALUE = (
     *("KernelLogisticRegression", "KernelMachine"),  # features are eigenvectors, also of small eigenvalues
     "KernelPCA(kernel=rbf,landmarks",
     "KernelRidge(kernel=rbf,landmarks",
+    "BisectingKMeans",
+    *("KCentroids", "KMedoids", "KernelKMeans", "SpectralClustering", "XMeans"),
+    *("AgglomerativeClustering(micro", "DivisiveClustering(micro"),
     "Nystroem",
     "RelativeDensityRatio",
     *PERCEPTRONS,
@@ -146,6 +150,7 @@ PLACES = (
     "theta_",
     "xbar_",
     "X_offset_",
+    "centers_",
     "cluster_centers_",
     "knots",
     "center",

@@ -22,7 +22,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import Iterative
+from ..estimator.base import Estimator, Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
 from ..fitting.nearest import nearest, squared_distances, sums_by_label
@@ -111,7 +111,62 @@ def lloyd(
     )
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
+class NearestCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
+    """Base class of clusterings by squared distances from centres."""
+
+    model_: Annotated[Centers, "D"]
+    preserves_dtype = ("cluster_centers_", "transform")
+    tol: float
+    cluster_centers_: np.ndarray
+    labels_: np.ndarray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _tolerance(self, data: Partitions, n_clusters: int) -> float:
+        """The tolerance of the squared movement of the centres."""
+        description = data.fold(describe)
+        if description.rows < n_clusters:
+            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={n_clusters}.")
+        return self.tol * float(description.features.variance.mean())
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, then predict the cluster of each row."""
+        self.fit(X, y, sample_weight)
+        return self.labels_ if source_of(X).in_memory else self.predict(X)
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the cluster of each row.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        X = read_rows(self, X)
+        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
+
+    @row_wise
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances from each row to the centres.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        X = read_rows(self, X)
+        return map_rows(lambda rows: np.sqrt(squared_distances(rows, self.model_.center)), X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of squared distances to the nearest centre."""
+        check_is_fitted(self)
+        data = open_rows(self, X, None, sample_weight, reset=False)
+        return -float(data.fold(Centers.summarize, self.model_).inertia)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+class KMeans(NearestCenters, Iterative):
     """k-means clustering.
 
     Parameters
@@ -192,8 +247,6 @@ default='k-means++'
     [0.5, 10.5]
     """
 
-    model_: Annotated[Centers, "D"]
-    preserves_dtype = ("cluster_centers_", "transform")
     default_n_init: ClassVar[int] = 10  # of random starts
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_1],
@@ -252,7 +305,7 @@ default='k-means++'
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
-        tol = self._tolerance(data)
+        tol = self._tolerance(data, self.n_clusters)
         if self.algorithm == "elkan" and self.n_clusters == 1:
             warn(
                 "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
@@ -267,13 +320,6 @@ default='k-means++'
         self.trace_ = -self.trace_
         self._label(source, X, data, sample_weight)
         return self
-
-    def _tolerance(self, data: Partitions) -> float:
-        """The tolerance of the squared movement of the centres."""
-        description = data.fold(describe)
-        if description.rows < self.n_clusters:
-            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={self.n_clusters}.")
-        return self.tol * float(description.features.variance.mean())
 
     def _label(self, source: Any, X: Any, data: Partitions, sample_weight: Any) -> None:
         """Set the inertia, and the labels of rows in memory."""
@@ -317,44 +363,6 @@ default='k-means++'
 
     def _fitted(self, model: Centers) -> dict[str, Any]:
         return {"cluster_centers_": model.center}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then predict the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
-
-    @row_wise
-    def transform(self, X: Any) -> np.ndarray:
-        """Distances from each row to the centres.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(lambda rows: np.sqrt(squared_distances(rows, self.model_.center)), X)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of squared distances to the nearest centre."""
-        check_is_fitted(self)
-        data = open_rows(self, X, None, sample_weight, reset=False)
-        return -float(data.fold(Centers.summarize, self.model_).inertia)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
 
 
 def _centers(values: Any, K: int, D: int) -> Centers:

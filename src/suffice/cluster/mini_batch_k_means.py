@@ -229,7 +229,7 @@ default='k-means++'
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
-        tol, n = self._tolerance(data), int(data.fold(describe).rows)
+        tol, n = self._tolerance(data, self.n_clusters), int(data.fold(describe).rows)
         size = min(self.batch_size, n)
         n_steps = max(1, self.max_iter * n // size)
         random = check_random_state(self.random_state)

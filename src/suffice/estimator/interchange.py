@@ -240,6 +240,11 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
 }
 # Classes whose methods read more than can be told from the fitted attributes.
 NOT_COPIED = {"CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "KernelPCA"}
+NOT_COPIED |= {
+    "AgglomerativeClustering",
+    "BisectingKMeans",
+    "SpectralClustering",
+}  # those predict nothing new
 
 
 def as_sklearn(model: Any) -> Any:

@@ -1,0 +1,374 @@
+"""Agglomerative clustering: exact in memory linear in the rows, or of small clusters summed by passes.
+
+Ward, "Hierarchical grouping to optimize an objective function", 1963; Li 14.2; Gong and Xu 3.1.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+
+from ..core.loop import one_task
+from ..core.partitions import Partitions
+from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, HasMethods, Interval, StrOptions, seed_of
+from ..inputs import open_rows, source_of
+from ..statistics import describe
+from .base import (
+    Clustering,
+    Leaves,
+    afford_pairs,
+    distances,
+    gathered,
+    micro_clusters,
+    must_have_enough,
+    numbered,
+    symmetric,
+)
+
+EXACT_ROWS = 1 << 16  # with micro_clusters='auto', more rows are summed to small clusters first
+FEW = 1000  # small clusters
+INSTEAD = (
+    "use linkage='ward', 'centroid' or 'single' with metric='euclidean', whose memory is linear in the "
+    "rows, or micro_clusters=1000."
+)
+
+
+def merged(points: np.ndarray, weight: np.ndarray, linkage: str) -> tuple[np.ndarray, ...]:
+    """The merges of points by Euclidean distances: leaves of both clusters, and the height."""
+    from ..loops.linkage import centroid_merges, matrix_chain, spanning_tree, ward_chain
+
+    X = np.ascontiguousarray(points - points[0])
+    if linkage in ("average", "complete"):
+        afford_pairs(len(X), INSTEAD)
+        return matrix_chain(distances(X, X, "euclidean"), weight, linkage == "average")
+    if linkage == "single":
+        left, right, square = spanning_tree(X)
+    else:
+        left, right, square = (ward_chain if linkage == "ward" else centroid_merges)(X, weight)
+    return left, right, np.sqrt(square)
+
+
+def merged_matrix(D: np.ndarray, weight: np.ndarray, linkage: str) -> tuple[np.ndarray, ...]:
+    """The merges by a distance matrix."""
+    from scipy.cluster.hierarchy import linkage as scipy_linkage
+    from scipy.spatial.distance import squareform
+
+    from ..loops.linkage import matrix_chain
+
+    if linkage == "single":
+        Z = scipy_linkage(squareform(D, checks=False), "single") if len(D) > 1 else np.empty((0, 4))
+        first = _first_leaves(Z[:, :2].astype(np.int64))
+        return first[Z[:, 0].astype(np.int64)], first[Z[:, 1].astype(np.int64)], Z[:, 2]
+    return matrix_chain(np.array(D, dtype=np.float64), weight, linkage == "average")
+
+
+def _first_leaves(children: np.ndarray) -> np.ndarray:
+    """A leaf of each node."""
+    N = len(children) + 1
+    first = np.arange(2 * N - 1)
+    for n, (a, _) in enumerate(children):
+        first[N + n] = first[a]
+    return first
+
+
+def tree(
+    left: np.ndarray, right: np.ndarray, height: np.ndarray, sort: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The tree as SciPy and scikit-learn number it: the two nodes of each merge, and its height."""
+    if sort:
+        order = np.argsort(height, kind="stable")
+        left, right, height = left[order], right[order], height[order]
+    N = len(left) + 1
+    parent, node = list(range(N)), list(range(N))
+    children = np.empty((N - 1, 2), np.int64)
+    for n, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        a, b = _root(parent, a), _root(parent, b)
+        children[n] = sorted((node[a], node[b]))
+        parent[b], node[a] = a, N + n
+    return children, height
+
+
+def cut(children: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The node of each leaf before the last merges."""
+    N = len(children) + 1
+    parent = list(range(2 * N - 1))
+    for n, (a, b) in enumerate(children[: N - n_clusters].tolist()):
+        parent[a] = parent[b] = N + n
+    return np.array([_root(parent, leaf) for leaf in range(N)], np.int64)
+
+
+def _root(parent: list[int], node: int) -> int:
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
+
+
+class AgglomerativeClustering(Clustering):
+    """Agglomerative clustering: the two nearest clusters are merged, again and again.
+
+    Up to 65,536 rows are gathered and merged exactly. Ward's, centroid and single linkage of Euclidean
+    distances need memory linear in the rows; complete and average linkage, and other metrics, need the
+    distances of all pairs, whose size is estimated first. More rows are first summed to `micro_clusters`
+    small clusters, by five passes over the data where it is, and these are merged with their weights.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Number of clusters. None if `distance_threshold` is set.
+    metric : str or callable, default='euclidean'
+        Distance of rows: 'euclidean', 'manhattan', 'cosine', 'chebyshev' or another name that SciPy's `cdist`
+        knows, a function of two rows, or 'precomputed' if X is the distance matrix. Ward's and centroid
+        linkage need 'euclidean'.
+    memory : str or joblib.Memory, default=None
+        Ignored: nothing is cached.
+    connectivity : array, sparse matrix or callable, default=None
+        Which rows may be merged, or a function that returns it from the rows. Such trees are
+        scikit-learn's, and take no weights.
+    compute_full_tree : 'auto' or bool, default='auto'
+        Ignored: the full tree is always computed.
+    linkage : {'ward', 'complete', 'average', 'single', 'centroid'}, default='ward'
+        Distance of two clusters: the growth of the sum of squares ('ward'), the largest, mean or least
+        distance of their rows, or the distance of their means ('centroid').
+    distance_threshold : float, default=None
+        Merges at this height or above are left out. `n_clusters` must then be None.
+    compute_distances : bool, default=False
+        Ignored: `distances_` is always there.
+    micro_clusters : 'auto', int or None, default='auto'
+        Number of small clusters to which the rows are summed first. 'auto' is none up to 65,536 rows, and
+        1,000 beyond, or ten times `n_clusters`. None is always exact.
+    random_state : int, RandomState or None, default=None
+        Seed of the small clusters.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        Number of clusters.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, if the rows are in memory.
+    n_leaves_ : int
+        Number of leaves of the tree: rows with a weight, or small clusters.
+    leaf_weights_ : ndarray of shape (n_leaves_,)
+        Weight of each leaf.
+    n_connected_components_ : int
+        Number of connected components of `connectivity`.
+    children_ : ndarray of shape (n_leaves_ - 1, 2)
+        The two nodes of each merge. Nodes below `n_leaves_` are leaves, and the merge with number i is node
+        ``n_leaves_ + i``.
+    distances_ : ndarray of shape (n_leaves_ - 1,)
+        Height of each merge.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Leaves
+        The leaves and their clusters, for `predict`.
+    statistics_ : Moments
+        Weight and moments of each feature.
+
+    See Also
+    --------
+    KMeans : Clusters of many rows in a few passes.
+    scipy.cluster.hierarchy.dendrogram : Draws the tree, from `children_` and `distances_`.
+
+    Notes
+    -----
+    With weights :math:`w_A, w_B` and means :math:`c_A, c_B`, the height of a merge by Ward's linkage is
+
+    .. math::
+
+        \\sqrt{\\frac{2 w_A w_B}{w_A + w_B}} \\, ‖c_A - c_B‖,
+
+    as in SciPy: half of its square is the growth of the sum of squares. A row of weight two has the merges of
+    the row twice, but for their merge at height zero. By centroid linkage, a merge can be lower than the one
+    before.
+
+    Ward's merges are found by chains of nearest neighbours among the means, and those of single linkage by a
+    minimum spanning tree; both compare all pairs of rows, and hold none of them.
+
+    `predict` returns the cluster of the nearest leaf.
+
+    References
+    ----------
+    * Ward (1963), "Hierarchical grouping to optimize an objective function", Journal of the American
+      Statistical Association 58.
+    * Müllner (2011), "Modern hierarchical, agglomerative clustering algorithms", arXiv:1109.2378.
+    * Bahmani, Moseley, Vattani, Kumar and Vassilvitskii (2012), "Scalable k-means++", Proceedings of the
+      VLDB Endowment 5.
+
+    Examples
+    --------
+    >>> from suffice.cluster import AgglomerativeClustering
+    >>> model = AgglomerativeClustering(2).fit([[0.0], [1.0], [10.0], [12.0]])
+    >>> model.labels_
+    array([0, 0, 1, 1], dtype=int32)
+    >>> model.distances_.round(3)
+    array([ 1.   ,  2.   , 14.849])
+    """
+
+    counts_rows = True  # those of weight zero have a label, too
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [AT_LEAST_1, None],
+        "metric": [str, callable],
+        "memory": [str, HasMethods("cache"), None],
+        "connectivity": ["array-like", "sparse matrix", callable, None],
+        "compute_full_tree": [StrOptions({"auto"}), "boolean"],
+        "linkage": [StrOptions({"ward", "complete", "average", "single", "centroid"})],
+        "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "compute_distances": ["boolean"],
+        "micro_clusters": [StrOptions({"auto"}), AT_LEAST_2, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        memory: Any = None,
+        connectivity: Any = None,
+        compute_full_tree: Any = "auto",
+        linkage: str = "ward",
+        distance_threshold: float | None = None,
+        compute_distances: bool = False,
+        micro_clusters: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.memory = memory
+        self.connectivity = connectivity
+        self.compute_full_tree = compute_full_tree
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.compute_distances = compute_distances
+        self.micro_clusters = micro_clusters
+        self.random_state = random_state
+
+    def _guarantee(self) -> Guarantee:
+        exact = self.micro_clusters in ("auto", None)
+        return Guarantee("order", gathers=True) if exact else Guarantee()
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Merge the rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        with one_task(self):
+            source = source_of(X)
+            data = open_rows(self, source, None, sample_weight)
+            description = data.fold(describe)
+            self.statistics_ = description.features
+            must_have_rows(description.weight)
+            must_have_enough(description.rows, self.n_clusters)
+            size = self._size(description.rows)
+            if size is None:
+                self._merge_rows(data)
+            else:
+                self._merge_sums(data, size)
+                if source.in_memory:
+                    self.labels_ = self.predict(X)
+        return self
+
+    def _check(self) -> None:
+        if (self.n_clusters is None) == (self.distance_threshold is None):
+            raise ValueError(
+                "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be "
+                "None."
+            )
+        if self.distance_threshold is not None and not self.compute_full_tree:
+            raise ValueError("compute_full_tree must be True if distance_threshold is set.")
+        if self.linkage in ("ward", "centroid") and self.metric not in ("euclidean", "l2"):
+            raise ValueError(
+                f"{self.metric} was provided as metric. {self.linkage.capitalize()} can only work with "
+                "euclidean distances: use linkage='average', 'complete' or 'single'."
+            )
+        if self.connectivity is not None and self.linkage == "centroid":
+            raise ValueError("connectivity does not work with linkage='centroid': use 'ward' or 'average'.")
+
+    def _size(self, rows: float) -> int | None:
+        """The number of small clusters, or None."""
+        pairs = self.metric == "precomputed" or self.connectivity is not None
+        if self.micro_clusters is None or (self.micro_clusters == "auto" and pairs):
+            return None
+        if pairs or self.metric not in ("euclidean", "l2"):
+            if self.micro_clusters == "auto":
+                return None
+            raise ValueError(
+                f"micro_clusters={self.micro_clusters} are means of rows, which need metric='euclidean' and "
+                "connectivity=None: use micro_clusters=None."
+            )
+        if self.micro_clusters == "auto":
+            few = max(FEW, 10 * (self.n_clusters or 0))
+            return few if rows > EXACT_ROWS else None
+        return int(self.micro_clusters)
+
+    def _merge_rows(self, data: Partitions) -> None:
+        instead = "use micro_clusters=1000, whose sums are computed where the rows are."
+        X, all_weights, there = gathered(data, instead)
+        points, weight = X[there], all_weights[there]
+        must_have_enough(float(len(there)), self.n_clusters)
+        if self.metric == "precomputed":
+            points = symmetric(X)[np.ix_(there, there)]
+        self.n_connected_components_ = 1
+        if self.connectivity is not None:
+            self._merge_connected(points, weight)
+        elif self.metric in ("euclidean", "l2"):
+            self._set(merged(points, weight, self.linkage))
+        else:
+            afford_pairs(len(points), INSTEAD)
+            D = points if self.metric == "precomputed" else distances(points, points, self.metric)
+            self._set(merged_matrix(D, weight, self.linkage))
+        column = there if self.metric == "precomputed" else None
+        stored = points if column is None else np.empty((0, X.shape[1]))
+        self._label(Leaves(stored, np.zeros(len(there), np.int32), column), weight)
+        self._label_all(X, there)
+
+    def _merge_sums(self, data: Partitions, size: int) -> None:
+        points, weight = micro_clusters(data, size, seed_of(self.random_state))
+        self.n_connected_components_ = 1
+        self._set(merged(points, weight, self.linkage))
+        self._label(Leaves(points, np.zeros(len(points), np.int32)), weight)
+
+    def _merge_connected(self, points: np.ndarray, weight: np.ndarray) -> None:
+        from sklearn.cluster import linkage_tree, ward_tree
+
+        if not (weight == 1).all():
+            raise ValueError("connectivity takes no sample_weight: leave one of them out.")
+        links = self.connectivity(points) if callable(self.connectivity) else self.connectivity
+        how = {"connectivity": links, "return_distance": True}
+        if self.linkage == "ward":
+            found = ward_tree(points, **how)
+        else:
+            found = linkage_tree(points, **how, linkage=self.linkage, affinity=self.metric)
+        self.children_, self.distances_ = np.asarray(found[0], np.int64), found[4]
+        self.n_connected_components_ = found[1]
+
+    def _set(self, merges: tuple[np.ndarray, ...]) -> None:
+        left, right, height = merges
+        self.children_, self.distances_ = tree(left, right, height, sort=self.linkage != "centroid")
+
+    def _label(self, leaves: Leaves, weight: np.ndarray) -> None:
+        self.n_leaves_, self.leaf_weights_ = len(weight), weight
+        if self.distance_threshold is not None:
+            self.n_clusters_ = int(np.count_nonzero(self.distances_ >= self.distance_threshold)) + 1
+        else:
+            self.n_clusters_ = min(int(self.n_clusters or 1), self.n_leaves_)
+        nodes = cut(self.children_, self.n_clusters_)
+        self.model_ = leaves.replace(label=numbered(nodes, leaves.points if leaves.column is None else None))

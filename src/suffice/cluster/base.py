@@ -1,0 +1,195 @@
+"""What clusterings have in common: labels of rows, distances by the name of a metric, sizes that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import ClusterMixin
+
+from ..core.cost import afford
+from ..core.partitions import Partitions
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.base import Estimator
+from ..fitting.nearest import nearest, squared_distances
+from ..fitting.seeding import NOBODY, SPARE, draw
+from ..inputs import map_rows, read_rows, source_of
+from ..statistics import Moments
+from .k_means import Centers
+
+# Names of metrics, and what `scipy.spatial.distance.cdist` calls them.
+METRICS = {
+    "chebyshev": "chebyshev",
+    "cityblock": "cityblock",
+    "cosine": "cosine",
+    "euclidean": "euclidean",
+    "hamming": "hamming",
+    "l1": "cityblock",
+    "l2": "euclidean",
+    "manhattan": "cityblock",
+    "sqeuclidean": "sqeuclidean",
+}
+MANY = 1 << 10  # points with which rows are compared at a time
+
+
+def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
+    """Distances of the rows to the points, (N, M). Squared differences are summed, never squared norms."""
+    name = METRICS.get(metric, metric) if isinstance(metric, str) else metric
+    if name in ("euclidean", "sqeuclidean"):
+        square = squared_distances(X, points)
+        return np.sqrt(square, out=square) if name == "euclidean" else square
+    out = np.asarray(cdist(X, points, name))
+    if not np.isfinite(out).all():
+        what = "Rows of zeros have no direction: leave them out." if name == "cosine" else "Scale the rows."
+        raise ValueError(f"Distances must be finite; metric={metric!r} returns NaN or infinity. {what}")
+    return out
+
+
+def nearest_by(X: np.ndarray, points: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest point of each row, the first of several, and its distance."""
+    if metric in ("euclidean", "l2"):
+        labels, square = nearest(X, points)
+        return labels, np.sqrt(square)
+    labels, best = np.zeros(len(X), np.int64), np.full(len(X), np.inf)
+    for start in range(0, len(points), MANY):
+        D = distances(X, points[start : start + MANY], metric)
+        label = D.argmin(axis=1)
+        distance = D[np.arange(len(D)), label]
+        closer = distance < best
+        labels[closer], best[closer] = start + label[closer], distance[closer]
+    return labels, best
+
+
+def symmetric(D: np.ndarray, name: str = "X") -> np.ndarray:
+    """The matrix, which must be square, symmetric up to rounding and not negative."""
+    if D.ndim != 2 or D.shape[0] != D.shape[1]:
+        raise ValueError(f"{name} must be square if it is precomputed: one row and one column for each row.")
+    if D.min(initial=0.0) < 0:
+        raise ValueError(f"{name} must not be negative if it is precomputed; the least entry is {D.min():g}.")
+    off = float(np.abs(D - D.T).max(initial=0.0))
+    if off > 1e-8 * D.max(initial=0.0):
+        raise ValueError(
+            f"{name} must be symmetric if it is precomputed; entries differ by up to {off:g}: pass "
+            f"0.5 * ({name} + {name}.T)."
+        )
+    return D
+
+
+def afford_pairs(N: int, instead: str) -> None:
+    """Raise if the distances of all pairs of rows do not fit in the memory."""
+    afford(2.0 * N**2, f"the distances of {N} rows", instead)
+
+
+def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Any:
+    """Rows with a weight, drawn in proportion to their squared distance from the chosen rows."""
+    there = block.weight > 0
+    if not there.all():  # see `counts_rows`
+        block = block.replace(X=np.ascontiguousarray(block.X[there]), weight=block.weight[there])
+    return draw(size, seed, turn, chosen, block)
+
+
+def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.ndarray:
+    """Many different rows: some are drawn uniformly, others in rounds in proportion to the squared distance
+    from those before. That is k-means|| without its last step."""
+    chosen = NOBODY
+    for turn in range(rounds):
+        many = size // rounds + (size % rounds > turn)
+        if many:
+            found = data.fold(draw_present, many + SPARE, seed, turn, chosen).first(many)
+            chosen = np.concatenate([chosen, found]) if len(chosen) else found
+    return chosen
+
+
+def micro_clusters(data: Partitions, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means and weights of many small clusters: each row belongs to the nearest of `spread_rows`."""
+    model = Centers(spread_rows(data, size, seed))
+    s = data.fold(Centers.summarize, model)
+    return model.estimate(s).center[s.weight > 0], s.weight[s.weight > 0]
+
+
+def numbered(group: np.ndarray, points: np.ndarray | None) -> np.ndarray:
+    """Numbers 0, 1, ... of groups, by the least point of each, so that the order of points does not matter.
+    Without points, by the first member."""
+    rank = np.arange(len(group))
+    if points is not None:
+        rank[np.lexsort(points.T[::-1])] = np.arange(len(group))
+    _, number = np.unique(group, return_inverse=True)
+    first = np.full(number.max(initial=-1) + 1, len(group))
+    np.minimum.at(first, number, rank)
+    order = np.empty(len(first), np.int32)
+    order[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return order[number]
+
+
+def gathered(data: Partitions, instead: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All rows in float64, their weights, and the numbers of those with a weight."""
+    block = data.gather(instead)
+    X = np.ascontiguousarray(block.X, dtype=np.float64)
+    return X, block.weight, np.flatnonzero(block.weight > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves(Value):
+    """Points with a cluster each: a row belongs to that of the nearest. Of a precomputed distance there are
+    no points, but the numbers of their columns."""
+
+    points: Annotated[np.ndarray, "(L, D)"]
+    label: Annotated[np.ndarray, "int (L,)"]
+    column: Annotated[np.ndarray | None, "int (L,)"] = None
+
+    def of(self, X: np.ndarray, metric: Any) -> np.ndarray:
+        """The cluster of each row."""
+        if self.column is not None:
+            return self.label[X[:, self.column].argmin(axis=1)]
+        return self.label[nearest_by(X, self.points, metric)[0]]
+
+
+class Clustering(ClusterMixin, Estimator):
+    """Base class of clusterings that label a row as the nearest of stored points."""
+
+    model_: Annotated[Leaves, "D"]
+    statistics_: Moments
+    metric: Any
+    labels_: Annotated[np.ndarray, "int (N,)"]
+    n_clusters_name: ClassVar[str] = "n_clusters"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self, "metric", None) == "precomputed"
+        return tags
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, then return the cluster of each row."""
+        self.fit(X, y, sample_weight)
+        return self.labels_ if source_of(X).in_memory else self.predict(X)
+
+    @row_wise
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the cluster of each row: that of the nearest stored point.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        X = read_rows(self, X)
+        return map_rows(self._nearest(), X).astype(np.int32)
+
+    def _label_all(self, X: np.ndarray, there: np.ndarray) -> None:
+        """Set the labels of all rows, of which these are the leaves."""
+        self.labels_ = np.empty(len(X), np.int32)
+        self.labels_[there] = self.model_.label
+        rest = np.setdiff1d(np.arange(len(X)), there)
+        if len(rest):
+            self.labels_[rest] = self.model_.of(X[rest], self.metric)
+
+    def _nearest(self) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda rows: self.model_.of(rows, self.metric)
+
+
+def must_have_enough(rows: float, n_clusters: int | None) -> None:
+    if n_clusters is not None and rows < n_clusters:
+        raise ValueError(
+            f"n_samples={rows:g} should be >= n_clusters={n_clusters}: fit to more rows, or lower n_clusters."
+        )

@@ -1,0 +1,258 @@
+"""Bisecting k-means: one cluster after the other is split in two.
+
+Steinbach, Karypis and Kumar, "A comparison of document clustering techniques", 2000.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+
+from ..core.loop import one_task
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..core.values import Value
+from ..estimator.answers import row_wise
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..fitting.nearest import nearest, squared_distances
+from ..fitting.seeding import SEEDINGS
+from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..statistics import describe
+from .k_means import Centers, NearestCenters, lloyd, warn_of_fewer
+from .parts import Within
+
+
+@dataclass(frozen=True, eq=False)
+class BisectingTree(Value):
+    """Nodes with a centre each; a row goes from the root to the nearer of two children."""
+
+    center: Annotated[np.ndarray, "(M, D)"]  # of each node
+    child: Annotated[np.ndarray, "int (M, 2)"]  # nodes, or -1 for a leaf
+
+    @property
+    def leaves(self) -> np.ndarray:
+        return np.flatnonzero(self.child[:, 0] < 0)
+
+    def nodes(self, X: np.ndarray) -> np.ndarray:
+        """The leaf of each row."""
+        node = np.zeros(len(X), np.int64)
+        for parent, (a, b) in enumerate(self.child):  # children come after their parent
+            if a >= 0:
+                rows = np.flatnonzero(node == parent)
+                second = nearest(np.ascontiguousarray(X[rows]), self.center[[a, b]])[0]
+                node[rows] = np.where(second == 1, b, a)
+        return node
+
+    def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The number of the leaf of each row, and the squared distance from its centre."""
+        node = self.nodes(X)
+        distance = ((X - self.center[node]) ** 2).sum(axis=1)
+        return np.searchsorted(self.leaves, node), distance
+
+    def summarize(self, block: Any) -> LeafSums:
+        labels, distance = self.nearest(block.X)
+        K = len(self.leaves)
+        return LeafSums(np.bincount(labels, block.weight * distance, K), np.bincount(labels, block.weight, K))
+
+    def split(self, leaf: int, centers: np.ndarray) -> Self:
+        """The tree in which the leaf, of this number, has two children with these centres."""
+        child, M = self.child.copy(), len(self.center)
+        child[self.leaves[leaf]] = M, M + 1
+        return self.replace(
+            center=np.concatenate([self.center, centers]),
+            child=np.concatenate([child, np.full((2, 2), -1)]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSums(Statistics):
+    """By leaf: the sum of squared distances from the centre, and the weight."""
+
+    inertia: Annotated[np.ndarray, "(K,)"]
+    weight: Annotated[np.ndarray, "(K,)"]
+
+
+class BisectingKMeans(NearestCenters):
+    """Bisecting k-means: one cluster after the other is split in two by k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {'k-means++', 'k-means||', 'random'}, default='random'
+        Method for the initial centres of a split.
+    n_init : int, default=1
+        Number of initializations of each split. The best result is kept. All runs share each pass.
+    random_state : int, RandomState or None, default=None
+        Seed for the initialization.
+    max_iter : int, default=300
+        Maximum number of iterations.
+    verbose : int, default=0
+        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+    tol : float, default=1e-4
+        Tolerance of the squared movement of the centres, relative to the mean variance of the features.
+    copy_x : bool, default=True
+        Ignored: `X` is never modified.
+    algorithm : {'lloyd', 'elkan'}, default='lloyd'
+        Ignored: both give the same result.
+    bisecting_strategy : {'biggest_inertia', 'largest_cluster'}, default='biggest_inertia'
+        Which cluster is split next: that with the largest inertia, or with the largest weight.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, if the rows are in memory.
+    inertia_ : float
+        Sum of squared distances to the centre of the cluster.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : BisectingTree
+        The tree of splits.
+    statistics_ : LeafSums
+        Inertia and weight by cluster.
+
+    See Also
+    --------
+    KMeans : All clusters at once.
+    DivisiveClustering : Splits by distances of rows.
+
+    Notes
+    -----
+    Each split minimizes the inertia of two centres among the rows of its cluster,
+
+    .. math::
+
+        ∑_{n ∈ k} w_n \\min(‖x_n - a‖^2, ‖x_n - b‖^2).
+
+    A row belongs to a cluster by its path from the root: at each split, to the nearer of the two centres.
+    That may not be the nearest of all centres.
+
+    References
+    ----------
+    * Steinbach, Karypis and Kumar (2000), "A comparison of document clustering techniques", KDD Workshop on
+      Text Mining.
+
+    Examples
+    --------
+    >>> from suffice.cluster import BisectingKMeans
+    >>> model = BisectingKMeans(3, random_state=0).fit([[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]])
+    >>> sorted(model.cluster_centers_.ravel().tolist())
+    [0.5, 10.5, 30.5]
+    """
+
+    model_: Annotated[BisectingTree, "D"]  # type: ignore[assignment]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [AT_LEAST_1],
+        "init": [StrOptions(set(SEEDINGS)), callable],
+        "n_init": [AT_LEAST_1],
+        "random_state": ["random_state"],
+        "max_iter": [AT_LEAST_1],
+        "verbose": ["verbose"],
+        "tol": [NON_NEGATIVE],
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"lloyd", "elkan"})],
+        "bisecting_strategy": [StrOptions({"biggest_inertia", "largest_cluster"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "random",
+        n_init: int = 1,
+        random_state: Any = None,
+        max_iter: int = 300,
+        verbose: int = 0,
+        tol: float = 1e-4,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+        bisecting_strategy: str = "biggest_inertia",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.tol = tol
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.bisecting_strategy = bisecting_strategy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            source = source_of(X)
+            data = open_rows(self, source, None, sample_weight)
+            tol = self._tolerance(data, self.n_clusters)
+            mean = data.fold(describe).features.mean
+            self._split_all(data, BisectingTree(mean[None], np.full((1, 2), -1)), tol)
+            if source.in_memory:
+                self.labels_ = self.predict(X)
+        return self
+
+    def _split_all(self, data: Partitions, tree: BisectingTree, tol: float) -> None:
+        random = check_random_state(self.random_state)
+        s = data.fold(BisectingTree.summarize, tree)
+        while len(tree.leaves) < self.n_clusters:
+            size = s.inertia if self.bisecting_strategy == "biggest_inertia" else s.weight
+            size = np.where(s.inertia > 0, size, -1.0)  # equal rows stay together
+            leaf = int(size.argmax())
+            if size[leaf] < 0:
+                break
+            seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+            part: Any = Within(data, tree, leaf)
+            starts = tuple(Centers(self._seeds(part, int(seed))) for seed in seeds)
+            tree = tree.split(leaf, lloyd(starts, part, tol, self.max_iter).model.center)
+            s = data.fold(BisectingTree.summarize, tree)
+            if self.verbose:
+                print(f"New centers from bisection, inertia {s.inertia.sum():.3f}.")
+        warn_of_fewer(len(tree.leaves), self.n_clusters, "n_clusters")
+        self.model_, self.statistics_ = tree, s
+        self.cluster_centers_, self.inertia_ = tree.center[tree.leaves], float(s.inertia.sum())
+
+    def _seeds(self, part: Any, seed: int) -> np.ndarray:
+        if callable(self.init):
+            raise ValueError("A callable init is not supported: use init='k-means++' or 'random'.")
+        return SEEDINGS[self.init](part, 2, seed)
+
+    @row_wise
+    def transform(self, X: Any) -> np.ndarray:
+        """Distances from each row to the centres of the clusters.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        X = read_rows(self, X)
+        centers = self.model_.center[self.model_.leaves]
+        return map_rows(lambda rows: np.sqrt(squared_distances(rows, centers)), X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of squared distances to the centre of the cluster."""
+        data = open_rows(self, X, None, sample_weight, reset=False)
+        return -float(data.fold(BisectingTree.summarize, self.model_).inertia.sum())

@@ -1,0 +1,225 @@
+"""Divisive clustering: the cluster with the largest diameter is split, again and again.
+
+Li 14.2; Gong and Xu 3.1; STATS 601 6.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+
+from ..core.loop import one_task
+from ..core.partitions import Partitions
+from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Guarantee
+from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, StrOptions, seed_of
+from ..inputs import open_rows, source_of
+from ..statistics import describe
+from .base import (
+    Clustering,
+    Leaves,
+    gathered,
+    micro_clusters,
+    must_have_enough,
+    numbered,
+    symmetric,
+)
+from .k_means import warn_of_fewer
+from .k_medoids import BLOCK, Pairs
+
+EXACT_ROWS = 1 << 14  # with micro_clusters='auto', more rows are summed to small clusters first
+FEW = 1000
+
+
+def farthest_pair(pairs: Pairs, rows: np.ndarray) -> tuple[float, int, int]:
+    """The largest distance of two of these rows, and the first such pair."""
+    best, a, b = 0.0, int(rows[0]), int(rows[0])
+    step = max(1, BLOCK // len(rows))
+    for start in range(0, len(rows), step):
+        D = pairs.rows_between(rows[start : start + step], rows)
+        place = int(D.argmax())
+        if D.flat[place] > best:
+            i, j = divmod(place, len(rows))
+            best, a, b = float(D.flat[place]), int(rows[start + i]), int(rows[j])
+    return best, a, b
+
+
+class DivisiveClustering(Clustering):
+    """Divisive clustering: the cluster with the largest diameter is split between its farthest rows.
+
+    Up to 16,384 rows are gathered; distances are computed some rows at a time. More rows are first summed to
+    `micro_clusters` small clusters, by passes over the data where it is.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Number of clusters; None splits until the rows of each cluster are equal.
+    metric : str or callable, default='euclidean'
+        Distance of rows: 'euclidean', 'manhattan', 'cosine' or another name that SciPy's `cdist` knows, a
+        function of two rows, or 'precomputed' if X is the distance matrix.
+    micro_clusters : 'auto', int or None, default='auto'
+        Number of small clusters to which the rows are summed first. 'auto' is none up to 16,384 rows, and
+        1,000 beyond. None takes all rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the small clusters.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, if the rows are in memory.
+    n_clusters_ : int
+        Number of clusters.
+    splits_ : ndarray of shape (n_clusters_ - 1, 3)
+        The node that was split, and its two parts. Nodes are numbered from 0, all rows, as they appear.
+    seeds_ : ndarray of shape (n_clusters_ - 1, 2)
+        The numbers of the two farthest leaves of each split.
+    diameters_ : ndarray of shape (n_clusters_ - 1,)
+        Diameter of the cluster that was split.
+    nodes_ : ndarray of shape (n_leaves_,)
+        The node of each leaf at the end.
+    n_leaves_ : int
+        Number of leaves: rows with a weight, or small clusters.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Leaves
+        The leaves and their clusters, for `predict`.
+    statistics_ : Moments
+        Weight and moments of each feature.
+
+    See Also
+    --------
+    AgglomerativeClustering : Merges, from the rows.
+    BisectingKMeans : Splits by k-means, in passes over the data.
+
+    Notes
+    -----
+    The two rows with the largest distance in the cluster are the seeds,
+
+    .. math::
+
+        (a, b) = \\operatorname{argmax}_{i, j ∈ G} d(x_i, x_j),
+
+    and each other row joins the nearer one, the first of two at the same distance. Each partition refines the
+    one before. Weights do not matter, unless they are zero.
+
+    References
+    ----------
+    * Kaufman and Rousseeuw (1990), "Finding Groups in Data", chapter 6.
+
+    Examples
+    --------
+    >>> from suffice.cluster import DivisiveClustering
+    >>> model = DivisiveClustering(3).fit([[0.0], [1.0], [10.0], [12.0], [40.0]])
+    >>> model.labels_, model.diameters_
+    (array([0, 0, 1, 1, 2], dtype=int32), array([40., 12.]))
+    """
+
+    counts_rows = True  # those of weight zero have a label, too
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [AT_LEAST_1, None],
+        "metric": [str, callable],
+        "micro_clusters": [StrOptions({"auto"}), AT_LEAST_2, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Any = "euclidean",
+        micro_clusters: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.micro_clusters = micro_clusters
+        self.random_state = random_state
+
+    def _guarantee(self) -> Guarantee:
+        exact = self.micro_clusters in ("auto", None)
+        return Guarantee("order", gathers=True) if exact else Guarantee()
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Split the rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            source = source_of(X)
+            data = open_rows(self, source, None, sample_weight)
+            description = data.fold(describe)
+            self.statistics_ = description.features
+            must_have_rows(description.weight)
+            must_have_enough(description.rows, self.n_clusters)
+            size = self.micro_clusters
+            if size == "auto":
+                many = description.rows > EXACT_ROWS and self.metric != "precomputed"
+                size = max(FEW, 10 * (self.n_clusters or 0)) if many else None
+            if size is None:
+                self._split_rows(data)
+            else:
+                self._split_sums(data, int(size))
+                if source.in_memory:
+                    self.labels_ = self.predict(X)
+        return self
+
+    def _split_rows(self, data: Partitions) -> None:
+        instead = "use micro_clusters=1000, whose sums are computed where the rows are."
+        X, _, there = gathered(data, instead)
+        must_have_enough(float(len(there)), self.n_clusters)
+        of_pairs = self.metric == "precomputed"
+        points = symmetric(X)[np.ix_(there, there)] if of_pairs else X[there]
+        label = self._split(Pairs(points, self.metric))
+        stored = np.empty((0, X.shape[1])) if of_pairs else points
+        self.model_ = Leaves(stored, label, there if of_pairs else None)
+        self._label_all(X, there)
+
+    def _split_sums(self, data: Partitions, size: int) -> None:
+        if self.metric == "precomputed":
+            raise ValueError("micro_clusters needs rows: use micro_clusters=None with precomputed distances.")
+        points, _ = micro_clusters(data, size, seed_of(self.random_state))
+        self.model_ = Leaves(points, self._split(Pairs(points, self.metric)))
+
+    def _split(self, pairs: Pairs) -> np.ndarray:
+        N = len(pairs.X)
+        node, width = np.zeros(N, np.int64), {0: farthest_pair(pairs, np.arange(N))}
+        splits: list[tuple[int, int, int]] = []
+        seeds: list[tuple[int, int]] = []
+        diameters: list[float] = []
+        limit = N if self.n_clusters is None else self.n_clusters
+        while len(width) < limit:
+            parent = max(width, key=lambda n: width[n][0])
+            diameter, a, b = width.pop(parent)
+            if diameter == 0.0:  # the rows of each cluster are equal
+                width[parent] = diameter, a, b
+                break
+            rows = np.flatnonzero(node == parent)
+            D = pairs.rows_between(np.array([a, b]), rows)
+            left, right = 2 * len(splits) + 1, 2 * len(splits) + 2
+            node[rows] = np.where(D[1] < D[0], right, left)
+            for part in (left, right):
+                width[part] = farthest_pair(pairs, np.flatnonzero(node == part))
+            splits.append((parent, left, right))
+            seeds.append((a, b))
+            diameters.append(diameter)
+        if self.n_clusters is not None:
+            warn_of_fewer(len(width), self.n_clusters, "n_clusters")
+        self.splits_ = np.array(splits, np.int64).reshape(-1, 3)
+        self.seeds_ = np.array(seeds, np.int64).reshape(-1, 2)
+        self.diameters_ = np.array(diameters, np.float64)
+        self.nodes_, self.n_leaves_, self.n_clusters_ = node, N, len(width)
+        return numbered(node, None if pairs.metric == "precomputed" else pairs.X)

@@ -1,0 +1,57 @@
+"""Data as a pass sees it: the rows of one cluster, or reference rows drawn inside the pass.
+
+Each has `fold`, so that seeding and Lloyd's algorithm run on it as on partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.hashing import row_hashes, uniforms
+from ..core.partitions import Partitions
+
+
+@dataclass(frozen=True)
+class Within:
+    """The rows that a model gives a label."""
+
+    data: Partitions
+    model: Any  # with `nearest`
+    label: int
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        return self.data.fold(_within, self.model, self.label, f, shared)
+
+
+def _within(model: Any, label: int, f: Callable[..., Any], shared: tuple[Any, ...], block: Any) -> Any:
+    if not len(block):
+        return f(*shared, block)
+    there = model.nearest(block.X)[0] == label
+    return f(*shared, block.replace(X=np.ascontiguousarray(block.X[there]), weight=block.weight[there]))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """As many rows as the data has, uniform in a box. The numbers of a row are hashes of the row it replaces,
+    so that they are the same in each pass, for any order and any blocks."""
+
+    data: Partitions
+    low: np.ndarray
+    high: np.ndarray
+    seed: tuple[int, ...]
+
+    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
+        return self.data.fold(_reference, self.low, self.high, self.seed, f, shared)
+
+
+def reference_rows(X: np.ndarray, low: np.ndarray, high: np.ndarray, seed: tuple[int, ...]) -> np.ndarray:
+    u = [uniforms(row_hashes(X, *seed, d)) for d in range(X.shape[1])]
+    return low + np.stack(u, axis=1) * (high - low)
+
+
+def _reference(low: Any, high: Any, seed: Any, f: Callable[..., Any], shared: Any, block: Any) -> Any:
+    return f(*shared, block.replace(X=reference_rows(block.X, low, high, seed)))

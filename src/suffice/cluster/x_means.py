@@ -1,0 +1,212 @@
+"""X-means: clusters are split in two as long as the BIC improves.
+
+Pelleg and Moore, "X-means: extending k-means with efficient estimation of the number of clusters", 2000.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils import check_random_state
+
+from ..core.loop import one_task
+from ..core.partitions import Partitions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..fitting.seeding import SEEDINGS
+from ..inputs import open_rows, source_of
+from .k_means import Centers, ClusterSums, NearestCenters, lloyd
+from .parts import Within
+
+
+def spherical_bic(inertia: float, weight: np.ndarray, D: int) -> float:
+    """The BIC of K spherical Gaussians with one variance, each row in one of them; lower is better.
+
+    There are K - 1 weights, K D means and a variance.
+    """
+    N, K = float(weight.sum()), int(np.count_nonzero(weight))
+    there = weight[weight > 0]
+    spare = max(N - K, 1.0)
+    variance = max(inertia / (spare * D), np.finfo(np.float64).tiny)
+    likelihood = (
+        float(there @ np.log(there / N)) - 0.5 * N * D * np.log(2.0 * np.pi * variance) - 0.5 * spare * D
+    )
+    return (K - 1 + K * D + 1) * np.log(max(N, 1.0)) - 2.0 * likelihood
+
+
+class XMeans(NearestCenters):
+    """k-means that finds the number of clusters: they are split as long as the BIC improves.
+
+    Parameters
+    ----------
+    min_clusters : int, default=1
+        Number of clusters at the start, and the least.
+    max_clusters : int, default=32
+        Largest number of clusters.
+    init : {'k-means++', 'k-means||', 'random'}, default='k-means++'
+        Method for the initial centres: see :class:`KMeans`.
+    n_init : int, default=3
+        Number of initializations, of each split too. The best result is kept. All runs share each pass.
+    max_iter : int, default=300
+        Maximum number of iterations.
+    tol : float, default=1e-4
+        Tolerance of the squared movement of the centres, relative to the mean variance of the features.
+    random_state : int, RandomState or None, default=None
+        Seed for the initialization.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        Number of clusters that were found.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+        Centres.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each row, if the rows are in memory.
+    inertia_ : float
+        Sum of squared distances to the nearest centre.
+    bic_ : float
+        BIC of the clusters.
+    n_iter_ : int
+        Number of rounds of splits.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Centers
+        The fitted model.
+    statistics_ : ClusterSums
+        The sums of the last pass.
+
+    See Also
+    --------
+    choose_k : Compares several numbers of clusters, by four criteria.
+    suffice.mixture.GaussianMixture : Groups of other shapes, with `bic`.
+
+    Notes
+    -----
+    In each round, k-means splits the rows of each cluster in two. The split is kept if the BIC of two
+    spherical Gaussians is lower than that of one,
+
+    .. math::
+
+        \\mathrm{BIC} = p \\log N - 2 \\log L, \\qquad p = K D + K.
+
+    Then k-means moves all centres. Rounds end when no split is kept.
+
+    References
+    ----------
+    * Pelleg and Moore (2000), "X-means: extending k-means with efficient estimation of the number of
+      clusters", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.cluster import XMeans
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(m, 1.0, (100, 2)) for m in (0.0, 10.0, 20.0)])
+    >>> XMeans(random_state=0).fit(X).n_clusters_
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "min_clusters": [AT_LEAST_1],
+        "max_clusters": [AT_LEAST_1],
+        "init": [StrOptions(set(SEEDINGS))],
+        "n_init": [AT_LEAST_1],
+        "max_iter": [AT_LEAST_1],
+        "tol": [NON_NEGATIVE],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        min_clusters: int = 1,
+        *,
+        max_clusters: int = 32,
+        init: str = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.min_clusters = min_clusters
+        self.max_clusters = max_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        with one_task(self):
+            source = source_of(X)
+            data = open_rows(self, source, None, sample_weight)
+            tol = self._tolerance(data, self.min_clusters)
+            self.n_iter_ = 0
+            self._set(self._grown(data, tol), data)
+            if source.in_memory:
+                self.labels_ = self.predict(X)
+        return self
+
+    def _set(self, model: Centers, data: Partitions) -> None:
+        s: ClusterSums = data.fold(Centers.summarize, model)
+        there = s.weight > 0
+        self.model_ = model.replace(center=model.center[there])
+        self.statistics_ = s.replace(weight=s.weight[there], offset=s.offset[there])
+        self.cluster_centers_, self.inertia_ = self.model_.center, s.inertia
+        self.n_clusters_ = len(self.cluster_centers_)
+        self.bic_ = spherical_bic(s.inertia, s.weight, model.center.shape[1])
+
+    def _grown(self, data: Partitions, tol: float) -> Centers:
+        random = check_random_state(self.random_state)
+
+        def run(part: Any, K: int) -> Centers:
+            seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+            starts = tuple(Centers(SEEDINGS[self.init](part, K, int(seed))) for seed in seeds)
+            return lloyd(starts, part, tol, self.max_iter).model
+
+        model = run(data, self.min_clusters)
+        while True:
+            self.n_iter_ += 1
+            centers: list[np.ndarray] = []
+            for k in range(len(model.center)):
+                room = len(model.center) + sum(len(c) - 1 for c in centers) < self.max_clusters
+                part = Within(data, model, k)
+                centers.append(model.center[[k]] if not room else self._split(part, run, k, model))
+            if all(len(part) == 1 for part in centers):
+                return model
+            model = lloyd((Centers(np.concatenate(centers)),), data, tol, self.max_iter).model
+
+    def _split(self, part: Any, run: Any, k: int, model: Centers) -> np.ndarray:
+        """The centre of a cluster, or two if their BIC is lower."""
+        one = Centers(model.center[[k]])
+        before = part.fold(Centers.summarize, one)
+        if not before.weight[0] > 1 or not before.inertia > 0:
+            return one.center
+        D = one.center.shape[1]
+        two = run(part, 2)
+        after = part.fold(Centers.summarize, two)
+        better = spherical_bic(after.inertia, after.weight, D) < spherical_bic(
+            before.inertia, before.weight, D
+        )
+        return two.center if better and (after.weight > 0).all() else one.center
