@@ -74,6 +74,7 @@ def tried() -> set[type]:
 def test_every_value_is_tried():
     elsewhere = (
         "suffice.ensemble.newton",
+        *("suffice.fitting.gibbs", "suffice.fitting.latent"),
         "suffice.metrics.",
         "suffice.statistics.nearest",
         "suffice.statistics.histograms",

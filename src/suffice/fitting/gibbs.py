@@ -22,8 +22,8 @@ from ..statistics import Moments
 from .em import summarize_each
 
 MOVE = 2**32 - 2  # the entry of the seed that follows the sweep, for what a block draws in a move
-MOVES_EVERY = 3  # sweeps between split and merge moves, which read the data REFINE + 1 times more
-REFINE = 2  # EM steps of the two sub-clusters of a proposal
+MOVES_EVERY = 5  # sweeps between split and merge moves, which read the data REFINE + 1 times more
+REFINE = 1  # EM steps of the two sub-clusters of a proposal
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +120,15 @@ class Pairs(Value):
 
     def shares(self, X: Any, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The log odds of the second sub-cluster, (N, P), and the copies of each row in a pair, (N, P)."""
-        log_joint = self.sub.log_joint(X)
-        odds = log_joint[:, 1::2] - log_joint[:, ::2]
-        return odds, counts[:, self.first] + counts[:, self.second]
+        copies = counts[:, self.first] + counts[:, self.second]
+        odds = np.zeros(copies.shape)
+        for p in range(len(self.first)):
+            rows, two = np.flatnonzero(copies[:, p]), slice(2 * p, 2 * p + 2)
+            family: Any = self.sub.component
+            halves = family.replace(mean=family.mean[two], covariance=family.covariance[two])
+            log_joint = Mixture(self.sub.weight[two], halves).log_joint(X[rows])
+            odds[rows, p] = log_joint[:, 1] - log_joint[:, 0]
+        return odds, copies
 
 
 @dataclass(frozen=True, eq=False)

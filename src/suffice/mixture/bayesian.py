@@ -178,7 +178,7 @@ default='dirichlet_process'
     'gibbs' draws the labels of all rows, then the weights and parameters. Labels are drawn where the rows
     are, from the seed, the sweep and the block, and are not kept. Other block boundaries give another chain.
     A row of weight 2 is drawn twice. The Dirichlet process is truncated at `n_components`. Unless the
-    covariance is tied, every third sweep proposes to split and merge components.
+    covariance is tied, every fifth sweep proposes to split and merge components.
 
     References
     ----------
