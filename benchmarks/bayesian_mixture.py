@@ -54,7 +54,7 @@ def main() -> None:
     found: dict[str, list[float]] = {name: [] for name in makers}
     for _ in range(args.repeats):
         for name, make in makers.items():
-            found[name].append(step(make, X, 3, 9))
+            found[name].append(step(make, X, 3, 13))
     median = {name: float(np.median(values)) for name, values in found.items()}
     for name, value in median.items():
         print(f"{name:32}{value:8.3f} s")
