@@ -298,9 +298,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     preserves_dtype: ClassVar[tuple[str, ...]] = (
         *("components_", "mixing_", "mean_", "whitening_", "transform"),
     )
-    max_iter_advice: ClassVar[str] = (
-        "Consider increasing tolerance or the maximum number of iterations: raise max_iter or tol."
-    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1, None],
         "algorithm": [StrOptions({"parallel", "deflation"})],
@@ -461,6 +458,12 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         if self.algorithm == "deflation":
             self.n_iter_ = progress.model.longest
         return self
+
+    def _unconverged(self, progress: Progress) -> str:
+        return (
+            "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations. It "
+            f"stopped after {progress.n_iter} iterations because of {progress.stopped_because}."
+        )
 
     def _report(self) -> None:
         """Warn of components that look Gaussian."""
