@@ -68,11 +68,11 @@ def iterations(recorder):
 def test_callbacks_see_every_iteration(variant):
     X, y = variant.data()
     recorder = Recorder()
-    model = fit(variant.make(max_iter=5, tol=0.0).set_callbacks(recorder), X, y)
-    assert iterations(recorder) == np.max(model.n_iter_) == 5
+    model = fit(variant.make(max_iter=3, tol=0.0).set_callbacks(recorder), X, y)
+    assert iterations(recorder) == np.max(model.n_iter_) == 3
     assert recorder.events[0] == "setup"
     assert recorder.events[-1] == "teardown"
-    assert recorder.events.count("begin iteration") == 5
+    assert recorder.events.count("begin iteration") == 3
 
 
 @each_iterative

@@ -161,7 +161,7 @@ def test_sklearn_checks_of_siblings(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(MORE)
+@parametrize_with_checks(MORE, expected_failed_checks=expected)
 def test_sklearn_checks_with_options(estimator, check):
     check(estimator)
 

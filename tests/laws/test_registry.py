@@ -73,6 +73,7 @@ def tried() -> set[type]:
 @pytest.mark.slow
 def test_every_value_is_tried():
     elsewhere = (
+        "suffice.cluster.k_centroids",
         "suffice.ensemble.newton",
         *("suffice.fitting.gibbs", "suffice.fitting.latent"),
         "suffice.metrics.",
