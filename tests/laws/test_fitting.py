@@ -408,6 +408,7 @@ TWINS = {
     "weighted_sum": (lambda X, weight: weight @ X, False),
     "binomial": (_binomial_loss, False),
     "nearest": (_nearest, False),
+    "nearest_of_many": (_nearest, False),
     "sums_by_label": (_sums_by_label, False),
     "weighted_distances": (
         lambda X, points, scales: np.nansum(scales * (X[:, None] - points) ** 2, axis=2).T,

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+MANY = 16  # points, from which products of matrices take less time than differences
+
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
     """Squared distances of the rows to the points, (N, K)."""
@@ -28,10 +30,10 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Results do not depend on blocks or order.
     """
-    from ..loops.distances import nearest
+    from ..loops.distances import nearest, nearest_of_many
 
     if not sp.issparse(X):
-        return nearest(X, points)
+        return nearest_of_many(X, points) if len(points) >= MANY else nearest(X, points)
     distance = squared_distances(X, points)
     labels = distance.argmin(axis=1)
     return labels, distance[np.arange(len(labels)), labels]

@@ -11,6 +11,7 @@ import numpy as np
 from .compiled import compiled
 
 TILE = 128  # rows; sixteen features of them are 16 KiB
+ROWS = 512  # of a product of matrices
 
 # Products may be fused with sums, and sums over rows taken in lanes. Neither changes what NaN does, and the
 # order is fixed by the compiled code.
@@ -90,6 +91,87 @@ def _(X, points):
         labels[closer] = k
         best[closer] = distance[closer]
     return labels, best
+
+
+@jit
+def _nearest_of_row(x, points):
+    """The point nearest to a row, by differences; of several, the first."""
+    label, least = 0, np.inf
+    for k in range(len(points)):
+        distance = 0.0
+        for d in range(len(x)):
+            distance += (x[d] - points[k, d]) * (x[d] - points[k, d])
+        if distance < least:
+            label, least = k, distance
+    return label
+
+
+@jit
+def nearest_of_many(X, points):
+    """`nearest` for many points: |c|^2 / 2 - x'c in float32, about the mean of the points and in units of the
+    largest of their distances from it.
+
+    A score has a rounding error of at most (1.1 D + 4) 2^-24 (|x| + 1), in these units, and half a squared
+    distance by differences in float64 one of (D + 3) 2^-54 (|x| + 1)^2. Rows whose two least scores are
+    closer than these bounds are compared by differences: so the points found are those of differences.
+    """
+    N, K, D = len(X), len(points), X.shape[1]
+    labels, best, middle, unit = np.empty(N, np.int64), np.empty(N), np.zeros(D), 0.0
+    for k in range(K):
+        for d in range(D):
+            middle[d] += points[k, d] / K
+    for k in range(K):
+        square = 0.0
+        for d in range(D):
+            square += (points[k, d] - middle[d]) * (points[k, d] - middle[d])
+        unit = max(unit, np.sqrt(square))
+    scale = 1.0 / unit if unit > 0.0 else 1.0
+    C, half = np.empty((K, D), np.float32), np.empty(K, np.float32)
+    for k in range(K):
+        square = 0.0
+        for d in range(D):
+            c = (points[k, d] - middle[d]) * scale
+            C[k, d] = -c
+            square += c * c
+        half[k] = 0.5 * square
+    bound, of_differences = 2.0 * (1.1 * D + 4.0) * 2.0**-24, (D + 3.0) * 2.0**-53
+    tile, scores = np.zeros((ROWS, D), np.float32), np.empty((K, ROWS), np.float32)
+    least, second, label = np.empty(ROWS, np.float32), np.empty(ROWS, np.float32), np.empty(ROWS, np.int32)
+    size = np.empty(ROWS)
+    for start in range(0, N, ROWS):
+        count = min(ROWS, N - start)
+        for i in range(count):
+            square = 0.0
+            for d in range(D):
+                x = (X[start + i, d] - middle[d]) * scale
+                tile[i, d] = x
+                square += x * x
+            size[i] = np.sqrt(square)
+        np.dot(C, tile.T, scores)
+        least[:] = np.inf
+        second[:] = np.inf
+        label[:] = 0
+        for k in range(K):
+            product, of_point, number = scores[k], half[k], np.int32(k)
+            for i in range(ROWS):
+                score = product[i] + of_point
+                closer = score < least[i]
+                second[i] = min(second[i], least[i] if closer else score)
+                least[i] = score if closer else least[i]
+                label[i] = number if closer else label[i]
+        for i in range(count):
+            reach = size[i] + 1.0
+            apart = second[i] - least[i] > reach * (bound + of_differences * reach)  # not if one is NaN
+            labels[start + i] = label[i] if apart else _nearest_of_row(X[start + i], points)
+        for i in range(start, start + count):  # one loop for all rows, whichever way their point was found
+            k, distance = labels[i], 0.0
+            for d in range(D):
+                distance += (X[i, d] - points[k, d]) * (X[i, d] - points[k, d])
+            best[i] = distance
+    return labels, best
+
+
+nearest_of_many.small(nearest.numpy)
 
 
 @jit
