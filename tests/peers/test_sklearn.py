@@ -689,10 +689,11 @@ def test_a_target_of_one_column_gives_the_shapes_of_scikit_learn(name):
 SCRIPT = textwrap.dedent(
     """
     import numpy as np
+    from sklearn.cluster import AgglomerativeClustering, BisectingKMeans, SpectralClustering
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
-    from sklearn.decomposition import KernelPCA
+    from sklearn.decomposition import FactorAnalysis, FastICA, KernelPCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -707,7 +708,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.linear_model import RidgeClassifier
     from sklearn.manifold import LocallyLinearEmbedding
     from sklearn.metrics import adjusted_rand_score
-    from sklearn.mixture import GaussianMixture
+    from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
     from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
     from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
@@ -767,6 +768,15 @@ SCRIPT = textwrap.dedent(
     print("topics", lda.components_.shape, lda.n_iter_)
     gm = GaussianMixture(2, n_init=3, random_state=0).fit(X)
     print("mixture", round(adjusted_rand_score(gm.predict(X), y > 0), 3), np.sort(gm.weights_).round(3))
+    symmetric = {"weight_concentration_prior_type": "dirichlet_distribution", "random_state": 0}
+    bayesian = BayesianGaussianMixture(n_components=2, tol=1e-9, max_iter=1000, **symmetric).fit(X)
+    print("mixture", np.sort(bayesian.weights_).round(3).tolist())
+    print("Ward", AgglomerativeClustering(3, compute_distances=True).fit(apart).distances_.round(6).tolist())
+    graph = SpectralClustering(2, gamma=0.1, random_state=0)
+    for model in (BisectingKMeans(2, random_state=0), graph):
+        print("clusters", sorted(np.bincount(model.fit(scaled).labels_).tolist()))
+    ica = FastICA(2, whiten_solver="eigh", tol=1e-10, max_iter=1000, random_state=0).fit(X)
+    print("ICA", np.sort(abs(ica.components_), axis=0).round(4).tolist())
 
     X, y = load_diabetes(return_X_y=True)
     print("least squares", LinearRegression().fit(X, y).coef_.round(4).tolist())
@@ -787,6 +797,8 @@ SCRIPT = textwrap.dedent(
     for path in (LassoCV(cv=KFold(5)), ElasticNetCV(l1_ratio=[0.5, 0.9], cv=KFold(5))):
         print("path", round(path.fit(X, y).alpha_, 6))
     X = 100.0 * X
+    factors = FactorAnalysis(1, tol=1e-12, max_iter=10_000).fit(X[:, :4])
+    print("factors", abs(factors.components_).round(3).tolist())
     print("Huber", HuberRegressor(tol=1e-9, max_iter=10_000).fit(X, y).coef_.round(2).tolist())
     print("median", round(QuantileRegressor(alpha=0.0).fit(X, y).score(X, y), 4))
     flowers, kinds = load_iris(return_X_y=True)
@@ -816,7 +828,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 23
+    assert swapped.count("from suffice.") == 24
     assert run(swapped) == run(SCRIPT)
 
 
