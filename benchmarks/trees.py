@@ -1,5 +1,5 @@
-"""Decision trees, 50 boosted stumps and histogram-based boosting beside scikit-learn's: CPU seconds and wall
-time, in turns.
+"""Decision trees, 50 boosted stumps, forests and histogram-based boosting beside scikit-learn's: CPU seconds
+and wall time, in turns.
 
     python benchmarks/trees.py --rows 1000000
     python benchmarks/trees.py --rows 1000000 --only boosting --threads 2
@@ -17,6 +17,7 @@ import argparse
 import contextlib
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 from sklearn import ensemble as peers
@@ -81,7 +82,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--max-depth", type=int, default=10)
-    parser.add_argument("--only", help="one of the cases: classification, regression, stumps, boosting")
+    parser.add_argument(
+        "--only", help="one of the cases: classification, regression, stumps, forest, boosting"
+    )
     parser.add_argument("--trees", type=int, default=100, help="of boosting")
     parser.add_argument("--threads", type=int, default=2, help="of boosting")
     a = parser.parse_args()
@@ -95,13 +98,22 @@ def main() -> None:
         "classification": (tree.DecisionTreeClassifier, peer.DecisionTreeClassifier, label, test_label),
         "regression": (tree.DecisionTreeRegressor, peer.DecisionTreeRegressor, number, test_number),
         "stumps": (ensemble.AdaBoostClassifier, peers.AdaBoostClassifier, label, test_label),
+        "forest": (
+            ensemble.RandomForestClassifier,
+            partial(peers.RandomForestClassifier, n_jobs=2),
+            label,
+            test_label,
+        ),
     }
     print("case | ours CPU s | theirs | ratio | ours wall s | theirs | ratio | scores")
     for name, (ours, theirs, y, test_y) in cases.items():
         if a.only not in (None, name):
             continue
-        few = {"n_estimators": 2} if name == "stumps" else {"max_depth": 2}
+        of_trees = name in ("stumps", "forest")
+        few = {"n_estimators": 2} if of_trees else {"max_depth": 2}
         how = {} if name == "stumps" else {"max_depth": a.max_depth}
+        if name == "forest":  # of full trees
+            how = {"n_estimators": 20, "random_state": 0}
         ours(**few).fit(X[:40_000], y[:40_000])
         for _ in range(a.repeat):
             found = []
