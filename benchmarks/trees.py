@@ -82,9 +82,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--max-depth", type=int, default=10)
-    parser.add_argument(
-        "--only", help="classification, regression, stumps, forest or boosting"
-    )
+    parser.add_argument("--only", help="classification, regression, stumps, forest or boosting")
     parser.add_argument("--trees", type=int, default=100, help="of boosting")
     parser.add_argument("--threads", type=int, default=2, help="of boosting")
     a = parser.parse_args()
