@@ -37,7 +37,7 @@ class FactorGaussian(Family):
     loadings: Annotated[np.ndarray, "real (K, D, Q)"]
     noise: Annotated[np.ndarray, "real (K, D)"]
     isotropic: bool = False  # whether all features have the same noise: probabilistic PCA
-    alpha: float = 0.0  # of the Laplace prior exp(-alpha |L|_1)
+    alpha: float = 0.0  # of the Laplace prior, exp(-alpha sum abs(L))
     update: str = "direct"
     started: bool = False  # else loadings that are zero are not yet estimated
 
