@@ -3,7 +3,8 @@
     python benchmarks/trees_spark.py --rows 1000000
 
 Both fit the same cached DataFrame in the same local session. MLlib has its features assembled to vectors
-before the clock starts. Losses are of the rows of the fit.
+before the clock starts. It takes the first tree whole and the gradients of the others twice, so that our
+learning rate is three times its 0.1. Accuracies are of the rows of the fit.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def main() -> None:
     pairs = {
         "boosting, depth 5": (
             HistGradientBoostingClassifier(
-                max_iter=n, max_depth=5, max_leaf_nodes=None, early_stopping=False
+                learning_rate=0.3, max_iter=n, max_depth=5, max_leaf_nodes=None, early_stopping=False
             ),
             GBTClassifier(maxIter=n, maxDepth=5, **mllib),
         ),
