@@ -13,11 +13,9 @@ from sklearn.callback import with_callbacks
 
 from ..core.loop import one_task
 from ..core.partitions import Partitions
-from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, HasMethods, Interval, StrOptions, seed_of
-from ..inputs import open_rows, source_of
-from ..statistics import describe
+from ..inputs import source_of
 from .base import (
     Clustering,
     Leaves,
@@ -26,12 +24,13 @@ from .base import (
     gathered,
     micro_clusters,
     must_have_enough,
+    n_micro_clusters,
     numbered,
+    opened,
     symmetric,
 )
 
 EXACT_ROWS = 1 << 16  # with micro_clusters='auto', more rows are summed to small clusters first
-FEW = 1000  # small clusters
 INSTEAD = (
     "use linkage='ward', 'centroid' or 'single' with metric='euclidean', whose memory is linear in the "
     "rows, or micro_clusters=1000."
@@ -272,12 +271,8 @@ class AgglomerativeClustering(Clustering):
         self._check()
         with one_task(self):
             source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            description = data.fold(describe)
-            self.statistics_ = description.features
-            must_have_rows(description.weight)
-            must_have_enough(description.rows, self.n_clusters)
-            size = self._size(description.rows)
+            data, rows = opened(self, source, sample_weight)
+            size = self._size(rows)
             if size is None:
                 self._merge_rows(data)
             else:
@@ -315,8 +310,7 @@ class AgglomerativeClustering(Clustering):
                 "connectivity=None: use micro_clusters=None."
             )
         if self.micro_clusters == "auto":
-            few = max(FEW, 10 * (self.n_clusters or 0))
-            return few if rows > EXACT_ROWS else None
+            return n_micro_clusters(self.n_clusters) if rows > EXACT_ROWS else None
         return int(self.micro_clusters)
 
     def _merge_rows(self, data: Partitions) -> None:

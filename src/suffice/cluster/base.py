@@ -14,12 +14,14 @@ from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator
+from ..estimator.base import Estimator, must_have_rows
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import NOBODY, SPARE, draw
-from ..inputs import map_rows, read_rows, source_of
-from ..statistics import Moments
+from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..statistics import Moments, describe
 from .k_means import Centers
+
+FEW = 1000  # small clusters
 
 # Names of metrics, and what `scipy.spatial.distance.cdist` calls them.
 METRICS = {
@@ -104,6 +106,11 @@ def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.n
     return chosen
 
 
+def n_micro_clusters(n_clusters: int | None) -> int:
+    """The number of small clusters to which many rows are summed, by default."""
+    return max(FEW, 10 * (n_clusters or 0))
+
+
 def micro_clusters(data: Partitions, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Means and weights of many small clusters: each row belongs to the nearest of `spread_rows`."""
     model = Centers(spread_rows(data, size, seed))
@@ -186,6 +193,16 @@ class Clustering(ClusterMixin, Estimator):
 
     def _nearest(self) -> Callable[[np.ndarray], np.ndarray]:
         return lambda rows: self.model_.of(rows, self.metric)
+
+
+def opened(estimator: Any, X: Any, sample_weight: Any) -> tuple[Partitions, float]:
+    """The rows and how many they are, after `statistics_` is set; an error if there are too few."""
+    data = open_rows(estimator, X, None, sample_weight)
+    description = data.fold(describe)
+    estimator.statistics_ = description.features
+    must_have_rows(description.weight)
+    must_have_enough(description.rows, getattr(estimator, "n_clusters", None))
+    return data, description.rows
 
 
 def must_have_enough(rows: float, n_clusters: int | None) -> None:

@@ -12,25 +12,24 @@ from sklearn.callback import with_callbacks
 
 from ..core.loop import one_task
 from ..core.partitions import Partitions
-from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, StrOptions, seed_of
-from ..inputs import open_rows, source_of
-from ..statistics import describe
+from ..inputs import source_of
 from .base import (
     Clustering,
     Leaves,
     gathered,
     micro_clusters,
     must_have_enough,
+    n_micro_clusters,
     numbered,
+    opened,
     symmetric,
 )
 from .k_means import warn_of_fewer
 from .k_medoids import BLOCK, Pairs
 
 EXACT_ROWS = 1 << 14  # with micro_clusters='auto', more rows are summed to small clusters first
-FEW = 1000
 
 
 def farthest_pair(pairs: Pairs, rows: np.ndarray) -> tuple[float, int, int]:
@@ -160,15 +159,11 @@ class DivisiveClustering(Clustering):
         """
         with one_task(self):
             source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            description = data.fold(describe)
-            self.statistics_ = description.features
-            must_have_rows(description.weight)
-            must_have_enough(description.rows, self.n_clusters)
+            data, rows = opened(self, source, sample_weight)
             size = self.micro_clusters
             if size == "auto":
-                many = description.rows > EXACT_ROWS and self.metric != "precomputed"
-                size = max(FEW, 10 * (self.n_clusters or 0)) if many else None
+                many = rows > EXACT_ROWS and self.metric != "precomputed"
+                size = n_micro_clusters(self.n_clusters) if many else None
             if size is None:
                 self._split_rows(data)
             else:

@@ -18,12 +18,9 @@ from sklearn.isotonic import isotonic_regression
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
-from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
-from ..inputs import open_rows
-from ..statistics import describe
-from .base import Clustering, Leaves, gathered, numbered
+from .base import Clustering, Leaves, gathered, numbered, opened
 
 INSTEAD = "fit to a sample of the rows, or to the centers of KMeans with their weights."
 
@@ -232,10 +229,7 @@ class FusionClustering(Clustering):
         self
         """
         with one_task(self):
-            data = open_rows(self, X, None, sample_weight)
-            description = data.fold(describe)
-            self.statistics_ = description.features
-            must_have_rows(description.weight)
+            data, _ = opened(self, X, sample_weight)
             rows, weight, there = gathered(data, INSTEAD)
             self.model_ = Leaves(rows[there], self._fuse(rows[there], weight[there]))
             self._label_all(rows, there)

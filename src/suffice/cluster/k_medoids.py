@@ -17,12 +17,10 @@ from ..core.callers import warn
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import one_task
 from ..core.partitions import Partitions
-from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, Numbers, StrOptions, seed_of
 from ..fitting.seeding import NOBODY, SPARE, Potentials
-from ..inputs import open_rows, source_of
-from ..statistics import describe
+from ..inputs import source_of
 from .base import (
     Clustering,
     Leaves,
@@ -31,6 +29,7 @@ from .base import (
     gathered,
     must_have_enough,
     nearest_by,
+    opened,
     symmetric,
 )
 from .k_means import warn_of_fewer
@@ -268,12 +267,8 @@ class KMedoids(Clustering):
         """
         with one_task(self):
             source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            description = data.fold(describe)
-            self.statistics_ = description.features
-            must_have_rows(description.weight)
-            must_have_enough(description.rows, self.n_clusters)
-            size = self._size(description.rows)
+            data, rows = opened(self, source, sample_weight)
+            size = self._size(rows)
             seed = seed_of(self.random_state)
             if size is None:
                 self._fit_rows(data, seed)

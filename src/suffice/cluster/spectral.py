@@ -28,7 +28,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
@@ -41,10 +41,9 @@ from ..estimator.parameters import (
 )
 from ..fitting.landmarks import Features
 from ..fitting.nearest import squared_distances
-from ..inputs import in_blocks, map_rows, open_rows, read_rows, source_of
+from ..inputs import in_blocks, map_rows, read_rows, source_of
 from ..kernels import Kernel, as_kernel
-from ..statistics import describe
-from .base import must_have_enough, spread_rows, symmetric
+from .base import must_have_enough, opened, spread_rows, symmetric
 from .k_centroids import directions
 from .k_means import Centers, lloyd
 from .kernel_k_means import feature_starts
@@ -452,11 +451,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         """
         with one_task(self):
             source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            description = data.fold(describe)
-            self.statistics_ = description.features
-            must_have_rows(description.weight)
-            must_have_enough(description.rows, self.n_clusters)
+            data, _ = opened(self, source, sample_weight)
             if self.affinity == "landmarks":
                 self._fit_landmarks(data)
                 if source.in_memory:
@@ -539,8 +534,8 @@ class SpectralClustering(ClusterMixin, Estimator):
         groups = connected_components(sp.csr_array(A), directed=False)[0]
         if groups > 1:
             warn(
-                f"Graph is not fully connected: it has {groups} parts without links, whose eigenvectors "
-                "cannot be told apart. Raise n_neighbors, or lower gamma.",
+                f"Graph is not fully connected: it has {groups} parts without links, so an eigenvalue is "
+                "repeated. Increase n_neighbors, or decrease gamma.",
             )
 
     def _labels(self, Y: np.ndarray, weight: np.ndarray, rows: Any) -> tuple[np.ndarray, Centers]:
