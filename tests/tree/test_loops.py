@@ -188,6 +188,12 @@ def test_leaves_by_a_table_of_codes():
         out = np.empty(len(X), np.int64)
         form(by_row.reshape(-1), 3, *tree._table, out)
         assert np.array_equal(out, expected)
+    nodes = np.flatnonzero(tree.is_leaf)[1:3]
+    part, inside = tree.leading_to(nodes), np.isin(expected, nodes)
+    assert (~part.is_leaf).sum() < (~tree.is_leaf).sum()
+    for layout in (codes, by_row.T):
+        found = part.leaves_of_codes(layout)
+        assert np.array_equal(found[inside], expected[inside]) and not np.isin(found[~inside], nodes).any()
 
 
 def blocks(n=150):

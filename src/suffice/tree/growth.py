@@ -364,7 +364,7 @@ class _Folding(Growth):
 
         at = place[group]
         classes = self.target.criterion < SQUARED_ERROR
-        h = self.data.fold(Histograms.of, tree, at, classes, self.target.n_outputs)
+        h = self.data.fold(Histograms.of, tree.leading_to(at), at, classes, self.target.n_outputs)
         for i, t in enumerate(group):
             node = self.nodes[t]
             node.sums, node.pure, node.rows = h.sums[i], bool(h.low[i] == h.high[i]), float(h.rows[i])
@@ -419,6 +419,7 @@ class _Folding(Growth):
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""
         at = place[group]
+        tree = tree.leading_to(at)
         rows = self.data.map(_in_nodes, tree, at).gather(None)
         leaf = tree.leaves_of_codes(rows.codes) if len(group) > 1 else None
         for t, place_of_t in zip(group, at, strict=True):

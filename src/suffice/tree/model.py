@@ -115,6 +115,20 @@ class Tree(Value):
             out[t] = out[parent[t]] + 1
         return out
 
+    def leading_to(self, nodes: np.ndarray) -> Tree:
+        """The tree with the splits above some nodes alone, so that other rows stop early. Nodes keep their
+        numbers."""
+        above, parent = np.zeros(len(self.feature), bool), self.parent
+        t = parent[nodes]
+        while (t >= 0).any():
+            t = np.unique(t[t >= 0])
+            above[t] = True
+            t = parent[t]
+        return self.replace(
+            feature=np.where(above, self.feature, -1),
+            children=np.where(above[:, None], self.children, -1),
+        )
+
     def pruned(self, to_leaf: np.ndarray) -> Tree:
         """The tree in which some nodes are leaves."""
         keep = np.ones(len(self.feature), bool)
