@@ -20,7 +20,7 @@ QUICK = (
     *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
 )
-# Tests of each estimator with each check, or of each source with models. The common run has one in three of
+# Tests of each estimator with each check, or of each source with models. The common run has one in four of
 # them, drawn by a hash of their names, so that every estimator and every check has some. The others are slow.
 MATRICES = {
     *(f"contract/test_{what}.py" for what in ("callbacks", "parameters", "sklearn_checks")),
@@ -30,7 +30,7 @@ MATRICES = {
     *(f"engines/test_{of}.py" for of in ("cache", "dask", "ray", "sources", "streams")),
     "model_selection/test_grid_search.py",
 }
-SHARE = 3
+SHARE = 4
 
 
 def pytest_collection_modifyitems(items):
