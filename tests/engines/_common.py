@@ -23,7 +23,8 @@ FEATURES = ["a", "b", "c"]
 
 
 def tables(kind: str = "real") -> list[pa.Table]:
-    """Blocks of three groups of rows, with labels, the first or not, a number to predict, and weights."""
+    """Blocks of three groups of rows, with labels, the first or not, a number to predict, and weights: any,
+    and whole numbers."""
     rng = np.random.default_rng(7)
     centers = rng.normal(scale=3.0, size=(3, len(FEATURES)))
     out = []
@@ -36,7 +37,8 @@ def tables(kind: str = "real") -> list[pa.Table]:
         parts = dict(zip(FEATURES, X.T, strict=True))
         parts["b"] = parts["b"].astype(np.float32)
         parts |= {"label": label, "first": (label == 0).astype(np.int64), "y": y}
-        out.append(pa.table({**parts, "w": rng.gamma(2.0, size=size)}))
+        weight = rng.gamma(2.0, size=size)
+        out.append(pa.table({**parts, "w": weight, "whole": np.floor(weight)}))
     return out
 
 
@@ -77,6 +79,11 @@ def variants() -> dict[str, Any]:
     found["FactorAnalysis"] = made(suffice.decomposition.FactorAnalysis, n_components=1)  # of 3 features
     for kind in ("tied", "diag", "spherical"):
         found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)
+    bayesian, mixed = suffice.mixture.BayesianGaussianMixture, suffice.mixture.MixedMixture
+    found["BayesianGaussianMixture-gibbs"] = made(bayesian, solver="gibbs", n_components=4)
+    found["MixedMixture-kinds"] = made(mixed, kinds=["gaussian", "categorical", "poisson"])
+    for options in ({"algorithm": "deflation"}, {"solver": "quasi-newton"}):
+        found[f"FastICA-{''.join(options.values())}"] = made(suffice.decomposition.FastICA, **options)
     found["KMeans-parallel"] = made(suffice.cluster.KMeans, init="k-means||", n_init=2)
     found["LogisticRegression-newton"] = made(suffice.linear_model.LogisticRegression, solver="newton")
     return found
@@ -92,6 +99,7 @@ KINDS = (
     "LogisticRegression",
     "Perceptron",
     "GaussianMixture",
+    "BayesianGaussianMixture-gibbs",
     "CategoricalNB",
     "MixedNB",
     "LatentDirichletAllocation",
@@ -108,7 +116,8 @@ def each_kind(*without: str) -> Any:
 
 def kind_of(estimator: Any) -> str:
     given = get_tags(estimator).input_tags
-    return "count" if given.positive_only or given.categorical else "real"
+    of_kinds = isinstance(getattr(estimator, "kinds", None), list)
+    return "count" if given.positive_only or given.categorical or of_kinds else "real"
 
 
 def target_of(estimator: Any) -> str | None:
@@ -120,7 +129,8 @@ def target_of(estimator: Any) -> str | None:
 
 def described(estimator: Any, source: Any) -> Any:
     """The table as this estimator takes it, weights included."""
-    return suffice.rows(source, features=FEATURES, target=target_of(estimator), weight="w")
+    weight = "whole" if getattr(estimator, "solver", "") == "gibbs" else "w"
+    return suffice.rows(source, features=FEATURES, target=target_of(estimator), weight=weight)
 
 
 def bits(value: Any) -> Any:

@@ -31,6 +31,8 @@ from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Moments, moments
 
 RANK = 1e-13  # least eigenvalue of a covariance that counts, relative to the largest
+# Rows are summed in tiles, of which the products stay in the cache of a core.
+TILE_BYTES, LEAST_TILE = 1 << 18, 256
 GAUSSIAN = 3.0  # standard errors within which the contrast of a component is that of a Gaussian
 
 
@@ -127,25 +129,43 @@ class Unmixing(Model):
         """The components of which sums are needed."""
         return slice(None) if self.active < 0 else slice(self.active, self.active + 1)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of components of which sums are needed, and of features."""
+        return len(self.W[self.rows]), len(self.mean)
+
     def components(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean).dot((self.W[self.rows] @ self.whitening).T)
 
     def summarize(self, block: Any) -> ContrastSums:
-        centred, weight = block.X - self.mean, block.weight
-        Y = centred.dot((self.W[self.rows] @ self.whitening).T)
         if callable(self.contrast):
-            if not len(Y):
-                return ContrastSums(0.0, np.zeros(Y.shape[1]), Y.T.dot(centred), np.zeros(Y.shape[1]))
-            g, slope = self.contrast(Y.T.copy())
-            slope = np.asarray(slope) if np.ndim(slope) < 2 else np.asarray(slope).mean(axis=1)
-            return ContrastSums(
-                float(weight.sum()), np.zeros(len(g)), np.dot(g, centred), len(Y) * np.atleast_1d(slope)
-            )
-        g, slope = DERIVATIVES[self.contrast](Y, self.alpha)
-        value = weight.dot(CONTRASTS[self.contrast](Y, self.alpha)) if self.newton else np.zeros(Y.shape[1])
-        if not (weight == 1.0).all():
-            g *= weight[:, None]
-        return ContrastSums(float(weight.sum()), value, g.T.dot(centred), weight.dot(slope))
+            return self._summarize_by(self.contrast, block)
+        B, (L, D) = self.W[self.rows] @ self.whitening, self.shape
+        value, slope, product = np.zeros(L), np.zeros(L), np.zeros((L, D))
+        size = max(LEAST_TILE, TILE_BYTES // (8 * D))
+        for start in range(0, len(block), size):
+            tile = slice(start, start + size)
+            x, weight = block.X[tile] - self.mean, block.weight[tile]
+            y = B.dot(x.T)
+            if self.newton:
+                value += CONTRASTS[self.contrast](y, self.alpha).dot(weight)
+            g, derivative = DERIVATIVES[self.contrast](y, self.alpha)
+            slope += derivative.dot(weight)
+            g *= weight
+            product += g.dot(x)
+        return ContrastSums(float(block.weight.sum()), value, product, slope)
+
+    def _summarize_by(self, function: Any, block: Any) -> ContrastSums:
+        """The sums with a contrast of the user, who takes all rows of a block, without weights."""
+        L, D = self.shape
+        if not len(block):
+            return ContrastSums(0.0, np.zeros(L), np.zeros((L, D)), np.zeros(L))
+        x = block.X - self.mean
+        g, slope = function((self.W[self.rows] @ self.whitening).dot(x.T))
+        slope = np.asarray(slope) if np.ndim(slope) < 2 else np.asarray(slope).mean(axis=1)
+        return ContrastSums(
+            float(block.weight.sum()), np.zeros(L), np.dot(g, x), len(block) * np.atleast_1d(slope)
+        )
 
     def excess(self, s: ContrastSums) -> np.ndarray:
         """Means of g'(y) - y g(y): zero for a Gaussian component."""
