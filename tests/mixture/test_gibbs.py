@@ -319,6 +319,26 @@ def test_rows_with_holes_far_away_and_constant(covariance_type):
     assert np.isfinite(fitted(flat, covariance_type=covariance_type).trace_).all()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("covariance_type", GAUSSIANS)
+def test_one_component_empty_components_and_empty_columns(covariance_type):
+    how = {"covariance_type": covariance_type, "max_iter": 12}
+    one = fitted(X, n_components=1, **how)
+    assert (one.n_occupied_ == 1).all() and (one.draws_["weights"] == 1.0).all()
+    np.testing.assert_allclose(one.means_[0], X.mean(axis=0), atol=0.05)
+    np.testing.assert_allclose(one.co_clustering(X[:5]), 1.0)
+    many = fitted(np.repeat(SMALL, 2, axis=0), n_components=9, **how)
+    assert many.n_occupied_.max() <= 9 and np.isfinite(many.draws_["covariances"]).all()
+    empty = np.hstack([X, np.full((len(X), 1), np.nan)])
+    model = fitted(empty, **how)
+    assert np.isfinite(model.trace_).all() and np.isfinite(model.score_samples(empty)).all()
+    twice = np.hstack([X[:, :1], X[:, :1]])
+    assert np.isfinite(fitted(twice, **how).trace_).all()
+    if covariance_type in ("full", "tied"):
+        with pytest.raises(ValueError, match="constant or collinear"):
+            fitted(twice, reg_covar=0.0, **how)
+
+
 def test_diagnostics_of_known_chains():
     noise = np.random.default_rng(0).normal(size=(4, 1000))
     assert abs(split_r_hat(noise) - 1.0) < 0.01

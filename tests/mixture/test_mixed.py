@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.mixture import MixedMixture
@@ -63,6 +64,22 @@ def test_one_category_constant_and_empty_columns():
     model = fitted(table, kinds={"visits": "poisson", "nothing": "gaussian"})
     assert np.isfinite(model.score_samples(table)).all()
     assert agreement(model.predict(table)) > 0.98
+
+
+def test_one_component_and_empty_components():
+    model = MixedMixture(1, kinds={"visits": "poisson"}, random_state=0).fit(TABLE)
+    np.testing.assert_allclose(model.means_[0], TABLE["size"].mean())
+    np.testing.assert_allclose(model.rates_[3], TABLE["visits"].mean(), rtol=1e-3)
+    np.testing.assert_allclose(model.probabilities_[1][0, 1], (TABLE["colour"] == "red").mean(), atol=1e-4)
+    few = TABLE.iloc[[0, 1]].loc[np.repeat([0, 1], 10)]
+    with pytest.warns(ConvergenceWarning, match="distinct"):
+        many = MixedMixture(4, kinds={"visits": "poisson"}, random_state=0).fit(few)
+    assert np.isfinite(many.score_samples(few)).all()
+
+
+def test_planted_groups_far_away():
+    far = TABLE.assign(size=np.round(TABLE["size"], 6) + 1e8)
+    assert agreement(fitted(far).predict(far)) > 0.98
 
 
 def test_wrong_kinds_are_refused():

@@ -19,7 +19,7 @@ from ..fitting.seeding import NOBODY, SEEDINGS, draw
 from ..inputs import open_rows
 from ..statistics import describe
 from .k_centroids import Range
-from .k_means import Centers, KMeans
+from .k_means import Centers, KMeans, lloyd_runs
 from .measures import diameter
 from .parts import Reference
 from .x_means import spherical_bic
@@ -38,21 +38,10 @@ def all_centers(
     init = estimator.init if isinstance(estimator.init, str) else "k-means++"
     if init == "k-means++":
         drawn = [SEEDINGS[init](data, max(ks), int(seed)) for seed in seeds]
-        runs = [Centers(rows[:k]) for k in ks for rows in drawn]
+        starts = [Centers(rows[:k]) for k in ks for rows in drawn]
     else:
-        runs = [Centers(SEEDINGS[init](data, k, int(seed))) for k in ks for seed in seeds]
-    active = list(range(len(runs)))
-    for _ in range(estimator.max_iter):
-        if not active:
-            break
-        parts = data.fold(summarize_each, tuple(runs[n] for n in active)).parts
-        moving = []
-        for n, s in zip(active, parts, strict=True):
-            new = runs[n].estimate(s)
-            if ((new.center - runs[n].center) ** 2).sum() > tol:
-                moving.append(n)
-            runs[n] = new
-        active = moving
+        starts = [Centers(SEEDINGS[init](data, k, int(seed))) for k in ks for seed in seeds]
+    runs = [run.model for run in lloyd_runs(tuple(starts), data, tol, estimator.max_iter)]
     sums = data.fold(summarize_each, tuple(runs)).parts
     out = []
     for i in range(len(ks)):

@@ -24,7 +24,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
-from ..fitting import em
+from ..fitting.em import em, em_runs
 from ..fitting.nearest import nearest, squared_distances, sums_by_label
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
@@ -95,20 +95,24 @@ def lloyd(
     watch: Watch | None = None,
 ) -> Progress:
     """Lloyd's algorithm from several initial centres. The best result is returned."""
+    return em(starts, data, max_iter=max_iter, watch=watch, **_lloyd(data, tol))
+
+
+def lloyd_runs(
+    starts: tuple[Centers, ...], data: Partitions, tol: float, max_iter: int
+) -> tuple[Progress, ...]:
+    """As `lloyd`, but the results from all initial centres, of any numbers of clusters."""
+    return em_runs(starts, data, max_iter=max_iter, **_lloyd(data, tol))
+
+
+def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
+    """When Lloyd's algorithm stops, and what it does with empty clusters."""
 
     def converged(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
         rounding = (8.0 * np.finfo(np.float64).eps * np.abs(new.center).max(initial=0.0)) ** 2
         return ((new.center - old.center) ** 2).sum() <= max(tol, rounding * new.center.size)
 
-    return em(
-        starts,
-        data,
-        tol=tol,
-        max_iter=max_iter,
-        converged=converged,
-        adjust=lambda model, s: _relocated(data, model, s),
-        watch=watch,
-    )
+    return {"tol": tol, "converged": converged, "adjust": lambda model, s: _relocated(data, model, s)}
 
 
 class NearestCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):

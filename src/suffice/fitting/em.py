@@ -67,6 +67,22 @@ def em(
         The best run: its `model`, and in `trace` the objective before each estimate.
     """
     starts = models if isinstance(models, Sequence) else (models,)
+    how: dict[str, Any] = {"converged": converged, "adjust": adjust, "watch": watch, "before": before}
+    return _best(em_runs(starts, data, tol=tol, max_iter=max_iter, **how))
+
+
+def em_runs(
+    models: Sequence[Any],
+    data: Partitions,
+    *,
+    tol: float,
+    max_iter: int,
+    converged: StoppingRule | None = None,
+    adjust: Callable[[Any, Any], Any] = lambda model, s: s,
+    watch: Watch | None = None,
+    before: tuple[float, ...] = (),
+) -> tuple[Progress, ...]:
+    """As `em`, but all runs are returned, in the order of the initial models."""
 
     def unchanged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
         last = (*before, *trace)[-2:]
@@ -85,9 +101,11 @@ def em(
         )
 
     watch = (watch or Watch()).limited(max_iter)
-    state = watch.loop(step, MultiStart(starts[0], runs=tuple(map(Progress, starts))))
-    best = _best(state.runs)
-    return best if best.stopped_because else best.replace(stopped_because=state.stopped_because)
+    state = watch.loop(step, MultiStart(models[0], runs=tuple(map(Progress, models))))
+    return tuple(
+        run if run.stopped_because else run.replace(stopped_because=state.stopped_because)
+        for run in state.runs
+    )
 
 
 def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:

@@ -127,11 +127,15 @@ class LatentMixture(DensityMixin, Iterative):
 
     def _seeded(self, mixture: Any, data: Partitions, description: Description, seed: int) -> Any:
         """The mixture estimated from initial responsibilities."""
+        return mixture.estimate(data.fold(_divided, mixture, self._division(data, description, seed)))
+
+    def _division(self, data: Partitions, description: Any, seed: int) -> Division:
+        """The initial responsibilities, with a warning if there are fewer different rows than components."""
         division = Division.of(data, description, self.n_components, self.init_params, seed)
         if division.centers is not None:
             distinct = len(np.unique(division.centers.center, axis=0))
             warn_of_fewer(distinct, self.n_components, "n_components")
-        return mixture.estimate(data.fold(_divided, mixture, division))
+        return division
 
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -175,7 +175,7 @@ class MixedMixture(BaseMixture):
         return self._product(description.kinds, self.n_components)
 
     def _seeded(self, mixture: Any, data: Partitions, description: Any, seed: int) -> Any:
-        division = Division.of(description.data, description, self.n_components, self.init_params, seed)
+        division = self._division(description.data, description, seed)
         return mixture.estimate(data.fold(_divided_by_code, mixture, division, description.code))
 
     def _fitted(self, model: Mixture) -> dict[str, Any]:
