@@ -71,11 +71,24 @@ def made(cls: type, **params: Any) -> Any:
     return cls(**{k: v for k, v in small.items() if k in known} | params)
 
 
+# Clusterings that compare all pairs of few rows: test_pairs.py has them so.
+OF_MANY_ROWS = {
+    "AgglomerativeClustering": {"micro_clusters": 50},
+    "DivisiveClustering": {"micro_clusters": 50},
+    "KMedoids": {"sample_size": 200},
+    "SpectralClustering": {"affinity": "landmarks"},
+}
+
+
 def variants() -> dict[str, Any]:
     """Every public estimator of rows by name, and those options that sum something else."""
     found = {cls.__name__: made(cls) for cls in public_estimators()}
     del found["KernelPerceptron"]  # the Gram matrix of all rows does not fit
     del found["LocallyLinearEmbedding"]  # the factor of all rows takes minutes: tests/manifold
+    del found["FusionClustering"]  # nor do the differences of all pairs: test_pairs.py
+    for name, many in OF_MANY_ROWS.items():
+        found[name].set_params(**many)
+    found["KCentroids-hamming"] = made(suffice.cluster.KCentroids, metric="hamming")
     found["FactorAnalysis"] = made(suffice.decomposition.FactorAnalysis, n_components=1)  # of 3 features
     for kind in ("tied", "diag", "spherical"):
         found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)
@@ -103,6 +116,7 @@ KINDS = (
     "CategoricalNB",
     "MixedNB",
     "LatentDirichletAllocation",
+    "SpectralClustering",
 )
 
 
