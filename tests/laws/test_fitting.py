@@ -397,6 +397,11 @@ def _sums_by_label(X, weight, labels, points):
     return R.sum(axis=0), np.einsum("nk,nkd->kd", R, X[:, None] - points)
 
 
+def _nearest_sums(X, weight, points):
+    labels, distance = _nearest(X, points)
+    return labels, weight @ distance, *_sums_by_label(X, weight, labels, points)
+
+
 def _binomial_loss(X, theta, codes, weight):
     z = X @ theta[:-1] + theta[-1]
     error = weight * (expit(z) - codes)
@@ -409,6 +414,7 @@ TWINS = {
     "binomial": (_binomial_loss, False),
     "nearest": (_nearest, False),
     "nearest_of_many": (_nearest, False),
+    "nearest_sums": (_nearest_sums, False),
     "sums_by_label": (_sums_by_label, False),
     "weighted_distances": (
         lambda X, points, scales: np.nansum(scales * (X[:, None] - points) ** 2, axis=2).T,

@@ -25,7 +25,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.em import em, em_runs
-from ..fitting.nearest import nearest, squared_distances, sums_by_label
+from ..fitting.nearest import nearest, nearest_sums, squared_distances
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
@@ -51,11 +51,12 @@ class Centers(Model):
         return nearest(X, self.center)
 
     def summarize(self, block: Any) -> ClusterSums:
-        return self.sums(block, *self.nearest(block.X))
+        return self.labelled(block)[1]
 
-    def sums(self, block: Any, labels: np.ndarray, distance: np.ndarray) -> ClusterSums:
-        weight, offset = sums_by_label(block.X, block.weight, labels, self.center)
-        return ClusterSums(float(block.weight @ distance), weight, offset)
+    def labelled(self, block: Any) -> tuple[np.ndarray, ClusterSums]:
+        """The nearest centre of each row, and the sums."""
+        labels, inertia, weight, offset = nearest_sums(block.X, block.weight, self.center)
+        return labels, ClusterSums(float(inertia), weight, offset)
 
     def estimate(self, s: ClusterSums) -> Self:
         """Centres at the means of their rows. A centre without rows does not move."""
@@ -75,8 +76,8 @@ class Answer(Statistics):
 
     @classmethod
     def of(cls, model: Centers, block: Any) -> Answer:
-        labels, distance = model.nearest(block.X)
-        return cls(model.sums(block, labels, distance), labels.astype(np.int32))
+        labels, sums = model.labelled(block)
+        return cls(sums, labels.astype(np.int32))
 
     def __add__(self, other: Any) -> Any:
         return Answer(self.sums + other.sums, np.concatenate([self.labels, other.labels]))

@@ -43,6 +43,7 @@ from ..fitting.landmarks import Features
 from ..fitting.nearest import squared_distances
 from ..inputs import in_blocks, map_rows, read_rows, source_of
 from ..kernels import Kernel, as_kernel
+from ..statistics.nearest import search
 from .base import must_have_enough, opened, spread_rows, symmetric
 from .k_centroids import directions
 from .k_means import Centers, lloyd
@@ -50,6 +51,7 @@ from .kernel_k_means import feature_starts
 from .measures import CRITERIA
 
 INSTEAD = "use affinity='landmarks', whose sums are computed where the rows are."
+PLACES_TOL = 1e-6  # of the squared movement of centres among places, which have length one, in passes
 DENSE = 300  # rows up to which all eigenvectors are computed
 
 
@@ -125,12 +127,10 @@ class LandmarkGraph(Model):
 
     def weights(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest landmarks of each row, and their weights with sum one, (N, r)."""
-        square = squared_distances(X, self.points)
         r = min(self.n_neighbors, len(self.points))
-        index = np.argsort(np.argpartition(square, r - 1, axis=1)[:, :r], axis=1)
-        index = np.take_along_axis(np.argpartition(square, r - 1, axis=1)[:, :r], index, axis=1)
-        near = np.take_along_axis(square, index, axis=1)
-        z = np.exp(-self.gamma * (near - near.min(axis=1, keepdims=True)))
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        square, index, _ = search(self.points, np.ones(len(self.points)), X, r, 2.0)
+        z = np.exp(-self.gamma * (square - square[:, :1]))
         return index, z / z.sum(axis=1, keepdims=True)
 
     def matrix(self, X: np.ndarray) -> Any:
@@ -268,7 +268,8 @@ class SpectralClustering(ClusterMixin, Estimator):
     random_state : int, RandomState or None, default=None
         Seed of k-means and of landmarks.
     n_init : int, default=10
-        Number of initializations of k-means.
+        Number of initializations of k-means. With 'landmarks', they are compared on the landmarks, and passes
+        over the rows continue from the best.
     gamma : float, default=1.0
         Parameter of the kernels 'rbf', 'poly', 'sigmoid', 'laplacian' and 'chi2'. With 'landmarks', times one
         over the mean squared distance of rows to their nearest landmark.
@@ -577,8 +578,10 @@ class SpectralClustering(ClusterMixin, Estimator):
         count = min(self.n_components or self.n_clusters, len(points))
         start = LandmarkGraph(points, gamma, near, np.zeros((len(points), count)))
         embedding = start.estimate(data.fold(LandmarkGraph.summarize, start))
+        places = embedding.features(points)  # of a sample, on which the starts are compared
+        best = self._k_means(in_blocks(Rows(places, None, scale.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
-        self.model_ = SpectralModel(embedding, self._k_means(rows, embedding.features(points), points))
+        self.model_ = SpectralModel(embedding, lloyd((best,), rows, PLACES_TOL, 300).model)
 
     @property
     def affinity_matrix_(self) -> Any:

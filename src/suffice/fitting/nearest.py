@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-MANY = 16  # points, from which products of matrices take less time than differences
+MANY = 8  # points, from which products take less time than differences
 
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
@@ -39,12 +39,18 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return labels, distance[np.arange(len(labels)), labels]
 
 
-def sums_by_label(
-    X: Any, weight: np.ndarray, labels: np.ndarray, points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """By label: the sum of weights, (K,), and of weight times the offset from the point, (K, D)."""
-    from ..loops.distances import sparse_sums_by_label, sums_by_label
+def nearest_sums(
+    X: Any, weight: np.ndarray, points: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+    """The nearest point of each row, the weighted sum of squared distances from it, and by point the sums of
+    weights, (K,), and of weight times the offset from the point, (K, D)."""
+    from ..loops.distances import nearest_sums, sparse_sums_by_label, sums_by_label
 
-    if not sp.issparse(X):
-        return sums_by_label(X, weight, labels, points)
-    return sparse_sums_by_label(X.data, X.indices, X.indptr, weight, labels, points)
+    if not sp.issparse(X) and len(points) >= MANY:
+        return nearest_sums(X, weight, points)
+    labels, distance = nearest(X, points)
+    if sp.issparse(X):
+        sums = sparse_sums_by_label(X.data, X.indices, X.indptr, weight, labels, points)
+    else:
+        sums = sums_by_label(X, weight, labels, points)
+    return labels, weight @ distance, *sums

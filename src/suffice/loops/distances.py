@@ -11,11 +11,12 @@ import numpy as np
 from .compiled import compiled
 
 TILE = 128  # rows; sixteen features of them are 16 KiB
-ROWS = 512  # of a product of matrices
 
 # Products may be fused with sums, and sums over rows taken in lanes. Neither changes what NaN does, and the
 # order is fixed by the compiled code.
 jit = compiled(fastmath={"contract", "reassoc"})
+# Where the arrays are allocated, the compiler knows that none overlaps another.
+inlined = compiled(fastmath={"contract", "reassoc"}, inline="always")
 
 
 @jit
@@ -107,16 +108,11 @@ def _nearest_of_row(x, points):
 
 
 @jit
-def nearest_of_many(X, points):
-    """`nearest` for many points: |c|^2 / 2 - x'c in float32, about the mean of the points and in units of the
-    largest of their distances from it.
-
-    A score has a rounding error of at most (1.1 D + 4) 2^-24 (|x| + 1), in these units, and half a squared
-    distance by differences in float64 one of (D + 3) 2^-54 (|x| + 1)^2. Rows whose two least scores are
-    closer than these bounds are compared by differences: so the points found are those of differences.
-    """
-    N, K, D = len(X), len(points), X.shape[1]
-    labels, best, middle, unit = np.empty(N, np.int64), np.empty(N), np.zeros(D), 0.0
+def _scaled(points):
+    """Points about their mean, in units of the largest of their distances from it, as float32: the mean, the
+    inverse of the unit, -c and |c|^2 / 2, with points and features up to multiples of four."""
+    K, D = points.shape
+    middle, unit = np.zeros(D), 0.0
     for k in range(K):
         for d in range(D):
             middle[d] += points[k, d] / K
@@ -126,7 +122,8 @@ def nearest_of_many(X, points):
             square += (points[k, d] - middle[d]) * (points[k, d] - middle[d])
         unit = max(unit, np.sqrt(square))
     scale = 1.0 / unit if unit > 0.0 else 1.0
-    C, half = np.empty((K, D), np.float32), np.empty(K, np.float32)
+    C = np.zeros(((K + 3) // 4 * 4, (D + 3) // 4 * 4), np.float32)
+    half = np.full(len(C), np.inf, np.float32)
     for k in range(K):
         square = 0.0
         for d in range(D):
@@ -134,40 +131,88 @@ def nearest_of_many(X, points):
             C[k, d] = -c
             square += c * c
         half[k] = 0.5 * square
+    return middle, scale, C, half
+
+
+@inlined
+def _room(D):
+    """Arrays for a tile of rows in float32, by row and by feature, and for scores of four points."""
+    rows, tile = np.zeros((TILE, D), np.float32), np.zeros(((D + 3) // 4 * 4, TILE), np.float32)
+    scores, best = np.empty((4, TILE), np.float32), np.empty((3, TILE), np.float32)
+    return rows, tile, scores, best, np.empty(TILE, np.int32)
+
+
+@inlined
+def _nearest_of_tile(X, start, points, scaled, room):
+    """The number of the nearest point of each row of a tile: of the least score |c|^2 / 2 - x'c, in float32.
+
+    A score has a rounding error of at most (1.1 D + 4) 2^-24 (|x| + 1), in the units of `_scaled`, and half a
+    squared distance by differences in float64 one of (D + 3) 2^-54 (|x| + 1)^2. Rows whose two least scores
+    are closer than these bounds are compared by differences: so the points found are those of differences.
+    """
+    middle, scale, C, half = scaled
+    rows, tile, scores, best, label = room
+    D, count = X.shape[1], min(TILE, len(X) - start)
+    s0, s1, s2, s3 = scores[0], scores[1], scores[2], scores[3]
+    least, second, size = best[0], best[1], best[2]
+    for i in range(count):
+        square = np.float32(0.0)
+        for d in range(D):
+            x = np.float32((X[start + i, d] - middle[d]) * scale)
+            rows[i, d] = x
+            square += x * x
+        size[i] = square
+    for d in range(D):
+        x0 = tile[d]
+        for i in range(TILE):
+            x0[i] = rows[i, d]
+    least[:] = np.inf
+    second[:] = np.inf
+    label[:] = 0
+    for k in range(0, len(C), 4):  # four points by four features at a time, in registers
+        s0[:], s1[:], s2[:], s3[:] = half[k], half[k + 1], half[k + 2], half[k + 3]
+        for d in range(0, len(tile), 4):
+            x0, x1, x2, x3 = tile[d], tile[d + 1], tile[d + 2], tile[d + 3]
+            a0, a1, a2, a3 = C[k, d], C[k, d + 1], C[k, d + 2], C[k, d + 3]
+            b0, b1, b2, b3 = C[k + 1, d], C[k + 1, d + 1], C[k + 1, d + 2], C[k + 1, d + 3]
+            c0, c1, c2, c3 = C[k + 2, d], C[k + 2, d + 1], C[k + 2, d + 2], C[k + 2, d + 3]
+            e0, e1, e2, e3 = C[k + 3, d], C[k + 3, d + 1], C[k + 3, d + 2], C[k + 3, d + 3]
+            for i in range(TILE):
+                y0, y1, y2, y3 = x0[i], x1[i], x2[i], x3[i]
+                s0[i] = s0[i] + a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3
+                s1[i] = s1[i] + b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3
+                s2[i] = s2[i] + c0 * y0 + c1 * y1 + c2 * y2 + c3 * y3
+                s3[i] = s3[i] + e0 * y0 + e1 * y1 + e2 * y2 + e3 * y3
+        k0, k1, k2, k3 = np.int32(k), np.int32(k + 1), np.int32(k + 2), np.int32(k + 3)
+        for i in range(TILE):
+            low, low2 = min(s0[i], s1[i]), min(s2[i], s3[i])
+            high = min(min(max(s0[i], s1[i]), max(s2[i], s3[i])), max(low, low2))
+            number, number2 = k0 if s0[i] < s1[i] else k1, k2 if s2[i] < s3[i] else k3
+            number, low = number if low < low2 else number2, min(low, low2)
+            second[i] = min(min(second[i], high), max(least[i], low))
+            label[i] = number if low < least[i] else label[i]
+            least[i] = min(least[i], low)
     bound, of_differences = 2.0 * (1.1 * D + 4.0) * 2.0**-24, (D + 3.0) * 2.0**-53
-    tile, scores = np.zeros((ROWS, D), np.float32), np.empty((K, ROWS), np.float32)
-    least, second, label = np.empty(ROWS, np.float32), np.empty(ROWS, np.float32), np.empty(ROWS, np.int32)
-    size = np.empty(ROWS)
-    for start in range(0, N, ROWS):
-        count = min(ROWS, N - start)
+    for i in range(count):
+        reach = 1.0 + np.sqrt(size[i]) * (1.0 + (D + 2.0) * 2.0**-24)
+        if not second[i] - least[i] > reach * (bound + of_differences * reach):  # as if one is NaN
+            label[i] = _nearest_of_row(X[start + i], points)
+    return count
+
+
+@jit
+def nearest_of_many(X, points):
+    """`nearest` for many points: see `_nearest_of_tile`."""
+    labels, best = np.empty(len(X), np.int64), np.empty(len(X))
+    scaled, room = _scaled(points), _room(X.shape[1])
+    label = room[-1]
+    for start in range(0, len(X), TILE):
+        count = _nearest_of_tile(X, start, points, scaled, room)
         for i in range(count):
-            square = 0.0
-            for d in range(D):
-                x = (X[start + i, d] - middle[d]) * scale
-                tile[i, d] = x
-                square += x * x
-            size[i] = np.sqrt(square)
-        np.dot(C, tile.T, scores)
-        least[:] = np.inf
-        second[:] = np.inf
-        label[:] = 0
-        for k in range(K):
-            product, of_point, number = scores[k], half[k], np.int32(k)
-            for i in range(ROWS):
-                score = product[i] + of_point
-                closer = score < least[i]
-                second[i] = min(second[i], least[i] if closer else score)
-                least[i] = score if closer else least[i]
-                label[i] = number if closer else label[i]
-        for i in range(count):
-            reach = size[i] + 1.0
-            apart = second[i] - least[i] > reach * (bound + of_differences * reach)  # not if one is NaN
-            labels[start + i] = label[i] if apart else _nearest_of_row(X[start + i], points)
-        for i in range(start, start + count):  # one loop for all rows, whichever way their point was found
-            k, distance = labels[i], 0.0
-            for d in range(D):
-                distance += (X[i, d] - points[k, d]) * (X[i, d] - points[k, d])
-            best[i] = distance
+            k, distance = label[i], 0.0
+            for d in range(X.shape[1]):
+                distance += (X[start + i, d] - points[k, d]) * (X[start + i, d] - points[k, d])
+            labels[start + i], best[start + i] = k, distance
     return labels, best
 
 
@@ -193,6 +238,35 @@ def _(X, weight, labels, points):
     offset = np.zeros((K, D))
     np.add.at(offset, labels, weight[:, None] * (X - points[labels]))
     return np.bincount(labels, weight, K), offset
+
+
+@jit
+def nearest_sums(X, weight, points):
+    """`nearest_of_many` and `sums_by_label` while a tile of rows is in the cache: the labels, the weighted
+    sum of squared distances, and by label the sums of weights and offsets."""
+    K, D = points.shape
+    labels, squares = np.empty(len(X), np.int64), np.zeros(D)
+    total, offset = np.zeros(K), np.zeros((K, D))
+    scaled, room = _scaled(points), _room(D)
+    label = room[-1]
+    for start in range(0, len(X), TILE):
+        count = _nearest_of_tile(X, start, points, scaled, room)
+        for i in range(count):
+            k, w = label[i], weight[start + i]
+            labels[start + i] = k
+            total[k] += w
+            x, point, sums = X[start + i], points[k], offset[k]
+            for d in range(D):
+                y = x[d] - point[d]
+                sums[d] += w * y
+                squares[d] += w * y * y
+    return labels, squares.sum(), total, offset
+
+
+@nearest_sums.small
+def _(X, weight, points):
+    labels, distance = nearest.numpy(X, points)
+    return labels, weight @ distance, *sums_by_label.numpy(X, weight, labels, points)
 
 
 @jit
