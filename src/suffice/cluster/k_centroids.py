@@ -7,12 +7,12 @@ and Modha, "Concept decompositions", 2001 (directions); Huang, "Extensions to th
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import xlogy
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
@@ -30,7 +30,7 @@ from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
 from ..statistics.quantile_sketch import QuantileSketch, quantile_sketch
 from .base import must_have_enough
-from .k_means import ClusterSums, warn_of_fewer
+from .k_means import CenterClustering, ClusterSums, warn_of_fewer
 
 CAPACITY = 1 << 10  # buckets of a sketch: medians are off by a thousandth of the distance from the centre
 MOST_CODES = 1 << 12
@@ -42,9 +42,9 @@ class CentroidModel(Model):
 
     center: Annotated[np.ndarray, "(K, D)"]
 
+    @abstractmethod
     def divergences(self, X: np.ndarray) -> np.ndarray:
         """Of each row from each centre, (N, K)."""
-        raise NotImplementedError
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         D = self.divergences(X)
@@ -110,7 +110,7 @@ class Cosine(CentroidModel):
         return 0.5 * SquaredDistance(directions(self.center)).divergences(U)
 
     def sums(self, X: np.ndarray, weight: np.ndarray, labels: np.ndarray, inertia: float) -> Any:
-        return CentroidModel(directions(self.center)).sums(directions(X), weight, labels, inertia)
+        return SquaredDistance(directions(self.center)).sums(directions(X), weight, labels, inertia)
 
     def estimate(self, s: Any) -> Self:
         total = s.weight[:, None] * directions(self.center) + s.offset
@@ -201,7 +201,7 @@ class Prototypes(CentroidModel):
         return self.replace(center=np.where(self.categorical == 1, modes, means))
 
 
-METRICS = {
+METRICS: dict[str, Any] = {
     "cosine": Cosine,
     "itakura-saito": ItakuraSaito,
     "kullback-leibler": KullbackLeibler,
@@ -239,7 +239,7 @@ class Range(Statistics):
     __rmul__ = __mul__
 
 
-class KCentroids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Iterative):
+class KCentroids(CenterClustering, Iterative):
     """Clustering around centres that suit a metric: means, medians, directions, modes, prototypes.
 
     Each iteration is one pass over the data, as in :class:`KMeans`: rows are assigned to the centre with the
@@ -478,20 +478,6 @@ default='k-means++'
     def _fitted(self, model: CentroidModel) -> dict[str, Any]:
         return {"cluster_centers_": model.center}
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then predict the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
-
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
         """Divergences of each row from the centres.
@@ -500,7 +486,3 @@ default='k-means++'
         """
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.divergences(rows), X)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)

@@ -116,26 +116,11 @@ def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
     return {"tol": tol, "converged": converged, "adjust": lambda model, s: _relocated(data, model, s)}
 
 
-class NearestCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
-    """Base class of clusterings by squared distances from centres."""
+class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
+    """Base class of clusterings that label a row by the nearest centre of a model."""
 
-    model_: Annotated[Centers, "D"]
-    preserves_dtype = ("cluster_centers_", "transform")
-    tol: float
     cluster_centers_: np.ndarray
     labels_: np.ndarray
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _tolerance(self, data: Partitions, n_clusters: int) -> float:
-        """The tolerance of the squared movement of the centres."""
-        description = data.fold(describe)
-        if description.rows < n_clusters:
-            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={n_clusters}.")
-        return self.tol * float(description.features.variance.mean())
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then predict the cluster of each row."""
@@ -151,6 +136,30 @@ class NearestCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
 
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+class NearestCenters(CenterClustering):
+    """Base class of clusterings by squared distances from centres."""
+
+    model_: Annotated[Centers, "D"]
+    preserves_dtype = ("cluster_centers_", "transform")
+    tol: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _tolerance(self, data: Partitions, n_clusters: int) -> float:
+        """The tolerance of the squared movement of the centres."""
+        description = data.fold(describe)
+        if description.rows < n_clusters:
+            raise ValueError(f"n_samples={description.rows:g} should be >= n_clusters={n_clusters}.")
+        return self.tol * float(description.features.variance.mean())
+
     @row_wise
     def transform(self, X: Any) -> np.ndarray:
         """Distances from each row to the centres.
@@ -165,10 +174,6 @@ class NearestCenters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         check_is_fitted(self)
         data = open_rows(self, X, None, sample_weight, reset=False)
         return -float(data.fold(Centers.summarize, self.model_).inertia)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
 
 
 class KMeans(NearestCenters, Iterative):

@@ -220,7 +220,6 @@ class KernelKMeans(ClusterMixin, KernelEstimator, Iterative):
         """
         source = source_of(X)
         data = open_rows(self, source, None, sample_weight)
-        must_have_enough(data.fold(describe).rows, self.n_clusters)
         features: Any
         if self.landmarks is not None:
             landmarks = self._sampled(data)

@@ -7,6 +7,7 @@ Joreskog, "Some contributions to maximum likelihood factor analysis", 1967; Tipp
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Self
 
@@ -61,9 +62,9 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         tags.input_tags.allow_nan = True
         return tags
 
+    @abstractmethod
     def _start(self, D: int) -> FactorGaussian:
         """The family from which the iterations start."""
-        raise NotImplementedError
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

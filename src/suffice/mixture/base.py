@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -54,13 +55,13 @@ class LatentMixture(DensityMixin, Iterative):
         "checkpoint": CHECKPOINT,
     }
 
+    @abstractmethod
     def _family(self, data: Partitions, description: Description) -> Family:
         """The family of K densities from which EM starts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _model(self, data: Partitions, description: Description) -> Any:
         """The model before its first estimate."""
-        raise NotImplementedError
 
     def _start(self, mixture: Any) -> Any:
         """The initial model, with the initial values set by the user."""
