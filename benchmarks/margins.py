@@ -1,14 +1,19 @@
 """Support vector machines beside scikit-learn's (LIBLINEAR, LIBSVM): CPU seconds, in turns.
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/margins.py --rows 500000
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/margins.py --kernel --rows 10000 --features 20
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/margins.py --landmarks 500 --features 20
+    OMP_NUM_THREADS=1 python benchmarks/margins.py --rows 500000
+    OMP_NUM_THREADS=1 python benchmarks/margins.py --kernel --rows 10000 --features 20
+    OMP_NUM_THREADS=1 python benchmarks/margins.py --landmarks 500 --features 20
+    OMP_NUM_THREADS=1 python benchmarks/margins.py --one-pass 1000 --rows 1000000 --features 20
+    OMP_NUM_THREADS=1 python benchmarks/margins.py --size --rows 100000 --features 20
 
 Linear machines with the passes over the rows, and the objectives that both reach. With `--kernel`, Gaussian
-kernels, with a quarter and with three quarters of the rows as support vectors, and the dual objectives. With
-`--landmarks`, kernel ridge regression beside scikit-learn's Nystroem and Ridge, and a grid of 20 penalties by
-5 folds relative to one fit: from one sum (RidgeCV), and with landmarks of each fold (GridSearch). The first
-fit, to a few rows, is not counted: it compiles the loops.
+kernels, with a quarter and with three quarters of the rows as support vectors, and the dual objectives, also
+beside scikit-learn-intelex if it is installed. With `--landmarks`, kernel ridge regression beside
+scikit-learn's Nystroem and Ridge, and a grid of 20 penalties by 5 folds relative to one fit: from one sum
+(RidgeCV), and with landmarks of each fold (GridSearch). With `--one-pass`, a pass of conjugate gradients over
+the kernels of rows and landmarks, beside its matrix products and exponentials in NumPy. With `--size`, one
+exact machine, its growth of resident memory and its duality gap. The first fit, to a few rows, is not
+counted: it compiles the loops.
 """
 
 from __future__ import annotations
@@ -16,17 +21,22 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 
 import numpy as np
 import sklearn.kernel_approximation
 import sklearn.linear_model
 import sklearn.svm
+from out_of_core import growth
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
+import suffice
 from suffice.engines.local import LocalPartitions
 from suffice.kernel_approximation import Nystroem
 from suffice.kernel_ridge import KernelRidge
+from suffice.kernel_ridge.kernel_ridge import LandmarkRidge
 from suffice.kernels import Gaussian
 from suffice.linear_model import RidgeCV
 from suffice.model_selection import GridSearch
@@ -76,32 +86,104 @@ def dual_objective(model, gamma, targets, epsilon):
     return 0.5 * square - targets[model.support_] @ beta + epsilon * np.abs(beta).sum()
 
 
-def kernel_machines(n, d, repeats):
+def peers_of(name):
+    """The class of this name in scikit-learn, and in scikit-learn-intelex if it is installed."""
+    peers = {"scikit-learn": getattr(sklearn.svm, name)}
+    if find_spec("sklearnex"):
+        import sklearnex.svm
+
+        peers["scikit-learn-intelex"] = getattr(sklearnex.svm, name)
+    return peers
+
+
+def kernel_machines(n, d, repeats, names):
     rng = np.random.default_rng(0)
     for distance, gamma in ((3.0, 0.05), (4.0, 0.2)):
         X, y = two_classes(rng, n, d, distance)
         target = np.sin(X[:, 0]) + X[:, 1] + (0.1 if gamma < 0.1 else 1.0) * rng.normal(size=n)
-        for ours, theirs, goal, signs, epsilon in (
-            (SVC, sklearn.svm.SVC, y, np.where(y == 1, 1.0, -1.0), 0.0),
-            (SVR, sklearn.svm.SVR, target, target, 0.1),
+        for ours, goal, signs, epsilon in (
+            (SVC, y, np.where(y == 1, 1.0, -1.0), 0.0),
+            (SVR, target, target, 0.1),
         ):
+            if ours.__name__ not in names:
+                continue
             ours(gamma=gamma).fit(X[:6000], goal[:6000])
-            ratios, clock = [], []
+            classes = {"ours": ours, **peers_of(ours.__name__)}
+            taken = {name: [] for name in classes}
             for _ in range(repeats):
-                start = time.perf_counter()
-                model, mine = measured(ours(gamma=gamma), X, goal)
-                middle = time.perf_counter()
-                peer, other = measured(theirs(gamma=gamma), X, goal)
-                ratios.append(other / mine)
-                clock.append((time.perf_counter() - middle) / (middle - start))
-            reached = [dual_objective(m, gamma, signs, epsilon) for m in (peer, model)]
-            print(
-                f"{ours.__name__}, {n} x {d}, {len(model.support_) / n:.0%} support vectors: scikit-learn "
-                f"{other:.1f} CPU s, ours {mine:.1f} CPU s, {np.median(ratios):.2f}x ({min(ratios):.2f} to "
-                f"{max(ratios):.2f}), by the clock {np.median(clock):.2f}x; dual objective relative "
-                f"to scikit-learn's {(reached[1] - reached[0]) / abs(reached[0]):.1e}",
-                flush=True,
-            )
+                for name, machine in classes.items():
+                    start = time.perf_counter()
+                    model, cpu = measured(machine(gamma=gamma), X, goal)
+                    taken[name].append((cpu, time.perf_counter() - start))
+                    if name == "ours":
+                        mine = model
+                    elif len(taken[name]) == repeats:
+                        ratio = np.array(taken[name]) / np.array(taken["ours"])
+                        reached = [dual_objective(m, gamma, signs, epsilon) for m in (model, mine)]
+                        print(
+                            f"{ours.__name__}, {n} x {d}, {len(mine.support_) / n:.0%} support vectors: "
+                            f"{name} {cpu:.1f} CPU s, ours {taken['ours'][-1][0]:.1f} CPU s, "
+                            f"{np.median(ratio[:, 0]):.2f}x ({ratio[:, 0].min():.2f} to "
+                            f"{ratio[:, 0].max():.2f}), by the clock {np.median(ratio[:, 1]):.2f}x; dual "
+                            f"objective relative to theirs {(reached[1] - reached[0]) / abs(reached[0]):.1e}",
+                            flush=True,
+                        )
+
+
+def one_large_machine(n, d):
+    X, y = two_classes(np.random.default_rng(0), n, d, 3.0)
+    SVC(gamma=0.05).fit(X[:6000], y[:6000])
+    seen, start = [], time.perf_counter()
+    with growth(seen):
+        model, cpu = measured(SVC(gamma=0.05), X, y)
+    clock = time.perf_counter() - start
+    report = model.kkt_report(X, y)
+    print(
+        f"SVC, {n} x {d}: {cpu:.0f} CPU s, {clock:.0f} s by the clock, resident memory + {seen[0]:.0f} MB; "
+        f"{len(model.support_)} support vectors; gap {report.gap / report.primal:.1e} of the objective "
+        f"{report.primal:.1f}",
+        flush=True,
+    )
+
+
+def bare_pass(Z, gamma, A, X):
+    """K'KA with the Gaussian kernels K of some rows with landmarks."""
+    K = X @ (2.0 * gamma * Z).T
+    K -= gamma * np.einsum("nd,nd->n", X, X)[:, None]
+    K -= gamma * np.einsum("md,md->m", Z, Z)
+    np.exp(K, out=K)
+    return K.T @ (K @ A)
+
+
+def one_pass(n, d, size, repeats):
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(n, d)), rng.normal(size=(size, 1))
+    data, few = suffice.partition(X), KernelRidge(kernel="rbf", landmarks=size, random_state=0)
+    model = few.fit(X[: 4 * size], X[: 4 * size, 0]).model_
+    Z, gamma, step = model.landmarks.columns.points, 1.0 / d, 2048
+
+    def bare():
+        with ThreadPoolExecutor(2) as pool:
+            parts = pool.map(lambda a: bare_pass(Z, gamma, A, X[a : a + step]), range(0, n, step))
+            return sum(parts)
+
+    def ours():
+        return data.fold(LandmarkRidge.product, model, A)
+
+    taken = {bare: [], ours: []}
+    with suffice.threads(2):
+        for _ in range(repeats):
+            for f in taken:
+                clock, cpu = time.perf_counter(), time.process_time()
+                out = f()
+                taken[f].append((time.process_time() - cpu, time.perf_counter() - clock))
+        np.testing.assert_allclose(out, bare(), rtol=1e-8)
+    ratio = np.median(np.array(taken[ours]) / np.array(taken[bare]), axis=0)
+    print(
+        f"one pass, {n} x {d}, {size} landmarks: bare {taken[bare][-1][0]:.1f} CPU s, ours "
+        f"{taken[ours][-1][0]:.1f} CPU s, {ratio[0]:.2f}x, by the clock {ratio[1]:.2f}x",
+        flush=True,
+    )
 
 
 def landmark_machines(n, d, size, repeats):
@@ -143,14 +225,23 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--kernel", action="store_true")
+    parser.add_argument("--only", nargs="*", choices=["SVC", "SVR"], default=["SVC", "SVR"])
     parser.add_argument("--landmarks", type=int)
+    parser.add_argument("--one-pass", type=int, metavar="LANDMARKS")
+    parser.add_argument("--size", action="store_true")
     parser.add_argument("--repeats", type=int, default=3)
     a = parser.parse_args()
     if a.kernel:
-        kernel_machines(a.rows, a.features, a.repeats)
+        kernel_machines(a.rows, a.features, a.repeats, a.only)
         return
     if a.landmarks:
         landmark_machines(a.rows, a.features, a.landmarks, a.repeats)
+        return
+    if a.one_pass:
+        one_pass(a.rows, a.features, a.one_pass, a.repeats)
+        return
+    if a.size:
+        one_large_machine(a.rows, a.features)
         return
     X, y = two_classes(np.random.default_rng(0), a.rows, a.features, 2.0)
     warnings.simplefilter("ignore", ConvergenceWarning)

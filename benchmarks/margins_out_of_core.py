@@ -4,21 +4,19 @@
     python benchmarks/margins_out_of_core.py --rows 10000000 --engine ray --kill --folder rows
 
 Reported are seconds, the growth of the resident memory of this process, and a digest of the results, which is
-the same on every engine. With `--kill`, one process of Ray that computes is killed in each fit. Each file is
-one block, and a block of each engine.
+the same on every engine. With `--kill`, one process of Ray that folds blocks is killed in each fit. Each file
+is a partition on each engine.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import os
-import signal
+import logging
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,9 @@ from suffice.svm import LinearSVC
 
 D, FILE_ROWS = 20, 1 << 14
 NAMES = [f"x{d}" for d in range(D)]
-QUERIES = np.random.default_rng(1).normal(size=(1000, 10))
+QUERIES = pa.table(
+    {name: np.random.default_rng([1, d]).normal(size=1000) for d, name in enumerate(NAMES[:10])}
+)
 
 
 def write(folder: Path, rows: int) -> None:
@@ -53,7 +53,9 @@ def linear(source: Any) -> list[np.ndarray]:
 
 
 def ridge(source: Any) -> list[np.ndarray]:
-    model = KernelRidge(kernel="rbf", landmarks=500).fit(suffice.rows(source, features=NAMES, target="value"))
+    model = KernelRidge(kernel="rbf", landmarks=500, random_state=0).fit(
+        suffice.rows(source, features=NAMES, target="value")
+    )
     return [model.dual_coef_]
 
 
@@ -71,19 +73,28 @@ FITS: dict[str, Callable[[Any], list[np.ndarray]]] = {
 
 @contextmanager
 def opened(engine: str, folder: Path) -> Iterator[Any]:
-    """The files as a source of an engine, with a partition for each."""
+    """The files as a source of an engine, with a partition for each: readers of engines join small files."""
     files = sorted(map(str, folder.glob("*.parquet")))
     if engine == "ray":
         import ray
 
         ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-        yield ray.data.read_parquet(files, override_num_blocks=len(files))
+        logging.getLogger("ray.data").setLevel(logging.WARNING)
+        numbers = ray.data.range(len(files), override_num_blocks=len(files))
+        yield numbers.map_batches(
+            lambda batch: pq.read_table(files[batch["id"][0].as_py()]),
+            batch_format="pyarrow",
+            batch_size=None,
+        )
         ray.shutdown()
     elif engine == "dask":
+        import dask
         import dask.dataframe as dd
         from distributed import Client, LocalCluster
 
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as there, Client(there):
+        each_file = dask.config.set({"dataframe.parquet.minimum-partition-size": 1})
+        cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        with each_file, cluster, Client(cluster):
             yield dd.read_parquet(files, split_row_groups=False, aggregate_files=False)
     elif engine == "spark":
         from pyspark.sql import SparkSession
@@ -102,16 +113,16 @@ def opened(engine: str, folder: Path) -> Iterator[Any]:
         yield suffice.scan_parquet(folder)
 
 
-def kill_one(after: float) -> None:
-    """Kill a process of Ray that runs a task, once there is one."""
-    time.sleep(after)
-    while True:
+def kill_one(stop: threading.Event) -> None:
+    """Kill a process of Ray that folds blocks, a second after the first is seen."""
+    while not stop.wait(0.2):
         for process in psutil.Process().children(recursive=True):
-            if process.name().startswith("ray::") and "IDLE" not in process.name():
-                print(f"  killed: {process.name()}", flush=True)
-                os.kill(process.pid, signal.SIGKILL)
-                return
-        time.sleep(0.2)
+            with suppress(psutil.Error):
+                if process.name().startswith("ray::_fold"):
+                    stop.wait(1.0)
+                    process.kill()
+                    print(f"  killed: {process.name()}", flush=True)
+                    return
 
 
 def main() -> None:
@@ -130,10 +141,12 @@ def main() -> None:
         with opened(given.engine, folder) as source:
             for case in given.only:
                 seen: list[float] = []
+                stop = threading.Event()
                 if given.kill:
-                    threading.Thread(target=kill_one, args=(15.0,), daemon=True).start()
+                    threading.Thread(target=kill_one, args=(stop,), daemon=True).start()
                 with growth(seen):
                     duration, found = seconds(FITS[case], source)
+                stop.set()
                 digest = hashlib.sha256(b"".join(x.tobytes() for x in found)).hexdigest()[:12]
                 print(f"{given.engine}, {case}: {duration:.0f} s, {seen[0]:.0f} MB, {digest}", flush=True)
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 import suffice
 from suffice.fitting.landmarks import inverse_factor, inverse_root
 from suffice.kernel_approximation import Nystroem, RBFSampler
-from suffice.kernels import Gaussian, Polynomial
+from suffice.kernels import Gaussian, KernelColumns, Polynomial
 from suffice.linear_model import Ridge
 
 from ..laws.registry import cut_at, recorded_folds
@@ -120,10 +120,28 @@ def test_kernels_as_values_and_wrong_calls():
     np.testing.assert_allclose(phi @ phi.T, kernel(X[:60]), atol=1e-8)
     with pytest.raises(ValueError, match="Don't pass gamma"):
         Nystroem(kernel, gamma=0.5).fit(X)
-    with pytest.raises(ValueError, match="precomputed kernel has none"):
-        Nystroem("precomputed").fit(X @ X.T)
     with pytest.raises(MemoryError, match="use fewer landmarks"):
         Nystroem(n_components=10**7).fit(X)
+
+
+def test_columns_of_a_gram_matrix_are_landmarks(tmp_path):
+    kernel, rows = Gaussian(0.5), X[:60]
+    K = kernel(rows)
+    phi = Nystroem("precomputed", n_components=60, random_state=0).fit_transform(K)
+    np.testing.assert_allclose(phi @ phi.T, K, atol=1e-8)
+    few = Nystroem("precomputed", n_components=20, random_state=0).fit(K, sample_weight=np.arange(60) % 3)
+    index = few.component_indices_
+    assert (index % 3 > 0).all()  # no landmark has weight zero
+    np.testing.assert_array_equal(few.components_, K[index])
+    named = KernelColumns(kernel, rows[index])
+    other = few.transform(kernel(X[60:70], rows))
+    np.testing.assert_allclose(other, named(X[60:70]) @ few.normalization_, atol=1e-10)
+    few.save(tmp_path / "map")
+    np.testing.assert_array_equal(suffice.load(tmp_path / "map").transform(K), few.transform(K))
+    with pytest.raises(ValueError, match=r"must be a square matrix; got shape \(5, 60\)"):
+        Nystroem("precomputed").fit(K[:5])
+    with pytest.raises(ValueError, match="Don't pass gamma"):
+        Nystroem("precomputed", gamma=0.5).fit(K)
 
 
 @pytest.mark.parametrize("gamma", [0.3, "scale", 0.0])

@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 import sklearn.neighbors as theirs
+from sklearn.exceptions import DataConversionWarning
 
 import suffice
 from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
@@ -142,6 +144,57 @@ def test_a_row_of_weight_two_is_two_neighbours():
 def test_a_part_of_a_weight_is_a_part_of_a_vote():
     model = KNeighborsClassifier(3).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"], [0.5, 1.5, 1.0])
     np.testing.assert_allclose(model.predict_proba([[0.0]]), [[0.25, 0.75, 0.0]])
+
+
+@pytest.mark.parametrize("n_features", [40, 400])
+def test_sparse_rows_have_the_bits_of_dense_rows(n_features):
+    rows, queries = (sp.random_array((n, n_features), density=0.05, rng=n, format="csr") for n in (2500, 150))
+    times = np.arange(2500) % 3
+    rows = sp.vstack([rows[:30], rows[:-30]], format="csr")  # with ties
+    for p in (2, 1) if n_features == 40 else (2,):
+        for weight in (None, times):
+            search = NearestNeighbors(n_neighbors=7, p=p)
+            expected = search.fit(rows.toarray(), None, weight).kneighbors(queries.toarray())
+            for fitted in (rows, rows.toarray()):
+                search.fit(fitted, None, weight)
+                for asked in (queries, queries.toarray()):
+                    for a, b in zip(search.kneighbors(asked), expected, strict=True):
+                        assert np.array_equal(a, b)
+    model = KNeighborsClassifier(3).fit(rows, times)
+    them = theirs.KNeighborsClassifier(3).fit(rows, times)
+    assert np.array_equal(model.predict(queries), them.predict(queries))
+    few = NearestNeighbors(radius=1.2).fit(rows[:300])
+    near = few.radius_neighbors(queries)[1], NearestNeighbors(radius=1.2).fit(rows[:300].toarray())
+    for a, b in zip(near[0], near[1].radius_neighbors(queries.toarray())[1], strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_sparse_rows_have_no_tree(tmp_path):
+    rows = sp.random_array((50, 10), density=0.3, rng=0, format="csr")
+    with pytest.warns(UserWarning, match="cannot use tree with sparse input: using brute force"):
+        model = KNeighborsRegressor(algorithm="kd_tree").fit(rows, np.arange(50.0))
+    model.save(tmp_path / "model")
+    assert np.array_equal(suffice.load(tmp_path / "model").predict(rows), model.predict(rows))
+    np.testing.assert_allclose(suffice.as_sklearn(model).predict(rows), model.predict(rows))
+
+
+def test_several_targets_are_those_of_scikit_learn(tmp_path):
+    labels = np.column_stack([LABEL, np.where(Y[:, 0] > 0, "up", "down")]).astype(object)
+    ours, them = (
+        module.KNeighborsClassifier(weights="distance").fit(X, labels)
+        for module in (suffice.neighbors, theirs)
+    )
+    assert ours.outputs_2d_ and [c.tolist() for c in ours.classes_] == [c.tolist() for c in them.classes_]
+    assert (ours.predict(QUERIES) == them.predict(QUERIES)).all()
+    for a, b in zip(ours.predict_proba(QUERIES), them.predict_proba(QUERIES), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    assert ours.score(QUERIES, them.predict(QUERIES)) == 1.0
+    ours.save(tmp_path / "model")
+    assert (suffice.load(tmp_path / "model").predict(QUERIES) == ours.predict(QUERIES)).all()
+    assert (suffice.as_sklearn(ours).predict(QUERIES) == ours.predict(QUERIES)).all()
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        column = KNeighborsClassifier().fit(X, LABEL[:, None])
+    assert not column.outputs_2d_ and column.predict(QUERIES).shape == (50,)
 
 
 def test_ties_go_to_the_earlier_row():

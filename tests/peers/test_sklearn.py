@@ -41,11 +41,6 @@ each_pair = pytest.mark.parametrize("name", PAIRS)
 NOT_OURS = {
     ("Perceptron", "densify"): "coefficients without a penalty are not sparse",
     ("Perceptron", "sparsify"): "coefficients without a penalty are not sparse",
-    **{
-        (name, attribute): "deprecated"
-        for name in ("NuSVC", "SVC")
-        for attribute in ("predict_log_proba", "predict_proba", "probA_", "probB_")
-    },
 }
 
 

@@ -193,9 +193,11 @@ def _neighbors(model: Any) -> dict[str, Any]:
             "fit to such rows."
         )
     y = rows.target[:, 0] if model._flat_target and rows.target.size else rows.target
-    if hasattr(model, "classes_"):
-        y = model.classes_[y.astype(np.int64)]
-    row = np.repeat(np.arange(len(rows.X)), rows.weight.astype(np.int64))
+    if isinstance(classes := getattr(model, "classes_", None), list):
+        y = np.stack([c[code] for c, code in zip(classes, y.T.astype(np.int64), strict=True)], axis=1)
+    elif classes is not None:
+        y = classes[y.astype(np.int64)]
+    row = np.repeat(np.arange(rows.X.shape[0]), rows.weight.astype(np.int64))
     copy = _unfitted(model).fit(rows.X[row], y[row] if y.size else None)
     return {name: value for name, value in vars(copy).items() if name[0] == "_"}
 

@@ -69,6 +69,17 @@ class Landmarks(Model):
         root = inverse_factor(K)
         return cls(N, 0, False, columns, root), K.dot(root)
 
+    @classmethod
+    def of_gram(cls, kernel: Kernel, block: Any, size: int, seed: int) -> tuple[Landmarks, Sample]:
+        """Some columns of a Gram matrix, whose rows are those of the block, and the sample of its rows."""
+        kernel = kernel.with_rows(block.X, block.weight)
+        K, nothing = kernel(block.X), KernelColumns(kernel, np.empty(0, np.int64))
+        start = cls(size, seed, True, nothing, np.empty((0, 0)))
+        s = start.summarize(block)
+        index = first_equal(s.first(size), block.X)
+        root = inverse_root(K[np.ix_(index, index)])
+        return start.replace(columns=KernelColumns(kernel, index), root=root), s
+
     def summarize(self, block: Any) -> Sample:
         return draw(self.size + SPARE, self.seed, 0, NOBODY, block)
 
@@ -91,11 +102,12 @@ class Landmarks(Model):
         """phi(x) of each row in memory, (N, R)."""
         return map_rows(self.features, X)
 
-    def indices(self, X: Any) -> np.ndarray:
-        """The index of the first row in memory that equals each landmark, (M,)."""
-        hashes = map_rows(lambda rows: row_hashes(rows, 0), X)
-        order = np.argsort(hashes, kind="stable")
-        return order[np.searchsorted(hashes, row_hashes(self.columns.points, 0), sorter=order)]
+
+def first_equal(points: Any, X: Any) -> np.ndarray:
+    """The index of the first row in memory that equals each point, (M,)."""
+    hashes = map_rows(lambda rows: row_hashes(rows, 0), X)
+    order = np.argsort(hashes, kind="stable")
+    return order[np.searchsorted(hashes, row_hashes(points, 0), sorter=order)]
 
 
 def inverse_root(K: np.ndarray) -> np.ndarray:

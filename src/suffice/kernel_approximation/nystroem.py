@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
 from ..core.loop import one_task
+from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, seed_of
-from ..fitting.landmarks import Landmarks
+from ..fitting.landmarks import Landmarks, first_equal
+from ..fitting.seeding import Sample
 from ..inputs import open_rows, read_rows, source_of
-from ..kernels import Kernel, as_kernel
+from ..kernels import Kernel, as_kernel, is_precomputed
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -29,7 +31,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     ----------
     kernel : Kernel, str or callable, default='rbf'
         A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, or a function
-        of two arrays of rows that returns their Gram matrix.
+        of two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix: in `fit`
+        of the rows with each other, and in `transform` of other rows with these.
     gamma : float, default=None
         Parameter of a kernel that is passed by name; None is one over the number of features, and 1 for
         'chi2'.
@@ -49,7 +52,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The landmarks, which are different rows.
+        The landmarks, which are different rows of X.
     component_indices_ : ndarray of shape (n_components,) or None
         The index of the first row equal to each landmark. None if the rows are not in memory.
     normalization_ : ndarray of shape (n_components, n_components)
@@ -134,16 +137,22 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.counts_rows
+        tags.input_tags.sparse = not self.counts_rows
         return tags
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows of weight zero stay among the rows: those of a Gram matrix are columns, too."""
+        return is_precomputed(self.kernel)
+
     def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+        return Guarantee("order", gathers=True) if self.counts_rows else Guarantee("bit")
 
     def _kernel(self) -> Kernel:
         own = {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
         own = {name: value for name, value in own.items() if value is not None}
-        if own and not isinstance(self.kernel, str):
+        if own and (not isinstance(self.kernel, str) or is_precomputed(self.kernel)):
             raise ValueError(
                 "Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel: "
                 f"they are parameters of a kernel that is passed by name; got {own} and "
@@ -171,23 +180,35 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         with one_task(self):
             source = source_of(X)
             data = open_rows(self, source, None, sample_weight)
-            start = Landmarks.to_sample(
-                self._kernel(), self.n_features_in_, self.n_components, seed_of(self.random_state), True
-            )
-            s = data.fold(Landmarks.summarize, start)
-            must_have_rows(s.weight)
-            model = start.estimate(s)
-            M = len(model.columns.points)
+            model, s = self._of_gram(data) if self.counts_rows else self._sampled(data)
+            M = len(model.root)
             if self.n_components > M:
                 warn(
                     f"n_components > n_samples. This is not possible: n_components={self.n_components}, and "
                     f"there are {M} different rows. n_components was set to {M}, which results in "
                     "inefficient evaluation of the full kernel.",
                 )
-            self.model_, self.statistics_ = model, s
-            self.components_, self.normalization_ = model.columns.points, model.root
-            self.component_indices_ = model.indices(read_rows(self, X)) if source.in_memory else None
+            self.model_, self.statistics_, self.normalization_ = model, s, model.root
+            self.components_ = s.first(M)
+            self.component_indices_ = (
+                first_equal(self.components_, read_rows(self, X)) if source.in_memory else None
+            )
         return self
+
+    def _sampled(self, data: Partitions) -> tuple[Landmarks, Sample]:
+        """The landmarks, by one pass over the data."""
+        start = Landmarks.to_sample(
+            self._kernel(), self.n_features_in_, self.n_components, seed_of(self.random_state), True
+        )
+        s = data.fold(Landmarks.summarize, start)
+        must_have_rows(s.weight)
+        return start.estimate(s), s
+
+    def _of_gram(self, data: Partitions) -> tuple[Landmarks, Sample]:
+        """The landmarks, as columns of the Gram matrix, which is gathered."""
+        kernel, block = self._kernel(), data.gather("pass the rows, and a kernel that is not precomputed.")
+        must_have_rows(float(block.weight.sum()))
+        return Landmarks.of_gram(kernel, block, self.n_components, seed_of(self.random_state))
 
     @row_wise
     def transform(self, X: Any) -> Any:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.loop import one_task
 from ..core.values import Value
 from ..estimator.base import Estimator, must_have_rows
@@ -65,13 +66,18 @@ class Neighbors(Estimator):
         "n_jobs": N_JOBS,
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Store the rows; those of a scan or a distributed data set stay where they are.
 
         Parameters
         ----------
-        X : array, table, Parquet scan or distributed data set
+        X : array, CSR matrix, table, Parquet scan or distributed data set
             The rows. To name the columns of target and weights in a table, see `suffice.rows`.
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
             Targets. Leave out if a column of the table holds them.
@@ -116,12 +122,22 @@ class Neighbors(Estimator):
     def _set_classes(self, s: Contents) -> None:
         """Set the classes, if there are any."""
 
-    def _stored(self, block: Any) -> StoredRows:
-        target = targets_of(block.y, getattr(self, "classes_", None), len(block))
-        return StoredRows(block.X, target, block.weight, self._leaf_size(len(block)))
+    @property
+    def _classes(self) -> tuple[np.ndarray, ...]:
+        """The classes of each target, if there are any."""
+        return ()
 
-    def _leaf_size(self, n_rows: int) -> int:
+    def _stored(self, block: Any) -> StoredRows:
+        target = targets_of(block.y, self._classes, len(block))
+        return StoredRows(block.X, target, block.weight, self._leaf_size(block.X))
+
+    def _leaf_size(self, X: Any) -> int:
         """The most rows of a leaf of the tree; zero for no tree."""
+        if sp.issparse(X):
+            if self.algorithm.endswith("_tree"):
+                warn("cannot use tree with sparse input: using brute force")
+            return 0
+        n_rows = len(X)
         few = self.n_features_in_ <= TREE_FEATURES and n_rows >= TREE_ROWS
         use_tree = self.algorithm.endswith("_tree") or (self.algorithm == "auto" and few)
         return int(self.leaf_size) if use_tree else 0
@@ -145,10 +161,10 @@ class Neighbors(Estimator):
             without = ", and a row is no neighbour of itself" if k_more else ""
             raise ValueError(
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
-                f"{self.n_samples_fit_}, n_samples = {len(X)}{without}: fit to more rows, or lower "
+                f"{self.n_samples_fit_}, n_samples = {X.shape[0]}{without}: fit to more rows, or lower "
                 "n_neighbors."
             )
-        queries = Queries(X, k + k_more, self.model_.p, getattr(self, "classes_", None))
+        queries = Queries(X, k + k_more, self.model_.p, self._classes)
         return self._rows.search(queries)
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -159,7 +175,7 @@ class Neighbors(Estimator):
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), default=None
+        X : array or CSR matrix of shape (n_queries, n_features), default=None
             The queries, in memory. If None, the rows themselves, none of which is its own neighbour.
         n_neighbors : int, default=None
             Number of neighbours; None is that of the estimator.
@@ -180,7 +196,7 @@ class Neighbors(Estimator):
         check_is_fitted(self)
         return self._others(n_neighbors) if X is None else self._nearest(self._queries(X), n_neighbors)
 
-    def _queries(self, X: Any) -> np.ndarray:
+    def _queries(self, X: Any) -> Any:
         """Checked queries, in memory."""
         if not (source := source_of(X)).in_memory:
             raise TypeError(
@@ -224,7 +240,7 @@ class Neighbors(Estimator):
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), default=None
+        X : array or CSR matrix of shape (n_queries, n_features), default=None
             The queries. If None, the rows themselves, none of which is its own neighbour.
         n_neighbors : int, default=None
             Number of neighbours; None is that of the estimator.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
+from ..core.callers import warn
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
 from .base import Voters
@@ -45,8 +47,8 @@ class KNeighborsClassifier(Classifier, Voters):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
+    classes_ : ndarray of shape (n_classes,), or list of ndarray
+        Class labels; of several targets, a list with those of each.
     effective_metric_ : str
         Name of the distance.
     effective_metric_params_ : dict
@@ -56,7 +58,7 @@ class KNeighborsClassifier(Classifier, Voters):
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
     outputs_2d_ : bool
-        False: there is one target.
+        Whether there are several targets.
     statistics_ : Contents
         The number of rows, and the weight of each class.
 
@@ -90,6 +92,8 @@ class KNeighborsClassifier(Classifier, Voters):
     (array(['a'], dtype='<U1'), array([[0.667, 0.333]]))
     """
 
+    classes_: Annotated[Any, "labels (K,) or T of labels (V_t,)"]
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -111,28 +115,54 @@ class KNeighborsClassifier(Classifier, Voters):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
     def _set_classes(self, s: Contents) -> None:
-        self.classes_ = s.target[0].values[0]
-        self.outputs_2d_ = False
+        classes = s.target[0].values
+        self.outputs_2d_ = len(classes) > 1
+        if not (self._flat_target or self.outputs_2d_):
+            warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+            )
+        self.classes_ = list(classes) if self.outputs_2d_ else classes[0]
+
+    @property
+    def _classes(self) -> tuple[np.ndarray, ...]:
+        return tuple(self.classes_) if self.outputs_2d_ else (self.classes_,)
+
+    def _shares(self, X: Any) -> list[np.ndarray]:
+        """The fraction of the votes of each class, for each target."""
+        weight, target = self._votes(X)
+        n, out = len(weight), []
+        for t, classes in enumerate(self._classes):
+            K = len(classes)
+            place = np.arange(n)[:, None] * K + target[:, :, t].astype(np.int64)
+            votes = np.bincount(place.ravel(), weight.ravel(), n * K).reshape(n, K)
+            total = votes.sum(axis=1, keepdims=True)
+            out.append(votes / np.where(total == 0.0, 1.0, total))
+        return out
 
     @row_wise
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class: the fraction of the votes.
+    def predict_proba(self, X: Any) -> Any:
+        """Predict the probability of each class: the fraction of the votes. For several targets, a list with
+        those of each.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        weight, target = self._votes(X)
-        K, n = len(self.classes_), len(weight)
-        place = np.arange(n)[:, None] * K + target[:, :, 0].astype(np.int64)
-        votes = np.bincount(place.ravel(), weight.ravel(), n * K).reshape(n, K)
-        total = votes.sum(axis=1, keepdims=True)
-        return votes / np.where(total == 0.0, 1.0, total)
+        shares = self._shares(X)
+        return shares if self.outputs_2d_ else shares[0]
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each row.
+        """Predict the class of each row, or of each row and target.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        best = [c[part.argmax(axis=1)] for c, part in zip(self._classes, self._shares(X), strict=True)]
+        return np.stack(best, axis=1) if self.outputs_2d_ else best[0]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.cost import afford
 from ..core.partitions import Partitions
@@ -14,7 +15,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..inputs import in_order, n_threads
 from ..statistics import class_counts, moments
-from ..statistics.nearest import Nearest, Queries, search
+from ..statistics.nearest import DENSE, Nearest, Queries, dense, search
 from .kd_tree import KDTree
 
 MOST = 1024  # queries of a task
@@ -43,7 +44,7 @@ def contents(kind: str | None, block: Any) -> Contents:
 class StoredRows(Value):
     """Rows in memory, searched by a tree or by comparison with all of them."""
 
-    X: Annotated[np.ndarray, "(N, D)"]
+    X: Annotated[Any, "(N, D)"]  # dense or CSR
     target: Annotated[np.ndarray, "(N, T)"]  # numbers, or indices of classes
     weight: Annotated[np.ndarray, "(N,)"]
     leaf_size: int  # of the tree; zero for none
@@ -58,15 +59,24 @@ class StoredRows(Value):
         def task(some: slice) -> tuple[np.ndarray, ...]:
             X = queries.X[some]
             if self.leaf_size:
-                return self.tree.search(X, queries.k, queries.p)
+                return self.tree.search(dense(X), queries.k, queries.p)
             return search(self.X, self.weight, X, queries.k, queries.p)
 
         if self.leaf_size:
             _ = self.tree  # built once, before threads ask for it
-        size = max(1, min(MOST, -(-len(queries.X) // n_threads())))
-        starts = range(0, max(1, len(queries.X)), size)
+        Q = queries.X.shape[0]
+        size = max(1, min(MOST, -(-Q // n_threads())))
+        starts = range(0, max(1, Q), size)
         found = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
         return queries.found(tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), self.target)
+
+    def distances(self, queries: Any, p: float) -> np.ndarray:
+        """Distances, before the root, of queries from all rows, (Q, N)."""
+        from ..loops.neighbors import distances_of
+
+        size = max(1, DENSE // max(1, self.X.shape[1])) if sp.issparse(self.X) else len(self.X)
+        pieces = [dense(self.X[a : a + size]) for a in range(0, self.X.shape[0], size)]
+        return np.hstack([distances_of(piece, dense(queries), p) for piece in pieces])
 
 
 @dataclass(frozen=True)
@@ -77,5 +87,6 @@ class RowsElsewhere:
 
     def search(self, queries: Queries) -> Nearest:
         """The nearest rows of queries, in one pass."""
-        afford(8.0 * len(queries.X) * queries.k, f"the neighbours of {len(queries.X)} queries", "pass fewer.")
+        Q = queries.X.shape[0]
+        afford(8.0 * Q * queries.k, f"the neighbours of {Q} queries", "pass fewer.")
         return self.data.fold(Queries.summarize, queries)

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import offsets
 from ..estimator.parameters import Interval
 from ..inputs import in_order
-from ..loops.neighbors import distances_of
 from .base import Neighbors
 from .kd_tree import rooted
 
@@ -135,7 +134,7 @@ class NearestNeighbors(Neighbors):
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), default=None
+        X : array or CSR matrix of shape (n_queries, n_features), default=None
             The queries. If None, the rows themselves, none of which is its own neighbour.
         radius : float, default=None
             The largest distance; None is that of the estimator.
@@ -154,10 +153,10 @@ class NearestNeighbors(Neighbors):
         check_is_fitted(self)
         rows, limit = self._in_memory(), self.radius if radius is None else radius
         queries, p = rows.X if X is None else self._queries(X), self.model_.p
-        row = np.repeat(np.arange(len(rows.X)), np.ceil(rows.weight).astype(np.int64))
+        row = np.repeat(np.arange(rows.X.shape[0]), np.ceil(rows.weight).astype(np.int64))
 
         def task(start: int) -> list[tuple[np.ndarray, np.ndarray]]:
-            distance = rooted(distances_of(rows.X, queries[start : start + SOME], p), p)
+            distance = rooted(rows.distances(queries[start : start + SOME], p), p)
             out = []
             for n, own in enumerate(distance, start):
                 near = row[own[row] <= limit]
@@ -168,7 +167,7 @@ class NearestNeighbors(Neighbors):
                 out.append((own[near], near))
             return out
 
-        found = [pair for part in in_order(task, tuple(range(0, len(queries), SOME))) for pair in part]
+        found = [pair for part in in_order(task, tuple(range(0, queries.shape[0], SOME))) for pair in part]
         out = np.empty((2, len(found)), dtype=object)
         for n, pair in enumerate(found):
             out[0, n], out[1, n] = pair
@@ -185,7 +184,7 @@ class NearestNeighbors(Neighbors):
 
         Parameters
         ----------
-        X : array of shape (n_queries, n_features), default=None
+        X : array or CSR matrix of shape (n_queries, n_features), default=None
             The queries. If None, the rows themselves, none of which is its own neighbour.
         radius : float, default=None
             The largest distance; None is that of the estimator.
@@ -203,4 +202,4 @@ class NearestNeighbors(Neighbors):
         distance, row = self.radius_neighbors(X, radius, sort_results=sort_results)
         ends, columns = offsets([len(near) for near in row]), np.concatenate([*row, np.empty(0, np.int64)])
         values = np.ones(len(columns)) if mode == "connectivity" else np.concatenate([*distance, np.empty(0)])
-        return sp.csr_matrix((values, columns, ends), shape=(len(row), len(self._in_memory().X)))
+        return sp.csr_matrix((values, columns, ends), shape=(len(row), self._in_memory().X.shape[0]))

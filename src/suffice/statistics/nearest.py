@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NoReturn, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.small import is_small
 from ..core.statistics import Statistics
@@ -18,6 +19,8 @@ from .sums import class_codes
 
 PIECE = 8192  # rows that are centred together
 QUERIES, ROWS = 128, 512  # of a tile of inner products, half a megabyte
+DENSE = 1 << 20  # numbers of sparse rows that are made dense together
+PAIRS = 1 << 14  # sparse queries and rows whose differences are computed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +64,10 @@ class Nearest(Statistics):
 class Queries(Value):
     """Rows whose k nearest rows are searched, where those are."""
 
-    X: Annotated[np.ndarray, "(Q, D)"]
+    X: Annotated[Any, "(Q, D)"]  # dense or CSR
     k: int
     p: float  # of the distance: the sum of |difference|^p, or for infinity the largest difference
-    classes: Annotated[np.ndarray | None, "labels (C,)"] = None  # of labels, which become indices
+    classes: tuple[np.ndarray, ...] = ()  # of each target, if they are labels: these become indices
 
     def summarize(self, block: Any) -> Nearest:
         """The nearest rows of a block."""
@@ -80,13 +83,14 @@ class Queries(Value):
         return Nearest(len(target), distance, row, vote, targets)
 
 
-def targets_of(y: np.ndarray | None, classes: np.ndarray | None, n_rows: int) -> np.ndarray:
+def targets_of(y: np.ndarray | None, classes: tuple[np.ndarray, ...], n_rows: int) -> np.ndarray:
     """Targets as numbers, (N, T); without a column if there are none."""
     if y is None:
         return np.empty((n_rows, 0))
-    if classes is not None:
-        y = class_codes(classes, y)
-    return (y[:, None] if y.ndim == 1 else y).astype(np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    if classes:
+        y = np.column_stack([class_codes(c, column) for c, column in zip(classes, y.T, strict=True)])
+    return y.astype(np.float64)
 
 
 def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,13 +98,17 @@ def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.full((n_queries, k), np.inf), np.full((n_queries, k), -1), np.zeros((n_queries, k))
 
 
-def search(
-    X: np.ndarray, weight: np.ndarray, queries: np.ndarray, k: int, p: float
-) -> tuple[np.ndarray, ...]:
-    """The k nearest rows of each query, by comparison with all: distances, row numbers and votes, (Q, K)."""
+def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[np.ndarray, ...]:
+    """The k nearest rows of each query, by comparison with all: distances, row numbers and votes, (Q, K).
+
+    Rows and queries are dense or CSR. The bits do not depend on it.
+    """
     from ..loops.neighbors import nearest_of_all
 
-    found = nobody(len(queries), k)
+    found = nobody(queries.shape[0], k)
+    if sp.issparse(X) or sp.issparse(queries):
+        _search_sparse(X, weight, queries, p, *found)
+        return found
     for start in range(0, len(X), PIECE):
         piece = slice(start, start + PIECE)
         if p != 2.0 or is_small((X[piece], queries)):
@@ -108,6 +116,87 @@ def search(
         else:
             _by_products(X[piece], start, weight[piece], queries, *found)
     return found
+
+
+def dense(X: Any) -> np.ndarray:
+    """Rows, dense."""
+    return X.toarray() if sp.issparse(X) else X
+
+
+def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:
+    """Rows or queries are CSR. Pieces of few features are made dense, and of many compared as they are."""
+    from ..loops.neighbors import nearest_of_all
+
+    (N, D), Q = X.shape, queries.shape[0]
+    if p == 2.0 and D > QUERIES:
+        X, queries = sp.csr_array(X), sp.csr_array(queries)
+        for start in range(0, N, PIECE):
+            piece = slice(start, start + PIECE)
+            _by_sparse_products(X[piece], start, weight[piece], queries, *found)
+        return
+    size = max(1, DENSE // max(1, D))
+    for q in range(0, Q, size):
+        some = slice(q, q + size)
+        part, nearest = dense(queries[some]), tuple(values[some] for values in found)
+        for start in range(0, N, size):
+            piece = slice(start, start + size)
+            nearest_of_all(dense(X[piece]), start, weight[piece], part, p, *nearest)
+
+
+def _by_sparse_products(X: Any, start: int, weight: np.ndarray, queries: Any, *found: np.ndarray) -> None:
+    """Euclidean distances of CSR rows, as `_by_products`, about the origin."""
+    D, k, columns = X.shape[1], found[0].shape[1], X.T.tocsr()
+    half = np.where(weight > 0, 0.5 * _squares(X), np.inf)
+    farthest = np.sqrt(2.0 * half[weight > 0].max(initial=0.0))
+    for q in range(0, queries.shape[0], QUERIES):
+        some = slice(q, q + QUERIES)
+        part, nearest = queries[some], tuple(values[some] for values in found)
+        norm = _squares(part)
+        slack = 2.0 * (D + 8) * np.finfo(np.float64).eps * (np.sqrt(norm) + farthest) ** 2
+        rest = half - (part @ columns).toarray()
+        limit = 0.5 * (nearest[0][:, -1] + slack - norm)
+        if k < len(weight):  # the k-th of these rows is not farther
+            limit = np.minimum(limit, np.partition(rest, k - 1, axis=1)[:, k - 1] + slack)
+        query, row = np.nonzero((rest <= limit[:, None]) & (weight > 0))
+        for a in range(0, len(query), PAIRS):
+            pairs = query[a : a + PAIRS], row[a : a + PAIRS]
+            distance = _squares(part[pairs[0]] - X[pairs[1]])
+            _insert(*pairs, distance, start, weight, *nearest)
+
+
+def _squares(X: Any) -> np.ndarray:
+    """The sum of the squares of each CSR row, in order: with the bits of the loop over dense rows."""
+    X.sort_indices()
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row, X.data**2, minlength=X.shape[0])
+
+
+def _insert(
+    query: np.ndarray,
+    row: np.ndarray,
+    distance: np.ndarray,
+    start: int,
+    weight: np.ndarray,
+    best: np.ndarray,
+    rows: np.ndarray,
+    votes: np.ndarray,
+) -> None:
+    """Insert rows at distances from queries, each as often as its weight says, among the nearest ones."""
+    Q, k = best.shape
+    copies = np.minimum(np.ceil(weight[row]), k).astype(np.int64)
+    pair = np.repeat(np.arange(len(row)), copies)
+    number = np.arange(len(pair)) - np.repeat(np.cumsum(copies) - copies, copies)
+    vote = np.minimum(weight[row[pair]] - number, 1.0)
+    # Those that were there are of earlier rows.
+    query = np.concatenate([np.repeat(np.arange(Q), k), query[pair]])
+    distance = np.concatenate([best.ravel(), distance[pair]])
+    order = np.lexsort((distance, query))
+    counts = np.bincount(query, minlength=Q)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = order[rank < k]
+    best[:] = distance[first].reshape(Q, k)
+    rows[:] = np.concatenate([rows.ravel(), start + row[pair]])[first].reshape(Q, k)
+    votes[:] = np.concatenate([votes.ravel(), vote])[first].reshape(Q, k)
 
 
 def _by_products(

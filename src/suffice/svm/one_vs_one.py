@@ -207,6 +207,27 @@ class OneVsOne(Classifier, SupportVectorMachine):
             else _ovr_decision_function(scores < 0, -scores, K)
         )
 
+    @property
+    def probA_(self) -> np.ndarray:
+        """Slopes of Platt's sigmoids; empty without ``probability=True``. Deprecated, as in scikit-learn."""
+        return self._of_sigmoids("probA_", 0)
+
+    @property
+    def probB_(self) -> np.ndarray:
+        """Intercepts of Platt's sigmoids; empty without ``probability=True``. Deprecated, as in
+        scikit-learn."""
+        return self._of_sigmoids("probB_", 1)
+
+    def _of_sigmoids(self, name: str, column: int) -> np.ndarray:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is set by fit.")
+        warn(
+            f"Attribute `{name}` was deprecated in scikit-learn 1.9 and will be removed in 1.11: use "
+            "CalibratedClassifierCV for probabilities.",
+            FutureWarning,
+        )
+        return getattr(self, "sigmoids_", np.empty((0, 2)))[:, column]
+
     @available_if(_has_probabilities)
     @row_wise
     def predict_proba(self, X: Any) -> np.ndarray:
