@@ -277,6 +277,10 @@ def test_probabilities_as_in_scikit_learn(cls, theirs, tmp_path):
         p = ours.predict_proba(X)
         np.testing.assert_allclose(p, other.predict_proba(X), atol=0.04)
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
+        with pytest.warns(FutureWarning, match="Attribute `prob[AB]_` was deprecated"):
+            a, b = ours.probA_, ours.probB_
+            assert a.shape == other.probA_.shape and (np.sign(a) == np.sign(other.probA_)).all()
+        np.testing.assert_array_equal(np.column_stack([a, b]), ours.sigmoids_)
         np.testing.assert_allclose(ours.predict_log_proba(X), np.log(p))
         np.testing.assert_allclose(as_sklearn(ours).predict_proba(X), p, atol=5e-3)  # where LIBSVM stops
         with pytest.warns(FutureWarning):
@@ -296,5 +300,8 @@ def test_probabilities_are_of_a_fit_that_has_them():
     with pytest.warns(FutureWarning, match="`probability` parameter was deprecated"):
         model = SVC(probability=False).fit(X, y)
     assert not hasattr(model, "predict_proba") and not hasattr(model, "sigmoids_")
+    with pytest.warns(FutureWarning, match="Attribute `probA_` was deprecated"):
+        assert model.probA_.shape == (0,)
+    assert not hasattr(SVC(), "probB_")
     with pytest.raises(NotFittedError, match="not available when fitted with probability=False"):
         model.set_params(probability=True).predict_proba(X)

@@ -23,6 +23,16 @@ STEP_BYTES = 128
 ONE = np.float64(1.0).tobytes()  # of a weight that is not given
 
 
+def _aligned(part: Any) -> Any:
+    """An array whose numbers begin at multiples of their size; a copy only if they do not."""
+    if isinstance(part, sp.csr_array):
+        arrays = part.data, part.indices, part.indptr
+        if all(a.flags.aligned for a in arrays):
+            return part
+        return sp.csr_array(tuple(map(_aligned, arrays)), shape=part.shape)
+    return np.require(part, requirements=["ALIGNED"]) if isinstance(part, np.ndarray) else part
+
+
 class Block(Value, ABC):
     """Examples with their weights. Subclasses define what an example is."""
 
@@ -43,7 +53,9 @@ class Block(Value, ABC):
         return {**self.fields(), "weight": None if self.unweighted else self.weight}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        # In a message of an engine, an array may begin at any byte, and NumPy computes the products of such
+        # arrays by other routines, with other bits.
+        self.__dict__.update({name: _aligned(part) for name, part in state.items()})
         self.__post_init__()
 
     @abstractmethod

@@ -304,6 +304,7 @@ def _public(model: Any) -> dict[str, Any]:
     computed = {
         n for n in dir(type(model)) if n[-1] == "_" != n[0] and isinstance(getattr(type(model), n), property)
     }
+    computed -= {"probA_", "probB_"}  # deprecated: scikit-learn computes them, too
     params = model.get_params(deep=False)
     stored = {n: v for n, v in vars(model).items() if n[0] != "_" and n not in params}
     stored |= {name: getattr(model, name) for name in computed if hasattr(model, name)}
