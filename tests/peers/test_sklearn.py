@@ -102,6 +102,7 @@ OURS_ALONE = ("newton", "gradient", "bfgs", "dfp", "svrg")
 OF_SUPPORT_VECTORS = {"dual_coef_", "support_", "support_vectors_", "n_support_"}
 
 
+@pytest.mark.filterwarnings("ignore:Attribute `prob[AB]_` was deprecated:FutureWarning")
 @each_pair
 def test_attributes_are_a_superset(name):
     for variant in [v for v in COMMON if type(v.estimator).__name__ == name]:

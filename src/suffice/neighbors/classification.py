@@ -164,5 +164,6 @@ class KNeighborsClassifier(Classifier, Voters):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        best = [c[part.argmax(axis=1)] for c, part in zip(self._classes, self._shares(X), strict=True)]
+        shares = self._shares(X)
+        best = [c[part.argmax(axis=1)] for c, part in zip(self._classes, shares, strict=True)]
         return np.stack(best, axis=1) if self.outputs_2d_ else best[0]
