@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from suffice.decomposition import PCA, FastICA
+from suffice.decomposition import PCA, FastICA, Whitening
 
 from ._canon import UpToSign, example
 
@@ -36,3 +36,8 @@ def _(_given):
         "component_law": bool(uniform),
         "pca_components_independent": bool(abs(dependent) < 1e-6),
     }
+
+
+@example("gong-xu/gx-2.whitening")
+def _(given):
+    return {"whitener": Whitening.from_covariance(given["covariance"]).whitening_}

@@ -199,6 +199,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
     ("PCA", "iterated_power"): (),
     ("FactorAnalysis", "svd_method"): ("lapack",),
     ("FastICA", "whiten_solver"): ("eigh",),
+    ("SparsePCA", "method"): ("cd",),
     ("SpectralClustering", "eigen_solver"): ("amg", "arpack", "lobpcg"),
 }
 # Options that the laws do not try, and why.

@@ -362,11 +362,11 @@ def test_constant_columns(variant):
         try:
             model = fit(variant.make(max_iter=20), rows, y)
         except (ValueError, np.linalg.LinAlgError) as refused:
-            # A class that is flat has no density: said, with what to do about it.
-            assert variant.kind == "classifier" or "reg_covar" in str(refused), refused
-            assert any(
-                word in str(refused) for word in ("full rank", "positive definite", "Raise", "raise")
-            ), refused
+            # A class that is flat has no density, and no inverse root: said, with what to do about it.
+            flat = variant.kind == "classifier" or variant.name == "Whitening(kind=cholesky)"
+            assert flat or "reg_covar" in str(refused), refused
+            words = "full rank", "positive definite", "Raise", "raise", "leave it out"
+            assert any(word in str(refused) for word in words), refused
             continue
         assert_numbers(model, rows)
 

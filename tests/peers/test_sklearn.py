@@ -689,7 +689,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.cluster import KMeans, MiniBatchKMeans
     from sklearn.datasets import load_diabetes, load_iris
     from sklearn.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
-    from sklearn.decomposition import FactorAnalysis, FastICA, KernelPCA
+    from sklearn.decomposition import FactorAnalysis, FastICA, KernelPCA, SparsePCA
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -735,6 +735,7 @@ SCRIPT = textwrap.dedent(
     search = GridSearchCV(logistic, {"logisticregression__C": [0.1, 1.0, 10.0]}, cv=3).fit(X, y)
     print("logistic", search.best_params_, round(search.best_score_, 4))
     print("logistic", logistic.fit(X, y).predict_proba(X[:3]).round(2).tolist())
+    print("sparse PCA", SparsePCA(2, random_state=0).fit(X).components_.round(6).tolist())
     print("kernel PCA", abs(KernelPCA(2, kernel="rbf").fit_transform(X)[:3]).round(6).tolist())
     lle = LocallyLinearEmbedding(n_neighbors=60, eigen_solver="dense")
     apart = X + 0.1 * np.sin(np.arange(X.size)).reshape(X.shape)  # of which none are equal

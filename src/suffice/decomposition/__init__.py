@@ -10,7 +10,9 @@ from .latent_dirichlet_allocation import LatentDirichletAllocation
 from .nmf import NMF
 from .pca import PCA
 from .rotation import RotatedLoadings, identify_loadings, rotate_loadings
+from .sparse_pca import SparsePCA
 from .truncated_svd import TruncatedSVD
+from .whitening import Whitening
 
 __all__ = [
     "NMF",
@@ -23,7 +25,9 @@ __all__ = [
     "LatentDirichletAllocation",
     "ProbabilisticPCA",
     "RotatedLoadings",
+    "SparsePCA",
     "TruncatedSVD",
+    "Whitening",
     "factor_number_test",
     "identify_loadings",
     "parallel_analysis",
