@@ -1,8 +1,12 @@
-"""Independent components."""
+"""Independent components, whitening, negentropy; non-negative quadratic programs."""
 
 import numpy as np
+from scipy.stats import laplace, uniform
 
 from suffice.decomposition import PCA, FastICA, Whitening
+from suffice.decomposition.fast_ica import log_cosh, mean_of_gaussian
+from suffice.fitting import nonnegative_quadratic
+from suffice.information import negentropy
 
 from ._canon import UpToSign, example
 
@@ -41,3 +45,23 @@ def _(_given):
 @example("gong-xu/gx-2.whitening")
 def _(given):
     return {"whitener": Whitening.from_covariance(given["covariance"]).whitening_}
+
+
+@example("gong-xu/gx-2.negentropy")
+def _(given):
+    laws = {"uniform": uniform(-np.sqrt(3), 2 * np.sqrt(3)), "laplace": laplace(scale=np.sqrt(0.5))}
+    out = {"E_G_gauss": [mean_of_gaussian(lambda y, a=a: log_cosh(y, a)) for a in given["a"]]}
+    for name, law in laws.items():
+        x = np.linspace(law.ppf(1e-15), law.isf(1e-15), 200_001)
+        means = [np.trapezoid(law.pdf(x) * log_cosh(x, a), x) for a in given["a"]]
+        out[f"E_G_{name}"] = means
+        out[f"J_{name}"] = [negentropy(law, alpha=a) for a in given["a"]]
+        out[f"exact_negentropy_{name}"] = negentropy(law, "entropy")
+    return out
+
+
+@example("gong-xu/gx-3.nqp")
+def _(given):
+    A, b, y0 = given["A"], given["b"], given["y0"]
+    one = nonnegative_quadratic(A, b, y0, max_iter=1)
+    return {"y1": one.model, "y_star": nonnegative_quadratic(A, b, y0).model}

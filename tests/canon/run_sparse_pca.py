@@ -36,10 +36,8 @@ def _(_given):
 @example("stats601-and-slides/sparse-pca-elastic-lambda0")
 def _(given):
     Y = np.array(given["Y"])
-    model = SparsePCA(
-        given["p"], alpha=given["lambda"] / 2, ridge_alpha=given["alpha"], criterion="elastic-net"
-    )
-    model = model.fit(Y).model_
+    how = {"alpha": given["lambda"] / 2, "ridge_alpha": given["alpha"], "criterion": "elastic-net"}
+    model = SparsePCA(given["p"], **how).fit(Y).model_
     length = np.linalg.norm(model.V, axis=1)
     return {
         "shrink_factors": length,

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.decomposition import NMF, BilinearNMF
+from suffice.fitting.non_negative import ConjugateGradient, Penalty, RowProblem
 from suffice.topics import RegularizedLSI
 
 KULLBACK = {"solver": "mu", "beta_loss": "kullback-leibler"}
@@ -380,3 +381,18 @@ def test_regularized_topics_are_sparse_and_settle():
     assert (nothing.components_ == 0).all() and (nothing.transform(X) == 0).all()
     with pytest.raises(ValueError, match="n_components=60 must not be more than n_features=50"):
         RegularizedLSI(60).fit(X)
+
+
+def test_conjugate_gradients_never_raise_the_loss():
+    """On some faces a row is exact after as many steps as there are positive entries."""
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3)) @ rng.random((3, 9)) + 0.05 * rng.random((60, 9))
+    for penalty in ({}, {"alpha_W": 0.01, "l1_ratio": 0.5}):
+        how = {"random_state": 0, "max_iter": 3000, "tol": 1e-6, **penalty}
+        found, other = (NMF(3, solver=s, **how).fit(X) for s in ("conjugate-gradient", "cd"))
+        assert (np.diff(found.trace_) <= 1e-12 * found.trace_[0]).all()
+        assert found.trace_[-1] <= other.trace_[-1] * 1.02
+    gram, F = np.cov(rng.normal(size=(9, 3)).T) + np.eye(3), rng.random((5, 3)) + 5.0
+    rule, best = ConjugateGradient(), rng.random((5, 3)) + 5.0
+    of = RowProblem(gram, best @ gram, Penalty(), np.arange(3), np.ones(5))
+    np.testing.assert_allclose(rule.improved(F, of)[0], best)

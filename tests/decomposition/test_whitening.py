@@ -43,7 +43,7 @@ def test_each_kind():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_units_are_far_apart(kind):
-    """Units do not matter, where the squares of rows are numbers; those of one feature do for eigenvectors."""
+    """The unit of all features does not matter; that of one matters for eigenvectors."""
     X = rows()
     for unit in (1e-148, 1e148):
         np.testing.assert_allclose(

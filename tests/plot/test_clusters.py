@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 import suffice  # noqa: E402
 from suffice.cluster import KMeans  # noqa: E402
-from suffice.decomposition import PCA, TruncatedSVD  # noqa: E402
+from suffice.decomposition import PCA, TruncatedSVD, parallel_analysis  # noqa: E402
 from suffice.linear_model import LinearRegression  # noqa: E402
 from suffice.mixture import GaussianMixture, PoissonMixture  # noqa: E402
 from suffice.model_selection import GridSearch  # noqa: E402
@@ -146,6 +146,18 @@ def test_scree():
     assert ScreeDisplay.from_estimator(svd, threshold=0.9999).n_components_ is None
     with pytest.raises(TypeError, match="explained_variance_ratio_"):
         ScreeDisplay.from_estimator(PCA())
+
+
+def test_scree_beside_rows_without_factors():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 2)) @ np.kron(np.eye(2), np.ones(4)) + rng.normal(size=(400, 8))
+    found = parallel_analysis(rows, random_state=0)
+    display = drawn(ScreeDisplay.from_parallel_analysis(found))
+    assert display.n_components_ == found.n_factors == 2
+    np.testing.assert_allclose(display.reference_line_.get_ydata(), found.threshold / 8.0)
+    np.testing.assert_allclose(sum(bar.get_height() for bar in display.bars_), 1.0)
+    with pytest.raises(TypeError, match="result of parallel_analysis"):
+        ScreeDisplay.from_parallel_analysis(PCA())
 
 
 def test_silhouettes():

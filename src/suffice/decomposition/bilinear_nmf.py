@@ -24,6 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..fitting.non_negative import positive_root
 from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
 from ..inputs.conversions import check_weighted
@@ -63,11 +64,11 @@ class Concepts(Value):
         """Multiplicative updates of W, then V, which never increase the loss: Gong and Xu eq. 3.45 and
         3.49."""
         W, V, gram = self.W, self.V, self.V.T @ self.V
-        W = W * _ratio(
+        W = W * positive_root(
             kernel.whole @ V, kernel.above @ W @ gram, 0.0 if kernel.positive else kernel.below @ W @ gram
         )
         up, down = kernel.above @ W, 0.0 if kernel.positive else kernel.below @ W
-        V = V * _ratio(up - down, V @ (W.T @ up), 0.0 if kernel.positive else V @ (W.T @ down))
+        V = V * positive_root(up - down, V @ (W.T @ up), 0.0 if kernel.positive else V @ (W.T @ down))
         return Concepts(W, V)
 
     def sums(self, kernel: Split) -> ConceptSums:
@@ -78,14 +79,6 @@ class Concepts(Value):
         """The same factorization, with concepts of unit length."""
         length = np.sqrt(np.maximum(np.diag(self.sums(kernel).length), 0.0))
         return Concepts(self.W / np.where(length > 0, length, 1.0), self.V * length)
-
-
-def _ratio(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
-    """The positive root of up r^2 - pull r - down = 0, without cancellation."""
-    root = np.sqrt(pull**2 + 4.0 * up * down)
-    high = np.divide(pull + root, 2.0 * up, out=np.zeros_like(up), where=up > 0)
-    low = np.divide(2.0 * down, root - pull, out=np.zeros_like(up), where=root > pull)
-    return np.where(pull >= 0, high, low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -431,7 +431,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         the mean of X, 'nndsvdar' with small random numbers. None is 'nndsvda', or 'random' for more
         components than rows or features.
     solver : str, default='cd'
-        'cd' is coordinate descent, 'mu' multiplicative update, 'gradient' projected gradient descent.
+        'cd' is coordinate descent, 'mu' multiplicative update, 'gradient' projected gradient descent,
+        'conjugate-gradient' conjugate gradients on the positive entries.
     beta_loss : float or str, default='frobenius'
         'frobenius' or 2: half the squared Frobenius norm of X - W H. 'kullback-leibler' or 1: the divergence
         of X from W H. 'itakura-saito' or 0, and any other number: the beta divergence. All but 'frobenius'

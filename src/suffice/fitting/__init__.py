@@ -20,6 +20,8 @@ from .latent import (
     variational_em,
     variational_inference,
 )
+from .non_negative import nonnegative_quadratic
+from .online import OnlineResult, online
 from .planes import cutting_planes
 from .problem import LossModel, Problem, Ridge, Scaled
 from .quasi_newton import quasi_newton
@@ -34,6 +36,7 @@ __all__ = [
     "LossModel",
     "MeanField",
     "MultiStart",
+    "OnlineResult",
     "Problem",
     "Ridge",
     "Scaled",
@@ -49,6 +52,8 @@ __all__ = [
     "iterative_scaling",
     "monte_carlo_em",
     "newton",
+    "nonnegative_quadratic",
+    "online",
     "q_function",
     "quasi_newton",
     "scaling_step",

@@ -18,6 +18,9 @@ class ScreeDisplay(Display):
         Share of the total variance of each component.
     threshold : float, default=None
         Cumulative share to mark, with the number of components that reach it.
+    reference : ndarray of shape (n_components,), default=None
+        Shares that components without factors would have, as `parallel_analysis` finds them. Those above it
+        are marked.
 
     Attributes
     ----------
@@ -29,14 +32,17 @@ class ScreeDisplay(Display):
         The shares.
     line_ : matplotlib Line2D
         The cumulative shares.
+    reference_line_ : matplotlib Line2D
+        The reference; None if there is none.
     n_components_ : int
-        Number of components that reach `threshold`; None if there is no threshold, or all of them do not
-        reach it.
+        Number of components that reach `threshold`, or that are above `reference`; None if there is neither,
+        or all components do not reach the threshold.
 
     See Also
     --------
     suffice.decomposition.PCA : Principal component analysis.
     suffice.decomposition.TruncatedSVD : Components of sparse rows.
+    suffice.decomposition.parallel_analysis : The number of factors, by a reference.
     ModelSelectionDisplay : Other criteria for the number of components.
 
     References
@@ -53,8 +59,11 @@ class ScreeDisplay(Display):
     2
     """
 
-    def __init__(self, explained_variance_ratio: Any, threshold: float | None = None) -> None:
+    def __init__(
+        self, explained_variance_ratio: Any, threshold: float | None = None, reference: Any = None
+    ) -> None:
         self.explained_variance_ratio, self.threshold = explained_variance_ratio, threshold
+        self.reference = reference
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, threshold: float | None = None, ax: Any = None) -> Self:
@@ -81,6 +90,26 @@ class ScreeDisplay(Display):
             )
         return cls(np.asarray(estimator.explained_variance_ratio_), threshold).plot(ax)
 
+    @classmethod
+    def from_parallel_analysis(cls, found: Any, *, ax: Any = None) -> Self:
+        """Draw eigenvalues and those of rows without factors, as shares of their sum.
+
+        Parameters
+        ----------
+        found : ParallelAnalysis
+            Result of :func:`~suffice.decomposition.parallel_analysis`.
+        ax : matplotlib Axes, default=None
+            Axes to draw on. If None, a new figure is created.
+
+        Returns
+        -------
+        ScreeDisplay
+        """
+        if not (hasattr(found, "eigenvalues") and hasattr(found, "threshold")):
+            raise TypeError(f"Pass the result of parallel_analysis; got {type(found).__name__}.")
+        total = found.eigenvalues.sum()
+        return cls(found.eigenvalues / total, reference=found.threshold / total).plot(ax)
+
     def plot(self, ax: Any = None) -> Self:
         """Draw.
 
@@ -99,7 +128,14 @@ class ScreeDisplay(Display):
         self.bars_ = ax.bar(number, ratio, color=COLORS[0], width=0.8, label="component")
         dots = {"marker": "o", "ms": 4} if len(ratio) <= 30 else {}
         (self.line_,) = ax.plot(number, total, color=PATH, lw=1.6, label="cumulative", **dots)
-        self.n_components_ = None
+        self.n_components_ = self.reference_line_ = None
+        if self.reference is not None:
+            reference = np.asarray(self.reference)
+            above = ratio > reference
+            n = self.n_components_ = len(above) if above.all() else int(above.argmin())
+            text = f"without factors: {n} above"
+            style = {"color": COLORS[1], "lw": 1.6, "ls": "--", "zorder": 3}
+            (self.reference_line_,) = ax.plot(number, reference, label=text, **style)
         if self.threshold is not None:
             reached = np.flatnonzero(total >= self.threshold)
             ax.axhline(self.threshold, color="0.4", lw=1.0, ls=":")
