@@ -54,17 +54,18 @@ class SparseAxes(Model):
     def summarize(self, block: Any) -> Moments:
         return moments(block.X, block.weight)
 
-    def estimate(self, s: Moments) -> SparseAxes:  # type: ignore[override]
+    def estimate(self, s: Moments) -> SparseAxes:
         if not s.weight > 1.0:
             raise ValueError(f"SparsePCA needs at least 2 rows, but n_samples={s.weight:g}.")
         return CRITERIA[self.criterion](self.replace(mean=s.mean), s.scatter)
 
-    def iterated(self, step: Callable[[Self], tuple[Self, float]]) -> Self:
-        """Steps until the objective falls by less than `tol` of itself."""
+    def iterated(self, step: Callable[[Self], tuple[Self, float]], scale: float | None = None) -> Self:
+        """Steps until the objective falls by less than `tol` of `scale`, or of itself."""
         model, trace, done = self, list[float](), False
         while not done and len(trace) < self.max_iter:
             model, value = step(model)
-            done = (bool(trace) and trace[-1] - value < self.tol * value) or value == 0.0
+            least = self.tol * (value if scale is None else scale)
+            done = (bool(trace) and trace[-1] - value < least) or value == 0.0
             trace.append(value)
         return model.replace(trace=tuple(trace), converged=done)
 
@@ -120,7 +121,7 @@ def _elastic_net(model: SparseAxes, G: np.ndarray) -> SparseAxes:
     if model.started:
         left, _, right = svd(model.V @ G, full_matrices=False)
         axes = left @ right
-    return model.replace(partner=axes).iterated(step)
+    return model.replace(partner=axes).iterated(step, 0.5 * float(np.trace(G)))
 
 
 def _scotlass(model: SparseAxes, G: np.ndarray) -> SparseAxes:
@@ -132,6 +133,7 @@ def _scotlass(model: SparseAxes, G: np.ndarray) -> SparseAxes:
         at += [np.eye(D)[j] for j in np.argsort(-np.diag(G), kind="stable")[:STARTS]]
         at += [model.V[k]] * model.started
         runs = [_ascent(G, v, V, float(bound), model.tol, model.max_iter) for v in at]
+        runs += [(v, True) for v in at if np.abs(v).sum() <= bound]  # where there is no variance
         best, done = max(runs, key=lambda run: (_feasible(np.vstack([V, run[0]]))[k], run[0] @ G @ run[0]))
         V, converged = np.vstack([V, best]), converged and done
     return model.replace(V=V, partner=V, converged=converged, trace=(float(-np.trace(V @ G @ V.T)),))
@@ -226,7 +228,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-8
-        Tolerance of the stopping criterion: the relative change of the objective.
+        Tolerance of the stopping criterion: the change of the objective, relative to it; for 'elastic-net',
+        relative to the squared error without components.
     method : {'lars', 'cd'}, default='lars'
         Ignored: the lasso is solved by coordinate descent.
     n_jobs : int, default=None
@@ -257,8 +260,6 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         Number of components.
     n_iter_ : int
         Number of iterations; of 'scotlass', 1.
-    converged_ : bool
-        Whether the fit converged.
     feasible_ : ndarray of shape (n_components,)
         Whether a component has length 1 and is orthogonal to those before it, for 'scotlass': a small
         `max_l1_norm` may leave no such vector. True for the others.
@@ -325,7 +326,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         "method": [StrOptions({"lars", "cd"})],
         "n_jobs": N_JOBS,
         "U_init": ["array-like", None],
-        "V_init": [Numbers(ndim=2), None],
+        "V_init": ["array-like", None],
         "verbose": ["verbose"],
         "random_state": ["random_state"],
         "criterion": [StrOptions(set(CRITERIA))],
@@ -420,7 +421,6 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             "error_": np.array(model.trace),
             "n_components_": len(components),
             "n_iter_": len(model.trace),
-            "converged_": model.converged,
             "feasible_": feasible,
             "explained_variance_": variance,
             "explained_variance_ratio_": variance / (total or 1.0),
