@@ -1,8 +1,9 @@
-"""Sparse principal components."""
+"""Sparse principal components, and those of binary columns."""
 
 import numpy as np
 
-from suffice.decomposition import PCA, SparsePCA
+from suffice.decomposition import PCA, BinaryPCA, SparsePCA
+from suffice.decomposition.binary_pca import BinaryFactors
 
 from ._canon import UpToSign, example
 
@@ -56,3 +57,29 @@ def _(_given):
     largest = np.abs(PCA(2).fit(Y).components_ @ G).max()
     none, some = (SparsePCA(2, alpha=a * largest, **how).fit(Y).model_.V.any() for a in (1.0, 0.999))
     return bool((np.diff(error) <= 1e-10 * error[:-1]).all()) and len(error) > 2 and some and not none
+
+
+@example("stats601-and-slides/binary-pca-marginal-quadrature")
+def _(given):
+    model = BinaryFactors.of(given["a"], np.array(given["b"])[:, None], n_nodes=61)
+    rows = np.array([[1.0, np.nan], [np.nan, 1.0], [1.0, 1.0]])
+    first, second, both = np.exp(model.log_density(rows))
+    return {
+        "P(Y1=1)": first,
+        "P(Y2=1)": second,
+        "P(Y1=1,Y2=1)": both,
+        "covariance": both - first * second,
+        "E[X|1,1]": model.scores(rows[2:])[0, 0],
+        "n_parameters_q10_p2": BinaryFactors.of(np.zeros(10), np.zeros((10, 2))).coefficients.size,
+    }
+
+
+@example("stats601-and-slides/binary-pca-no-loadings")
+def _(_given):
+    Y = (np.random.default_rng(0).random((200, 4)) < [0.2, 0.5, 0.6, 0.9]).astype(float)
+    model, mean = BinaryPCA(0, alpha=0.0).fit(Y), Y.mean(axis=0)
+    logit = np.log(mean / (1.0 - mean))
+    independent = (Y * np.log(mean) + (1.0 - Y) * np.log1p(-mean)).sum(axis=1)
+    return np.allclose(model.intercept_, logit, atol=1e-6) and np.allclose(
+        model.score_samples(Y), independent
+    )

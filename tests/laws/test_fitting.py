@@ -213,6 +213,7 @@ def test_some_objective_has_curvature():
 # more than the rows determine, and EM stops by the likelihood: tests/decomposition/test_factor_analysis.py.
 OTHER_OPTIMA = {
     "AdaBoostClassifier.algorithm",
+    "BinaryPCA.solver",  # one bounds the likelihood, two draw
     "FactorAnalysis.solver",
     "FastICA.solver",
     "LatentDirichletAllocation.solver",

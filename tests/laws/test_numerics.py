@@ -117,7 +117,7 @@ NOT_SHIFTED = (
     "TruncatedSVD",  # rows are long because of where they are
     "LatentSemanticAnalysis",
     "RegularizedLSI",
-    "BernoulliNB",  # what is above zero is another thing there
+    *("BernoulliNB", "BinaryPCA"),  # what is above zero is another thing there
     *("NuSV", "OneClassSVM", "SVC", "SVR"),  # the support vectors are rows: tests/svm
     *PERCEPTRONS,
     "KernelPCA",  # of inner products of rows

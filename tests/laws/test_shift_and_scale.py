@@ -29,6 +29,7 @@ SAMPLE = ((1e2, 1.0), (1e4, 1e3), (1e8, 1.0), (0.0, 1e-6), (0.0, 1e6))
 OTHER_PROBLEM = {
     "BilinearNMF|BrowseRank|HITS|PageRank|TrustRank": "no rows of features",
     "LatentClass|PoissonMixture|LatentDirichletAllocation|ProbabilisticLatent": "counts and categories",
+    "BinaryPCA": "flags",
     "solver=(gis|iis)": "counts and flags: their scale is tried below",
     "prior=": "a prior that stays where it is",
     "RegularizedLSI|NMF": "factors of rows that move: the scale of NMF is tried below",

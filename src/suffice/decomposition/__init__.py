@@ -1,6 +1,7 @@
 """Matrix decompositions."""
 
 from .bilinear_nmf import BilinearNMF
+from .binary_pca import BinaryPCA
 from .factor_analysis import FactorAnalysis, ProbabilisticPCA
 from .factor_number import factor_number_test, parallel_analysis
 from .fast_ica import FastICA
@@ -18,6 +19,7 @@ __all__ = [
     "NMF",
     "PCA",
     "BilinearNMF",
+    "BinaryPCA",
     "FactorAnalysis",
     "FastICA",
     "IncrementalPCA",
