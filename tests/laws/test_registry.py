@@ -76,6 +76,7 @@ def test_every_value_is_tried():
         "suffice.cluster.k_centroids",
         "suffice.ensemble.newton",
         *("suffice.fitting.gibbs", "suffice.fitting.latent"),
+        "suffice.information.independence",
         "suffice.metrics.",
         "suffice.statistics.nearest",
         "suffice.statistics.histograms",
