@@ -49,12 +49,12 @@ from .registry import (
 
 
 def is_mini_batch(variant):
-    """Which makes the passes that it was asked for, by batches: to make them all is no reason for a warning."""
+    """Which makes the passes that it was asked for, by batches. To make them all is no reason to warn."""
     return variant.name.startswith("MiniBatch")
 
 
 def is_online(variant):
-    """Which steps by one row or batch at a time: the loss of an epoch may rise, and an optimum is not reached;
+    """Which steps by a row or batch at a time: the loss of an epoch may rise, and an optimum is not reached;
     or to fixed points, whatever the contrast."""
     name = type(variant.estimator).__name__
     return name.endswith("Perceptron") or name.startswith(("SGD", "FastICA")) or is_mini_batch(variant)
