@@ -38,6 +38,8 @@ OTHER_PROBLEM = {
     "init_params=|init=random|ClassConditional|HiddenMarkovModel|BayesianGaussian|MixedMixture": (
         "starts are drawn by the values of rows"
     ),
+    "KernelKMeans": "another kernel",
+    "metric=(cosine|hamming|kullback-leibler|prototypes)": "other distances, or categories",
     "KernelLogistic|KernelMachine": "another kernel, and always with a penalty",
     "(FactorAnalysis|ProbabilisticPCA).*alpha=": "always with a penalty",
     "LinearSV": "always with a penalty: what has converged is compared with scikit-learn's",

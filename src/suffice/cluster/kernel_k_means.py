@@ -222,6 +222,7 @@ class KernelKMeans(ClusterMixin, KernelEstimator, Iterative):
         data = open_rows(self, source, None, sample_weight)
         features: Any
         if self.landmarks is not None:
+            must_have_enough(data.fold(describe).rows, self.n_clusters)  # before landmarks warn of few rows
             landmarks = self._sampled(data)
             features, rows = Features(data, landmarks), landmarks.columns.points
             candidates = landmarks.features(rows)
