@@ -34,6 +34,7 @@ OTHER_PROBLEM = {
     "prior=": "a prior that stays where it is",
     "RegularizedLSI|NMF": "factors of rows that move: the scale of NMF is tried below",
     "Perceptron": "stops when all rows are right, or no more of them become so: there is no optimum",
+    "MiniBatch": "makes the passes that it was asked for: there is no optimum",
     "SGD": "its steps are too long there, which it says: tests/linear_model/test_sgd.py",
     "init_params=|init=random|ClassConditional|HiddenMarkovModel|BayesianGaussian|MixedMixture": (
         "starts are drawn by the values of rows"

@@ -71,7 +71,7 @@ class GraphEmbedding(Value):
     criterion: str
     kernel: Kernel | None
     n_neighbors: int  # of a graph of nearest neighbours; 0 for a kernel
-    graph: tuple[np.ndarray, ...] = ()  # affinities that no kernel has: dense, or the arrays of CSR
+    graph: Annotated[Any, "(M, M) or None"] = None  # affinities that no kernel has: an array, or CSR
 
     @property
     def matrix(self) -> Any:
@@ -79,8 +79,7 @@ class GraphEmbedding(Value):
         if self.kernel is not None:
             A = self.kernel(self.points)
             return 0.5 * (A + A.T)
-        M = len(self.weight)
-        return self.graph[0] if len(self.graph) == 1 else sp.csr_array(self.graph, shape=(M, M))
+        return self.graph
 
     def affinities(self, X: np.ndarray) -> np.ndarray:
         """Of new rows with the rows of the fit, (N, M)."""
@@ -476,7 +475,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         column = there if self._precomputed else None
         points = np.empty((0, X.shape[1])) if self._precomputed else np.asarray(X)[there]
         near = min(self.n_neighbors, N) if self.affinity == "nearest_neighbors" else 0
-        graph = () if kernel is not None else (A.data, A.indices, A.indptr) if sp.issparse(A) else (A,)
+        graph = None if kernel is not None else A
         embedding = GraphEmbedding(
             points, column, weight, degree, vectors, values, self.criterion, kernel, near, graph
         )
