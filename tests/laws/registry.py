@@ -795,6 +795,12 @@ class Fold:
         return self.f(*self.shared, rows)
 
 
+def some_weight(variant: Variant, n: int) -> np.ndarray:
+    """Weights of n rows: whole where a draw is made for each copy of a row, and fractions are refused."""
+    weight = np.random.default_rng(8).gamma(2.0, size=n)
+    return np.ceil(weight) if variant.estimator.get_params().get("solver") == "gibbs" else weight
+
+
 def in_one_call(variant):
     """Whether an option needs all rows at once, and `partial_fit` refuses it."""
     params = variant.estimator.get_params()

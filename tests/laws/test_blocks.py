@@ -30,6 +30,7 @@ from .registry import (
     fitted,
     in_one_call,
     numbers,
+    some_weight,
     table,
     with_holes,
 )
@@ -63,7 +64,7 @@ def late_first_block(monkeypatch):
 def test_threads_change_no_bit(variant, late_first_block):
     """In all that is public after a fit: parameters, statistics, model, trace."""
     X, y = variant.data()
-    weight = np.random.default_rng(8).gamma(2.0, size=len(X))
+    weight = some_weight(variant, len(X))
     found = []
     for n in (1, 2):
         with cut_at(*BLOCKS), suffice.threads(n):
@@ -291,7 +292,7 @@ def test_empty_blocks_are_no_blocks():
 @each_variant()
 def test_fit_leaves_its_input_alone(variant):
     X, y = variant.data()
-    w = np.random.default_rng(8).gamma(2.0, size=N)
+    w = some_weight(variant, N)
     before = bits([X, y, w])
     model = variant.make()
     params = repr(clone(model).get_params())

@@ -43,6 +43,7 @@ from .registry import (
     has_options,
     has_trace,
     parametrized,
+    some_weight,
     support_of,
     table,
     wider,
@@ -122,7 +123,7 @@ def test_every_long_fit_has_a_checkpoint():
 @can_stop
 def test_interrupted_and_started_again_gives_the_same_bits(variant, tmp_path):
     X, y = variant.data()
-    weight = np.random.default_rng(8).gamma(2.0, size=N)
+    weight = some_weight(variant, N)
     how = {"tol": 0.0, "max_iter": 7}
     path = tmp_path / "progress"
     whole = fit(variant.make(**how), X, y, weight)
