@@ -48,16 +48,16 @@ from .registry import (
 # --- objectives ----------------------------------------------------------------------------------------
 
 
-def is_mini_batch(variant):
-    """Which makes the passes that it was asked for, by batches. To make them all is no reason to warn."""
-    return variant.name.startswith("MiniBatch")
+def makes_all_passes(variant):
+    """Which steps by batches, or draws. To make all passes that it was asked for is no reason to warn."""
+    return variant.name.startswith("MiniBatch") or variant.estimator.get_params().get("solver") == "gibbs"
 
 
 def is_online(variant):
     """Which steps by a row or batch at a time: the loss of an epoch may rise, and an optimum is not reached;
     or to fixed points, whatever the contrast."""
     name = type(variant.estimator).__name__
-    return name.endswith("Perceptron") or name.startswith(("SGD", "FastICA")) or is_mini_batch(variant)
+    return name.endswith("Perceptron") or name.startswith(("SGD", "FastICA")) or makes_all_passes(variant)
 
 
 def rises(model):
@@ -108,13 +108,13 @@ def test_trace_is_what_score_says(variant):
 
 
 def folds_as_it_came(variant):
-    """Not those that fold blocks in which labels are numbers already, kernels of all rows, or a batch at a
-    time."""
+    """Not those that fold blocks in which labels are numbers already, kernels of all rows, a batch at a time,
+    or draws."""
     parameters = variant.estimator.get_params()
     kernels = parameters.get("landmarks", 0) is None
     online = "online" in (parameters.get("solver"), parameters.get("learning_method"))
     labels = variant.takes == "sequences" and variant.kind == "classifier"
-    return is_iterative(variant) and not (online or is_mini_batch(variant) or labels or kernels)
+    return is_iterative(variant) and not (online or makes_all_passes(variant) or labels or kernels)
 
 
 @each_variant(folds_as_it_came)
@@ -557,7 +557,7 @@ def test_loops_far_from_the_origin(name):
 # --- what a fit says of itself -------------------------------------------------------------------------
 
 
-@each_variant(lambda v: is_iterative(v) and not is_mini_batch(v))
+@each_variant(lambda v: is_iterative(v) and not makes_all_passes(v))
 def test_a_fit_that_is_cut_short_says_so(variant):
     parameters = variant.estimator.get_params()
     if parameters.get("loss") == "squared_epsilon_insensitive" and parameters["epsilon"] == 0.0:
