@@ -34,6 +34,16 @@ def _(_given):
     return False
 
 
+@example("stats601-and-slides/sparse-loading-illustration")
+def _(given):
+    """Printed loadings, of which only the second is about of length 1, as those of a fit are."""
+    norms = {f"{of}_{which}": np.linalg.norm(given[which], order)
+             for which in ("first", "second") for of, order in (("norm2", 2), ("l1", 1))}  # fmt: skip
+    fitted = scotlass(np.diag([3.0, 2.0, 1.0]) + 0.5, norms["l1_second"]).components_[0]
+    assert np.isclose(np.linalg.norm(fitted), 1.0) and np.abs(fitted).sum() <= norms["l1_second"] + 1e-8
+    return norms
+
+
 @example("stats601-and-slides/sparse-pca-elastic-lambda0")
 def _(given):
     Y = np.array(given["Y"])
