@@ -407,9 +407,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         total = float(np.trace(s.scatter)) / (s.weight - 1.0)
         if not feasible.all():
             warn(
-                f"No vector of length 1 with variance, orthogonal to the components before it and within "
-                f"max_l1_norm, was found for component {np.flatnonzero(~feasible)[0]}: raise max_l1_norm, or "
-                "use fewer components.",
+                f"No vector of length 1, orthogonal to the components before it and within max_l1_norm, was "
+                f"found for component {np.flatnonzero(~feasible)[0]}: raise max_l1_norm, or use fewer "
+                "components.",
             )
         if not model.converged:
             warn(
