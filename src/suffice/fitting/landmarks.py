@@ -75,7 +75,7 @@ class Landmarks(Model):
         kernel = kernel.with_rows(block.X, block.weight)
         K, nothing = kernel(block.X), KernelColumns(kernel, np.empty(0, np.int64))
         start = cls(size, seed, True, nothing, np.empty((0, 0)))
-        s = start.summarize(block)
+        s = start.summarize(block[np.flatnonzero(block.weight)])
         index = first_equal(s.first(size), block.X)
         root = inverse_root(K[np.ix_(index, index)])
         return start.replace(columns=KernelColumns(kernel, index), root=root), s
