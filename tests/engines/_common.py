@@ -141,10 +141,14 @@ def target_of(estimator: Any) -> str | None:
     return "y" if tags.estimator_type == "regressor" or tags.target_tags.required else None
 
 
+def weight_of(estimator: Any) -> str:
+    return "whole" if getattr(estimator, "solver", "") == "gibbs" else "w"
+
+
 def described(estimator: Any, source: Any) -> Any:
     """The table as this estimator takes it, weights included."""
-    weight = "whole" if getattr(estimator, "solver", "") == "gibbs" else "w"
-    return suffice.rows(source, features=FEATURES, target=target_of(estimator), weight=weight)
+    target, weight = target_of(estimator), weight_of(estimator)
+    return suffice.rows(source, features=FEATURES, target=target, weight=weight)
 
 
 def bits(value: Any) -> Any:

@@ -27,7 +27,18 @@ from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
 
-from ._common import FEATURES, bits, described, each_kind, kind_of, tables, target_of, variants, write
+from ._common import (
+    FEATURES,
+    bits,
+    described,
+    each_kind,
+    kind_of,
+    tables,
+    target_of,
+    variants,
+    weight_of,
+    write,
+)
 
 # Names are kept where there are any, and that is all that may differ.
 NAMES = ("feature_names_in_",)
@@ -54,7 +65,7 @@ def from_arrays(estimator, table):
     target = target_of(estimator)
     X = np.column_stack([table[name].to_numpy() for name in FEATURES])
     y = None if target is None else table[target].to_numpy()
-    weight = table["w"].to_numpy()
+    weight = table[weight_of(estimator)].to_numpy()
     try:
         return fitted(estimator, X, y, sample_weight=weight)
     except TypeError:  # as in scikit-learn, some take weights only from tables
@@ -85,7 +96,7 @@ def test_a_table_gives_the_bits_of_its_arrays(name, source, tmp_path):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_all_columns_that_have_no_other_part_are_features(source, tmp_path):
-    made = SOURCES[source](one_table().drop_columns(["first", "y"]), tmp_path)
+    made = SOURCES[source](one_table().drop_columns(["first", "y", "whole"]), tmp_path)
     model = GaussianNB().fit(suffice.rows(made, target="label", weight="w"))
     assert model.feature_names_in_.tolist() == FEATURES
 
@@ -197,10 +208,10 @@ def test_a_row_of_weight_zero_is_absent(name, source, tmp_path):
     estimator = variants()[name]
     if getattr(estimator, "counts_rows", False):
         return  # folds are runs of rows, those of weight zero included, as in scikit-learn
-    table = one_table(kind_of(estimator), rows=300)
-    weight = table["w"].to_numpy().copy()
+    table, column = one_table(kind_of(estimator), rows=300), weight_of(estimator)
+    weight = table[column].to_numpy().copy()
     weight[::7] = 0.0
-    table = table.set_column(table.column_names.index("w"), "w", pa.array(weight))
+    table = table.set_column(table.column_names.index(column), column, pa.array(weight))
     there = fitted(estimator, described(estimator, SOURCES[source](table, tmp_path)))
     absent = fitted(estimator, described(estimator, table.filter(pa.array(weight > 0))))
     assert answer(there) == answer(absent)
@@ -214,11 +225,11 @@ NOTHING = "zero for every row|no rows|no words|n_samples=0|0 sample|only one cla
 @each_kind("BasisFunctions")  # which learns nothing
 def test_nothing_is_learnt_from_nothing(name, how, source, tmp_path):
     estimator = variants()[name]
-    table = one_table(kind_of(estimator))
+    table, column = one_table(kind_of(estimator)), weight_of(estimator)
     if how == "no row":
         table = table.slice(0, 0)
     else:
-        table = table.set_column(table.column_names.index("w"), "w", pa.array(np.zeros(len(table))))
+        table = table.set_column(table.column_names.index(column), column, pa.array(np.zeros(len(table))))
     with pytest.raises(ValueError, match=NOTHING):
         fitted(estimator, described(estimator, SOURCES[source](table, tmp_path)))
 

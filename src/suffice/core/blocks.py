@@ -23,6 +23,11 @@ STEP_BYTES = 128
 ONE = np.float64(1.0).tobytes()  # of a weight that is not given
 
 
+def dense(X: Any) -> np.ndarray:
+    """Rows as an array, if they are CSR."""
+    return X.toarray() if sp.issparse(X) else X
+
+
 def _aligned(part: Any) -> Any:
     """An array whose numbers begin at multiples of their size; a copy only if they do not."""
     if isinstance(part, sp.csr_array):

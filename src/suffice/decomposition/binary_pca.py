@@ -104,26 +104,22 @@ class BinaryFactors(Model):
         ones = ((self.threshold or 0.0) < X).astype(np.float64)
         return ones, 1.0 - ones - np.isnan(X)
 
-    def log_joint(self, X: np.ndarray) -> np.ndarray:
-        """Log probability of each row and node, (N, M)."""
-        ones, zeros = self.binary(X)
-        return ones.dot(log_expit(self.logits).T) + zeros.dot(log_expit(-self.logits).T) + self.log_weight
-
     def log_density(self, X: np.ndarray) -> np.ndarray:
         """Log marginal probability of each row; of 'variational', a lower bound."""
         if self.solver == "variational":
             return self._variational(*self.binary(X))[2]
-        return self.posterior(X)[0]
+        return self.posterior(*self.binary(X))[0]
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Posterior mean of the factors, (N, K)."""
         if self.solver == "variational":
             return self._variational(*self.binary(X))[0]
-        return self.posterior(X)[1].dot(self.nodes)
+        return self.posterior(*self.binary(X))[1].dot(self.nodes)
 
-    def posterior(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def posterior(self, ones: np.ndarray, zeros: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log marginal probability of each row, and responsibilities of the nodes for it, (N, M)."""
-        log_joint = self.log_joint(X)
+        likelihood = ones.dot(log_expit(self.logits).T) + zeros.dot(log_expit(-self.logits).T)
+        log_joint = likelihood + self.log_weight
         top = log_joint.max(axis=1, keepdims=True)
         R = np.exp(log_joint - top)
         total = R.sum(axis=1, keepdims=True)
@@ -135,7 +131,7 @@ class BinaryFactors(Model):
     def by_nodes(self, block: Any) -> NodeSums:
         """Responsibilities of the nodes for the rows: Bock and Aitkin."""
         ones, zeros = self.binary(block.X)
-        log_px, R = self.posterior(block.X)
+        log_px, R = self.posterior(ones, zeros)
         R *= block.weight[:, None]
         weight = float(block.weight.sum())
         return NodeSums(weight, float(block.weight.dot(log_px)), R.T.dot(ones + zeros), R.T.dot(ones))

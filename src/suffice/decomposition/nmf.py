@@ -19,7 +19,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import power_of_two, rows_beside
+from ..core.blocks import dense, power_of_two, rows_beside
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -314,7 +314,7 @@ class BetaFactors(_Factors):
         return BetaSums(factors, float(block.weight.sum()), loss, size, square, above, below)
 
     def _improve(self, run: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        X = _dense(run.X)
+        X = dense(run.X)
         W = self._updated(X, self.rows_of(run))
         P, G = self._product(W), _weighed(W, run.weight)
         above, below = (X * P ** (self.beta - 2.0)).T.dot(G), (P ** (self.beta - 1.0)).T.dot(G)
@@ -353,10 +353,10 @@ class BetaFactors(_Factors):
 
     def loss(self, block: Any) -> Loss:
         W = self.rows_of(block)
-        return Loss(self._divergence(_dense(block.X), self._product(W), block.weight))
+        return Loss(self._divergence(dense(block.X), self._product(W), block.weight))
 
     def solved(self, X: Any) -> np.ndarray:
-        X = _dense(X)
+        X = dense(X)
         size = float(self.H.sum()) or 1.0
         W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
         for _ in range(SWEEPS):
@@ -364,10 +364,6 @@ class BetaFactors(_Factors):
             if (np.abs(W - before) <= 1e-9 * np.abs(W).max(initial=0.0)).all():
                 break
         return W
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if sp.issparse(X) else X
 
 
 def _zeros(block: Any) -> np.ndarray:

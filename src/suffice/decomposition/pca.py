@@ -236,11 +236,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             size = np.sqrt(np.diag(covariance))
             covariance = covariance / np.outer(size, size)
         D = len(covariance)
-        mean = np.zeros(D) if mean is None else np.array(mean, dtype=np.float64)
-        weight = np.float64(D + 1)  # any number of rows that allows D components
         self = cls(n_components)
         self.n_features_in_ = D
-        return self._publish(self._start(None), Moments(weight, mean, covariance * (weight - 1.0)))
+        s = Moments.of_covariance(covariance, mean, D + 1.0)  # any number of rows that allows D components
+        return self._publish(self._start(None), s)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         if sp.issparse(X) and self.svd_solver in ("full", "randomized"):

@@ -368,12 +368,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     def from_covariance(cls, covariance: Any, *, mean: Any = None, **params: Any) -> Self:
         """Sparse components of a known covariance, for two rows: penalties are of the squared error of so
         many."""
-        covariance = np.asarray(covariance, dtype=np.float64)
-        D = len(covariance)
-        mean = np.zeros(D) if mean is None else np.array(mean, dtype=np.float64)
         self = cls(**params)
-        self.n_features_in_ = D
-        return self._publish(self._start(None), Moments(np.float64(2.0), mean, covariance))
+        self.n_features_in_ = len(covariance)
+        return self._publish(self._start(None), Moments.of_covariance(covariance, mean, 2.0))
 
     def _start(self, data: Partitions | None, classes: Any = None) -> SparseAxes:
         D = self.n_features_in_

@@ -142,12 +142,9 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     @classmethod
     def from_covariance(cls, covariance: Any, *, mean: Any = None, kind: str = "zca") -> Self:
         """Whitening of a known covariance."""
-        covariance = np.asarray(covariance, dtype=np.float64)
-        D = len(covariance)
-        mean = np.zeros(D) if mean is None else np.array(mean, dtype=np.float64)
         self = cls(kind)
-        self.n_features_in_ = D
-        return self._publish(self._start(None), Moments(np.float64(2.0), mean, covariance))
+        self.n_features_in_ = len(covariance)
+        return self._publish(self._start(None), Moments.of_covariance(covariance, mean, 2.0))
 
     def _start(self, data: Partitions | None, classes: Any = None) -> WhiteningMatrix:
         D = self.n_features_in_

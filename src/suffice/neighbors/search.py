@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import dense
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..inputs import in_order, n_threads
 from ..statistics import class_counts, moments
-from ..statistics.nearest import DENSE, Nearest, Queries, dense, search
+from ..statistics.nearest import DENSE, Nearest, Queries, search
 from .kd_tree import KDTree
 
 MOST = 1024  # queries of a task

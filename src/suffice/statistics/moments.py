@@ -29,6 +29,13 @@ class Moments(Statistics):
     mean: Annotated[np.ndarray, "(D,) or (K, D)"]
     scatter: Annotated[np.ndarray, "(D,) or (K, D) or (D, D) or (K, D, D)"]
 
+    @classmethod
+    def of_covariance(cls, covariance: Any, mean: Any, weight: float) -> Self:
+        """Of so many rows with this sample covariance; a mean of None is zero."""
+        covariance = np.asarray(covariance, dtype=np.float64)
+        mean = np.zeros(len(covariance)) if mean is None else np.array(mean, dtype=np.float64)
+        return cls(np.float64(weight), mean, covariance * (weight - 1.0))
+
     @property
     def diagonal(self) -> bool:
         return self.weight.ndim == self.mean.ndim

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import dense
 from ..core.small import is_small
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -67,7 +68,7 @@ class Queries(Value):
     X: Annotated[Any, "(Q, D)"]  # dense or CSR
     k: int
     p: float  # of the distance: the sum of |difference|^p, or for infinity the largest difference
-    classes: tuple[np.ndarray, ...] = ()  # of each target, if they are labels: these become indices
+    classes: Annotated[tuple[np.ndarray, ...], "T of labels (V_t,)"] = ()  # of labels, which become indices
 
     def summarize(self, block: Any) -> Nearest:
         """The nearest rows of a block."""
@@ -116,11 +117,6 @@ def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[
         else:
             _by_products(X[piece], start, weight[piece], queries, *found)
     return found
-
-
-def dense(X: Any) -> np.ndarray:
-    """Rows, dense."""
-    return X.toarray() if sp.issparse(X) else X
 
 
 def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:
