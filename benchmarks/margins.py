@@ -98,7 +98,7 @@ def peers_of(name):
 
 def kernel_machines(n, d, repeats, names):
     rng = np.random.default_rng(0)
-    for distance, gamma in ((3.0, 0.05), (4.0, 0.2)):
+    for distance, gamma in ((3.0, 0.05), (4.0, 0.25)):
         X, y = two_classes(rng, n, d, distance)
         target = np.sin(X[:, 0]) + X[:, 1] + (0.1 if gamma < 0.1 else 1.0) * rng.normal(size=n)
         for ours, goal, signs, epsilon in (

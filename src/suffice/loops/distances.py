@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import compiled
+from .prefetch import prefetch
 
 TILE = 128  # rows; sixteen features of them are 16 KiB
+WIDE = 256  # rows in a tile of float32
+LINE = 8  # numbers that come from memory together
 
 # Products may be fused with sums, and sums over rows taken in lanes. Neither changes what NaN does, and the
 # order is fixed by the compiled code.
@@ -137,9 +140,9 @@ def _scaled(points):
 @inlined
 def _room(D):
     """Arrays for a tile of rows in float32, by row and by feature, and for scores of four points."""
-    rows, tile = np.zeros((TILE, D), np.float32), np.zeros(((D + 3) // 4 * 4, TILE), np.float32)
-    scores, best = np.empty((4, TILE), np.float32), np.empty((3, TILE), np.float32)
-    return rows, tile, scores, best, np.empty(TILE, np.int32)
+    rows, tile = np.zeros((WIDE, D), np.float32), np.zeros(((D + 3) // 4 * 4, WIDE), np.float32)
+    scores, best = np.empty((4, WIDE), np.float32), np.empty((3, WIDE), np.float32)
+    return rows, tile, scores, best, np.empty(WIDE, np.int32)
 
 
 @inlined
@@ -152,7 +155,7 @@ def _nearest_of_tile(X, start, points, scaled, room):
     """
     middle, scale, C, half = scaled
     rows, tile, scores, best, label = room
-    D, count = X.shape[1], min(TILE, len(X) - start)
+    D, count = X.shape[1], min(WIDE, len(X) - start)
     s0, s1, s2, s3 = scores[0], scores[1], scores[2], scores[3]
     least, second, size = best[0], best[1], best[2]
     for i in range(count):
@@ -164,7 +167,7 @@ def _nearest_of_tile(X, start, points, scaled, room):
         size[i] = square
     for d in range(D):
         x0 = tile[d]
-        for i in range(TILE):
+        for i in range(WIDE):
             x0[i] = rows[i, d]
     least[:] = np.inf
     second[:] = np.inf
@@ -177,14 +180,14 @@ def _nearest_of_tile(X, start, points, scaled, room):
             b0, b1, b2, b3 = C[k + 1, d], C[k + 1, d + 1], C[k + 1, d + 2], C[k + 1, d + 3]
             c0, c1, c2, c3 = C[k + 2, d], C[k + 2, d + 1], C[k + 2, d + 2], C[k + 2, d + 3]
             e0, e1, e2, e3 = C[k + 3, d], C[k + 3, d + 1], C[k + 3, d + 2], C[k + 3, d + 3]
-            for i in range(TILE):
+            for i in range(WIDE):
                 y0, y1, y2, y3 = x0[i], x1[i], x2[i], x3[i]
                 s0[i] = s0[i] + a0 * y0 + a1 * y1 + a2 * y2 + a3 * y3
                 s1[i] = s1[i] + b0 * y0 + b1 * y1 + b2 * y2 + b3 * y3
                 s2[i] = s2[i] + c0 * y0 + c1 * y1 + c2 * y2 + c3 * y3
                 s3[i] = s3[i] + e0 * y0 + e1 * y1 + e2 * y2 + e3 * y3
         k0, k1, k2, k3 = np.int32(k), np.int32(k + 1), np.int32(k + 2), np.int32(k + 3)
-        for i in range(TILE):
+        for i in range(WIDE):
             low, low2 = min(s0[i], s1[i]), min(s2[i], s3[i])
             high = min(min(max(s0[i], s1[i]), max(s2[i], s3[i])), max(low, low2))
             number, number2 = k0 if s0[i] < s1[i] else k1, k2 if s2[i] < s3[i] else k3
@@ -193,7 +196,10 @@ def _nearest_of_tile(X, start, points, scaled, room):
             label[i] = number if low < least[i] else label[i]
             least[i] = min(least[i], low)
     bound, of_differences = 2.0 * (1.1 * D + 4.0) * 2.0**-24, (D + 3.0) * 2.0**-53
+    last = X.size - 1
     for i in range(count):
+        for d in range(0, D, LINE):  # of the next tile
+            prefetch(X, min((start + WIDE + i) * D + d, last))
         reach = 1.0 + np.sqrt(size[i]) * (1.0 + (D + 2.0) * 2.0**-24)
         if not second[i] - least[i] > reach * (bound + of_differences * reach):  # as if one is NaN
             label[i] = _nearest_of_row(X[start + i], points)
@@ -206,7 +212,7 @@ def nearest_of_many(X, points):
     labels, best = np.empty(len(X), np.int64), np.empty(len(X))
     scaled, room = _scaled(points), _room(X.shape[1])
     label = room[-1]
-    for start in range(0, len(X), TILE):
+    for start in range(0, len(X), WIDE):
         count = _nearest_of_tile(X, start, points, scaled, room)
         for i in range(count):
             k, distance = label[i], 0.0
@@ -249,7 +255,7 @@ def nearest_sums(X, weight, points):
     total, offset = np.zeros(K), np.zeros((K, D))
     scaled, room = _scaled(points), _room(D)
     label = room[-1]
-    for start in range(0, len(X), TILE):
+    for start in range(0, len(X), WIDE):
         count = _nearest_of_tile(X, start, points, scaled, room)
         for i in range(count):
             k, w = label[i], weight[start + i]
