@@ -325,3 +325,28 @@ def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):
 def test_a_cache_that_is_none(real):
     with pytest.raises(ValueError, match="cache must be None, 'memory' or 'disk'; got 'gpu'"):
         suffice.scan_parquet(real, cache="gpu")
+
+
+def plus_one(block):
+    return block.replace(X=block.X + 1.0)
+
+
+def test_a_chain_of_persisted_maps_keeps_few_files(monkeypatch):
+    """A state beside the rows is written again in each iteration: the files before are closed."""
+    files = []
+
+    class Counted(OnDisk):
+        def __init__(self):
+            super().__init__()
+            files.append(self.file)
+
+    monkeypatch.setattr(caches, "OnDisk", Counted)
+    batches = [pa.record_batch({"x": np.arange(5.0)}), pa.record_batch({"x": np.arange(3.0)})]
+    rows = open_rows(PCA(1), suffice.scan(lambda: batches), None, None)
+    for n in range(1, 9):
+        rows = rows.map(plus_one).persisted()
+        assert rows.fold(total) == 13.0 + 8.0 * n
+    gc.collect()
+    assert len(files) == 8
+    assert sum(not file.closed for file in files) <= 2
+    assert rows.fold(total) == 13.0 + 64.0

@@ -49,7 +49,7 @@ GROWS = {
     r"^(Kernel|Margin|Pocket|Voted)?Perceptron": "rows are gathered in memory, priced before",
     r"^SmoothingSpline$": "a knot at each different value; n_knots=... holds that many",
     r"^LatentDirichletAllocation.solver=gibbs": "the topic of each word is kept, priced before",
-    r"^(KBins|Multiway|Quantile|Robust)|knots=quantile|^SimpleImputer.strategy=median": (
+    r"^(KBins|Multiway|Quantile|RobustScaler)|knots=quantile|^SimpleImputer.strategy=median": (
         "a sketch of at most 400 kB a feature, once for each level of the tree of sums"
     ),
     r"^SimpleImputer.strategy=most_frequent": "each distinct value is counted",

@@ -114,7 +114,7 @@ NOT_SHIFTED = (
     "LinearSVR",
     "ProportionalOdds",
     "MaximumEntropy",
-    "TruncatedSVD",  # rows are long because of where they are
+    *("TruncatedSVD", "RobustPCA"),  # rows are long because of where they are
     "LatentSemanticAnalysis",
     "RegularizedLSI",
     *("BernoulliNB", "BinaryPCA"),  # what is above zero is another thing there

@@ -30,6 +30,7 @@ OTHER_PROBLEM = {
     "BilinearNMF|BrowseRank|HITS|PageRank|TrustRank": "no rows of features",
     "LatentClass|PoissonMixture|LatentDirichletAllocation|ProbabilisticLatent": "counts and categories",
     "BinaryPCA": "flags",
+    "RobustPCA": "rows that are not centred: their scale is tried in tests/decomposition/test_robust_pca.py",
     "solver=(gis|iis)": "counts and flags: their scale is tried below",
     "prior=": "a prior that stays where it is",
     "RegularizedLSI|NMF": "factors of rows that move: the scale of NMF is tried below",

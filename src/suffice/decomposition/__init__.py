@@ -10,6 +10,7 @@ from .kernel_pca import KernelPCA
 from .latent_dirichlet_allocation import LatentDirichletAllocation
 from .nmf import NMF
 from .pca import PCA
+from .robust_pca import RobustPCA
 from .rotation import RotatedLoadings, identify_loadings, rotate_loadings
 from .sparse_pca import SparsePCA
 from .truncated_svd import TruncatedSVD
@@ -26,6 +27,7 @@ __all__ = [
     "KernelPCA",
     "LatentDirichletAllocation",
     "ProbabilisticPCA",
+    "RobustPCA",
     "RotatedLoadings",
     "SparsePCA",
     "TruncatedSVD",

@@ -72,7 +72,7 @@ class Kept:
         if store is not None and len(store.blocks) == self.count:
             if not self.said:
                 log.info("%s, instead of reading the data again.", store)
-            self.said = True
+            self.said, self.batches = True, ()  # which may be another file
             yield from (partial(store.get, number) for number in range(self.count))
             return
         self.store, store, count = None, self.make_store(), 0

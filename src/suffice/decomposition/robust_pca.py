@@ -1,0 +1,391 @@
+"""Robust PCA: rows are a low-rank part plus a sparse part (principal component pursuit).
+
+Candès, Li, Ma and Wright, "Robust principal component analysis?", 2011; Eckstein and Bertsekas, "On the
+Douglas-Rachford splitting method and the proximal point algorithm for maximal monotone operators", 1992; Li
+ch. 16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.blocks import rows_beside
+from ..core.callers import warn
+from ..core.cost import afford
+from ..core.loop import Progress, Watch
+from ..core.model import Model
+from ..core.partitions import Partitions
+from ..core.statistics import Statistics
+from ..estimator.answers import row_wise
+from ..estimator.base import Iterative, must_have_rows
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
+from ..fitting.linear_algebra import gram, signs
+from ..inputs import map_rows, open_rows, read_rows
+
+RELAXATION = 1.7  # between 0 and 2; 1 takes half as many iterations again
+# The penalty, times sqrt(max(N, D)) and the mean magnitude of entries: in a step, entries move by a fifth of
+# that mean, for any number of rows.
+PENALTY = 5.0
+ROW_TOL = 1e-5  # of the duality gap of a new row, relative to its objective if all of it is sparse
+ROW_STEPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class PursuitSums(Statistics):
+    """Products of features after a step, and the two objectives before it."""
+
+    weight: float
+    gram: Annotated[np.ndarray, "(D, D)"]  # A'A of the next A
+    multiplier_gram: Annotated[np.ndarray, "(D, D)"]  # C'C
+    loss: float  # ‖X - L‖_1
+    product: float  # of C and X
+
+
+class Parts(NamedTuple):
+    """Of rows X in a step: the low-rank part L and its scores, U = A - L, and the multipliers C."""
+
+    scores: np.ndarray  # (N, K)
+    L: np.ndarray
+    U: np.ndarray
+    C: np.ndarray  # |C| <= alpha / penalty; 0 where X is missing
+    X: np.ndarray  # equal to L where X is missing
+
+
+@dataclass(frozen=True, eq=False)
+class Pursuit(Model):
+    """min ‖L‖_* + alpha ‖X - L‖_1 by Douglas-Rachford splitting.
+
+    Each row keeps its row of A; the `y` of a block of X is its A, and None before the first step. L is A with
+    its singular values shrunk by 1 / penalty: A V f(Σ) V', with V and Σ from A'A, the sum over the rows.
+    """
+
+    axes: Annotated[np.ndarray, "(M, D)"]  # V', the right singular vectors of L
+    value: Annotated[np.ndarray, "(M,)"]  # the singular values of L, descending
+    alpha: float
+    penalty: float
+    scale: float  # by which rows are divided
+
+    def parts(self, X: np.ndarray, A: np.ndarray) -> Parts:
+        scores = A.dot(self.axes.T) * (self.value / (self.value + 1.0 / self.penalty))
+        L, bound = scores.dot(self.axes), self.alpha / self.penalty
+        U, missing = A - L, np.isnan(X)
+        X = np.where(missing, L, X)
+        return Parts(scores, L, U, np.where(missing, 0.0, np.clip(X - L + U, -bound, bound)), X)
+
+    def of_block(self, block: Any) -> tuple[Parts, np.ndarray]:
+        """The parts of the rows of a block, and their next A."""
+        X = np.asarray(block.X, dtype=np.float64) / self.scale
+        A = np.zeros_like(X) if block.y is None else block.y
+        parts = self.parts(X, A)
+        return parts, A + RELAXATION * (parts.C - parts.U)
+
+    def summarize(self, block: Any) -> PursuitSums:
+        weight = block.weight
+        parts, A = self.of_block(block)
+        return PursuitSums(
+            float(weight.sum()),
+            gram(A, weight),
+            gram(parts.C, weight),
+            float(weight.dot(np.abs(parts.X - parts.L).sum(axis=1))),
+            float(weight.dot((parts.C * parts.X).sum(axis=1))),
+        )
+
+    def advanced(self, block: Any) -> Any:
+        """The block with its next A."""
+        return block.replace(y=self.of_block(block)[1])
+
+    def estimate(self, s: PursuitSums) -> Self:
+        """Shrink the singular values of A."""
+        squares, V = eigh(s.gram)
+        size = np.sqrt(np.maximum(squares, 0.0))[::-1]
+        kept = size * self.penalty > 1.0
+        axes = V.T[::-1][kept]
+        return self.replace(
+            axes=np.ascontiguousarray(axes * signs(axes)[:, None]), value=size[kept] - 1.0 / self.penalty
+        )
+
+    def objective(self, s: PursuitSums) -> float:
+        return float(self.value.sum()) + self.alpha * s.loss
+
+    def lower_bound(self, s: PursuitSums) -> float:
+        """The dual objective <Y, X> of Y = penalty C, divided by its largest singular value if that is above
+        1: no L has a smaller objective."""
+        last = len(s.gram) - 1
+        square = eigh(s.multiplier_gram, eigvals_only=True, subset_by_index=(last, last))[0]
+        return float(self.penalty * s.product / max(self.penalty * np.sqrt(max(square, 0.0)), 1.0))
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """Scores of the low-rank part of rows, in the units of the rows, given the components.
+
+        The steps of the fit without `estimate`: they solve the problem of each row,
+        min_c c' Σ^-1 c / 2 + alpha ‖x - V c‖_1, which the rows of the fit solve too.
+        """
+        out = np.zeros((len(X), len(self.value)))
+        X = X / self.scale
+        A, rows = np.zeros_like(X), np.arange(len(X)) if len(self.value) else np.arange(0)
+        least = ROW_TOL * self.alpha * np.nansum(np.abs(X), axis=1)
+        for _ in range(ROW_STEPS):
+            if not len(rows):
+                break
+            parts = self.parts(X[rows], A[rows])
+            Y = self.penalty * parts.C
+            far = self.alpha * np.abs(parts.X - parts.L).sum(axis=1)
+            primal = 0.5 * (parts.scores**2 / self.value).sum(axis=1) + far
+            dual = (Y * parts.X).sum(axis=1) - 0.5 * (Y.dot(self.axes.T) ** 2 * self.value).sum(axis=1)
+            out[rows] = parts.scores
+            A[rows] += RELAXATION * (parts.C - parts.U)
+            rows = rows[primal - dual > least[rows]]
+        return self.scale * out
+
+
+@dataclass(frozen=True, eq=False)
+class Descent(Progress):
+    """State of the iterations. The rows of A stay with the rows, and follow from the models before."""
+
+    objective: float = 0.0  # of the last pass
+    bound: float = 0.0  # the largest lower bound of it
+    before: tuple[Pursuit, ...] = ()  # the models of all steps, for a checkpoint
+
+
+def _without_target(block: Any) -> Any:
+    return block.replace(y=None)
+
+
+def _sizes(block: Any) -> np.ndarray:
+    """The weight of the rows, that of their entries that are not missing, and the sum of magnitudes."""
+    X, weight = block.X, block.weight
+    seen, total = (~np.isnan(X)).sum(axis=1), np.nansum(np.abs(X), axis=1)
+    return np.array([weight.sum(), weight.dot(seen), weight.dot(total)])
+
+
+class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
+    """Robust PCA (principal component pursuit): rows are the sum of a low-rank and a sparse part.
+
+    A few entries may be wrong by any amount: they go to the sparse part, and do not turn the components. The
+    number of components is found. NaN means not observed. Rows are not centred.
+
+    Each iteration is a pass over the data. Beside each row, a row of the same size is kept where the row is:
+    in memory, in a temporary file, or on the cluster.
+
+    Parameters
+    ----------
+    alpha : float, default=None
+        Weight of the sum of the magnitudes of the sparse part; the nuclear norm of the low-rank part has
+        weight 1. A larger one makes the sparse part smaller and the rank larger. None is one over the square
+        root of the number of rows (the total weight), or of features if they are more.
+    tol : float, default=1e-5
+        Tolerance of the stopping criterion: the duality gap, relative to the objective. A fit that has
+        converged is that close to the optimum.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    checkpoint : str or path, default=None
+        File in which progress is saved while the fit runs. A fit that was interrupted resumes from it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        Right singular vectors of the low-rank part. The entry of largest magnitude of each is positive.
+    singular_values_ : ndarray of shape (n_components_,)
+        Singular values of the low-rank part, descending.
+    n_components_ : int
+        Rank of the low-rank part.
+    alpha_ : float
+        The weight of the sparse part.
+    objective_ : float
+        Nuclear norm of the low-rank part, plus `alpha_` times the sum of the magnitudes of the sparse part,
+        in the last pass.
+    dual_gap_ : float
+        The objective less a lower bound of its minimum.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the fit converged.
+    stopped_because_ : str
+        Reason why the iterations stopped.
+    trace_ : ndarray of shape (n_iter_,)
+        Duality gap by iteration, relative to the objective.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    model_ : Pursuit
+        The fitted model.
+    statistics_ : PursuitSums
+        The sums of the last pass.
+
+    See Also
+    --------
+    PCA : Least squares: one wrong entry may turn the components.
+    TruncatedSVD : Least squares without centring.
+    SparsePCA : Sparse components, not sparse errors.
+
+    Notes
+    -----
+    The rows X are L + S, with
+
+    .. math::
+
+        \\min_{L, S}\\; ‖L‖_* + α ‖S‖_1, \\qquad L + S = X,
+
+    where entries of S that are not observed have no penalty. With weights W, the norms are those of
+    :math:`W^{1/2} L` and :math:`W S`, so that a row of weight two is two equal rows. The problem is convex.
+    It is solved by the alternating direction method of multipliers with a constant penalty, in the form of
+    Douglas-Rachford splitting with over-relaxation. Each step needs the singular values of a matrix A of the
+    shape of X, which follow from the sum of :math:`A^T A` over the rows. That sum loses the digits of
+    singular values that are small beside the largest. But only those above a threshold are needed, which is
+    of the order of :math:`1 / \\sqrt D` of the largest, so that their relative error is about D times 1e-15.
+
+    The multipliers are a solution of the dual problem, scaled such that it is feasible:
+
+    .. math::
+
+        \\max_Y\\; ⟨Y, X⟩, \\qquad ‖Y‖_2 ≤ 1, \\; |Y_{nd}| ≤ α.
+
+    The fit stops when the two objectives agree to `tol`.
+
+    References
+    ----------
+    * Candès, Li, Ma and Wright (2011), "Robust principal component analysis?", Journal of the ACM 58.
+    * Eckstein and Bertsekas (1992), "On the Douglas-Rachford splitting method and the proximal point
+      algorithm for maximal monotone operators", Mathematical Programming 55.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.decomposition import RobustPCA
+    >>> rng = np.random.default_rng(0)
+    >>> low_rank = rng.normal(size=(500, 2)) @ rng.normal(size=(2, 20))
+    >>> X = np.where(rng.random((500, 20)) < 0.05, 100.0, low_rank)
+    >>> model = RobustPCA().fit(X)
+    >>> model.n_components_
+    2
+    >>> sparse = X - model.inverse_transform(model.transform(X))
+    >>> bool((np.abs(sparse[X == 100.0]) > 90.0).all())
+    True
+    """
+
+    model_: Annotated[Pursuit, "D"]
+    preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "singular_values_", "transform")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [POSITIVE, None],
+        "tol": [NON_NEGATIVE],
+        "max_iter": [AT_LEAST_1],
+        "checkpoint": CHECKPOINT,
+    }
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        *,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        checkpoint: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        data = open_rows(
+            self, X, None, sample_weight, block_rows=lambda b: rows_beside(b, 16.0 * b.X.shape[1] ** 2)
+        )
+        D = self.n_features_in_
+        afford(6 * D**2, f"the products of {D} features", "reduce the features first, by TruncatedSVD.")
+        weight, n_entries, total = data.fold(_sizes)
+        must_have_rows(weight)
+        mean = total / n_entries if total > 0 else 1.0
+        scale = float(2.0 ** np.round(np.log2(mean)))
+        usual = float(1.0 / np.sqrt(max(weight, D)))
+        alpha = usual if self.alpha is None else float(self.alpha)
+        start = Pursuit(np.zeros((0, D)), np.zeros(0), alpha, PENALTY * usual * float(scale / mean), scale)
+        progress = self._descent(data, start)
+        self._publish(progress)
+        self.objective_ = scale * progress.objective
+        self.dual_gap_ = scale * max(progress.objective - progress.bound, 0.0)
+        if self.converged_ and not self.n_components_ and total > 0:
+            warn(
+                f"alpha={self.alpha_:g} leaves a low-rank part of rank 0: all entries are in the sparse "
+                "part. Raise alpha."
+            )
+        return self
+
+    def _descent(self, data: Partitions, start: Pursuit) -> Descent:
+        rows, done = data.map(_without_target), 0
+
+        def step(state: Descent) -> Descent:
+            nonlocal rows, done
+            model = state.model
+            if state.n_iter != done:  # it goes on from a checkpoint
+                for earlier in state.before:
+                    rows = rows.map(Pursuit.advanced, earlier).persisted()
+            s = rows.fold(Pursuit.summarize, model)
+            objective, bound = model.objective(s), max(state.bound, model.lower_bound(s))
+            gap = (objective - bound) / objective if objective != 0.0 else 0.0
+            trace = (*state.trace, gap)
+            if gap <= self.tol:
+                return Descent(model, trace, s, "tolerance", objective, bound)
+            rows, done = rows.map(Pursuit.advanced, model).persisted(), state.n_iter + 1
+            before = () if self.checkpoint is None else (*state.before, model)
+            return Descent(model.estimate(s), trace, s, "", objective, bound, before)
+
+        watch = Watch(self, self.checkpoint, data, grows=True)
+        return watch.limited(self.max_iter).loop(step, Descent(start))
+
+    def _fitted(self, model: Pursuit) -> dict[str, Any]:
+        return {
+            "components_": model.axes,
+            "singular_values_": model.scale * model.value,
+            "n_components_": len(model.axes),
+            "alpha_": model.alpha,
+        }
+
+    @row_wise
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores of the low-rank part of each row, with the components fixed.
+
+        The scores z of a row x minimize :math:`∑_k z_k^2 / (2 σ_k) + α ‖x - V z‖_1`, with the components V
+        and the singular values σ. This is a regression by absolute errors, which a few wrong entries do not
+        move. The low-rank part of the rows of the fit solves the same problem: ``transform`` finds it again,
+        to a duality gap of 1e-5 of :math:`α ‖x‖_1`, or in 1,000 steps. ``inverse_transform(transform(X))`` is
+        the low-rank part, and the rest of X the sparse part.
+
+        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
+        """
+        X = read_rows(self, X)
+        return map_rows(self.model_.scores, X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """The low-rank part of rows, from its scores."""
+        check_is_fitted(self)
+        return np.asarray(X) @ self.components_
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
