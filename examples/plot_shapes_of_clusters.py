@@ -9,7 +9,6 @@ linked. :doc:`/guides/which_clustering` says what each of them costs.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.cluster.hierarchy import dendrogram
 from sklearn.datasets import make_circles, make_moons
 
 from suffice.cluster import (
@@ -18,6 +17,7 @@ from suffice.cluster import (
     KMedoids,
     SpectralClustering,
 )
+from suffice.plot import DendrogramDisplay
 
 rng = np.random.default_rng(0)
 round_groups = np.concatenate(
@@ -53,13 +53,9 @@ for row, (X, K) in zip(axes, data.values(), strict=True):
 plt.show()
 
 # %%
-# The tree of merges, as SciPy draws it. `children_` and `distances_` are its input; the last column, the
-# number of rows, is not drawn. Three long branches are three groups.
+# The tree of merges by Ward's linkage. Below the cut, each cluster has its color. Only the last merges are
+# drawn: a triangle is a node below them, with its number of rows. Long branches above the cut are groups that
+# are far apart.
 
-tree = AgglomerativeClustering(3).fit(round_groups)
-sizes = np.zeros(len(tree.children_))
-Z = np.column_stack([tree.children_, tree.distances_, sizes])
-fig, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
-dendrogram(Z, no_labels=True, color_threshold=tree.distances_[-2], ax=ax)
-ax.set(ylabel="height of the merge", title="Ward's linkage")
+DendrogramDisplay.from_estimator(AgglomerativeClustering(3).fit(round_groups))
 plt.show()

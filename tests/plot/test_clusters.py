@@ -10,19 +10,22 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 import pandas as pd  # noqa: E402
+from scipy.cluster.hierarchy import dendrogram, linkage  # noqa: E402
+from sklearn.cluster import AgglomerativeClustering as PeerTree  # noqa: E402
 from sklearn.metrics import silhouette_samples, silhouette_score  # noqa: E402
 from sklearn.mixture import GaussianMixture as PeerMixture  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 import suffice  # noqa: E402
-from suffice.cluster import KMeans  # noqa: E402
+from suffice.cluster import AgglomerativeClustering, DivisiveClustering, KMeans  # noqa: E402
 from suffice.decomposition import PCA, TruncatedSVD, parallel_analysis  # noqa: E402
 from suffice.linear_model import LinearRegression  # noqa: E402
 from suffice.mixture import GaussianMixture, PoissonMixture  # noqa: E402
 from suffice.model_selection import GridSearch  # noqa: E402
 from suffice.plot import (  # noqa: E402
     ClusterProfilesDisplay,
+    DendrogramDisplay,
     MixtureDisplay,
     ModelSelectionDisplay,
     ScreeDisplay,
@@ -212,3 +215,81 @@ def test_profiles_of_many_features_and_of_mixtures():
     np.testing.assert_array_equal(of_counts.weights, poisson.weights_)
     with pytest.raises(TypeError, match="no cluster_centers_, means_ or rates_"):
         ClusterProfilesDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]), X)
+
+
+def bars_of(display):
+    """x of the two ends of each merge that is drawn, and its height, sorted."""
+    bars = [line for n, line in enumerate(display.lines_.get_segments()) if n % 3 == 2]
+    return sorted((*sorted(line[:, 0].tolist()), line[0, 1]) for line in bars)
+
+
+@pytest.mark.parametrize("shown", [8, 60])
+@pytest.mark.parametrize("method", ["ward", "centroid", "single"])
+def test_dendrogram_is_that_of_scipy(method, shown):
+    model = AgglomerativeClustering(3, linkage=method).fit(X[::3])
+    display = drawn(DendrogramDisplay.from_estimator(make_pipeline(model), max_leaves=shown))
+    Z = linkage(X[::3], method)
+    np.testing.assert_allclose(display.linkage[:, 2:], Z[:, 2:])
+    expected = dendrogram(display.linkage, shown, "lastp", no_plot=True)
+    assert display.leaves_ == expected["leaves"]
+    pairs = zip(expected["icoord"], expected["dcoord"], strict=True)
+    ends = [(x[1] / 10 - 0.5, x[2] / 10 - 0.5, y[1]) for x, y in pairs]
+    np.testing.assert_allclose(bars_of(display), sorted(ends))
+    texts = [tick.get_text() for tick in display.ax_.get_xticklabels()]
+    assert texts == expected["ivl"]
+    assert (display.triangles_ is None) == (shown == 60)
+
+
+def test_dendrogram_has_the_colors_and_the_cut_of_the_clusters():
+    model = AgglomerativeClustering(3).fit(X)
+    display = DendrogramDisplay.from_estimator(model, max_leaves=180)
+    palette = [matplotlib.colors.to_rgba(color) for color in suffice.plot.base.COLORS[:3]]
+    stems = {}
+    for line, ink in zip(display.lines_.get_segments(), display.lines_.get_colors(), strict=True):
+        if line[0, 1] == 0.0:
+            stems[display.leaves_[round(line[0, 0])]] = palette.index(tuple(ink))
+    np.testing.assert_array_equal([stems[n] for n in range(180)], model.labels_)
+    (height, _) = display.cut_.get_ydata()
+    assert np.count_nonzero(model.distances_ > height) == 2
+    above = AgglomerativeClustering(None, distance_threshold=4.5).fit(X)
+    assert DendrogramDisplay.from_estimator(above).cut_.get_ydata()[0] == 4.5
+    assert DendrogramDisplay.from_estimator(AgglomerativeClustering(1).fit(X)).cut_ is None
+    peer = PeerTree(3, compute_distances=True).fit(X)
+    np.testing.assert_allclose(DendrogramDisplay.from_estimator(peer).linkage[:, 2], model.distances_)
+    assert DendrogramDisplay(linkage(X, "average")).plot().cut_ is None
+
+
+def test_dendrogram_of_splits():
+    model = DivisiveClustering(4).fit(X)
+    display = drawn(DendrogramDisplay.from_estimator(model))
+    np.testing.assert_array_equal(display.linkage[:, 2], model.diameters_[::-1])
+    sizes = np.bincount(model.labels_)
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == [f"({sizes[k]})" for k in display.leaves_]
+    assert display.linkage[-1, 3] == 180
+    for n, (_, left, right) in enumerate(model.splits_[::-1]):
+        parts = sorted(display.linkage[n, :2].astype(int))
+        for node, part in ((left, parts), (right, parts)):
+            if (model.nodes_ == node).any():
+                assert model.labels_[model.nodes_ == node][0] in part
+    rows = DivisiveClustering(None).fit(X[::20])
+    assert sorted(DendrogramDisplay.from_estimator(rows).leaves_) == list(range(9))
+
+
+def test_dendrogram_of_weights_small_clusters_and_chains():
+    weighted = AgglomerativeClustering(2).fit(X[:4], sample_weight=[2.0, 1.0, 0.5, 1.0])
+    assert DendrogramDisplay.from_estimator(weighted).linkage[-1, 3] == 4.5
+    summed = AgglomerativeClustering(3, micro_clusters=40, random_state=0).fit(X)
+    display = drawn(DendrogramDisplay.from_estimator(summed, max_leaves=12))
+    shown = [float(tick.get_text().strip("()")) for tick in display.ax_.get_xticklabels()]
+    assert len(shown) == 12 and sum(shown) == 180
+    chain = AgglomerativeClustering(2, linkage="single").fit(np.cumsum(np.arange(2000.0))[:, None])
+    assert len(DendrogramDisplay.from_estimator(chain, max_leaves=2000).leaves_) == 2000
+    named = DendrogramDisplay.from_estimator(weighted, names=["a", "b", "c", "d" * 50])
+    assert overlaps(boxes(drawn(named), named.ax_.get_xticklabels())) == 0
+    with pytest.raises(ValueError, match="There are 2 names, expected 4"):
+        DendrogramDisplay.from_estimator(weighted, names=["a", "b"])
+    with pytest.raises(ValueError, match="one leaf"):
+        DendrogramDisplay.from_estimator(DivisiveClustering(1).fit(X))
+    for other in (KMeans(2).fit(X), PeerTree(2).fit(X), AgglomerativeClustering(2)):
+        with pytest.raises(TypeError, match="no tree with heights"):
+            DendrogramDisplay.from_estimator(other)

@@ -171,7 +171,7 @@ class AgglomerativeClustering(Clustering):
     See Also
     --------
     KMeans : Clusters of many rows in a few passes.
-    scipy.cluster.hierarchy.dendrogram : Draws the tree, from `children_` and `distances_`.
+    suffice.plot.DendrogramDisplay : Draws the tree.
 
     Notes
     -----

@@ -91,6 +91,7 @@ class DivisiveClustering(Clustering):
     --------
     AgglomerativeClustering : Merges, from the rows.
     BisectingKMeans : Splits by k-means, in passes over the data.
+    suffice.plot.DendrogramDisplay : Draws the tree of splits.
 
     Notes
     -----

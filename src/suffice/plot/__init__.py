@@ -4,6 +4,7 @@ from .clusters import ClusterProfilesDisplay, SilhouetteDisplay
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .decision_regions import DecisionRegionsDisplay
+from .dendrogram import DendrogramDisplay
 from .embedding import EmbeddingDisplay
 from .ensemble import ImportancesDisplay, StagedLossDisplay
 from .kernels import KernelMatrixDisplay, MarginDisplay
@@ -24,6 +25,7 @@ __all__ = [
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "DecisionRegionsDisplay",
+    "DendrogramDisplay",
     "EmbeddingDisplay",
     "ImportancesDisplay",
     "KernelMatrixDisplay",
