@@ -11,7 +11,7 @@ from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from suffice.cluster import KMeans
+from suffice.cluster import KMeans, choose_k
 from suffice.decomposition import PCA
 from suffice.mixture import GaussianMixture
 from suffice.plot import (
@@ -35,6 +35,19 @@ fits = [
 _, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 ModelSelectionDisplay.from_estimators(fits, ax=axes[0])
 ModelSelectionDisplay.from_estimators(fits, X, criterion="silhouette", ax=axes[1])
+plt.show()
+
+# %%
+# The gap statistic compares the inertia with that of rows without clusters, uniform in a box around the data;
+# here around its principal components. :func:`~suffice.cluster.choose_k` takes the least number whose gap is
+# within a standard error of the next. All numbers share the passes over the data.
+
+turned = make_pipeline(StandardScaler(), PCA()).fit_transform(X)
+found = choose_k(KMeans(random_state=0), turned, range(1, 7), criterion="gap")
+_, ax = plt.subplots(figsize=(5, 3.2), layout="constrained")
+ax.errorbar(found.ks_, found.gap_, yerr=found.gap_std_, fmt="o-", capsize=3)
+ax.axvline(found.k_, color="0.6", lw=0.8, ls="--")
+ax.set(xlabel="number of clusters", ylabel="gap", title=f"{found.k_} clusters")
 plt.show()
 
 # %%
