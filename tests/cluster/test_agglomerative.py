@@ -143,7 +143,7 @@ ASYMMETRIC = squareform(pdist(X[:6])) + np.triu(np.ones((6, 6)))
         (X[:2], {"n_clusters": 3}, "n_samples=2 should be >= n_clusters=3"),
         (ASYMMETRIC, {"metric": "precomputed", "linkage": "average"}, r"must be symmetric.*0.5 \* \(X"),
         (-ASYMMETRIC, {"metric": "precomputed", "linkage": "average"}, "must not be negative"),
-        (X, {"metric": "precomputed", "linkage": "average"}, "must be square"),
+        (X, {"metric": "precomputed", "linkage": "average"}, "should be square, got matrix of shape"),
         (np.zeros((4, 2)), {"metric": "cosine", "linkage": "average"}, "Rows of zeros have no direction"),
         (X, {"metric": "manhattan", "linkage": "single", "micro_clusters": 9}, "use micro_clusters=None"),
         (X, {"linkage": "centroid", "connectivity": np.ones((180, 180))}, "use 'ward' or 'average'"),

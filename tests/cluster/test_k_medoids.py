@@ -97,7 +97,7 @@ def test_few_and_equal_rows():
     [
         (X, {"n_clusters": 2, "init": [0, 0]}, "numbers of 2 different rows"),
         (X, {"n_clusters": 2, "init": [0, 999]}, "numbers of 2 different rows"),
-        (X, {"metric": "precomputed"}, "must be square"),
+        (X, {"metric": "precomputed"}, "should be square, got matrix of shape"),
         (cdist(X, X), {"metric": "precomputed", "sample_size": 9}, "use sample_size=None"),
         (np.zeros((9, 2)), {"metric": "cosine"}, "Rows of zeros have no direction"),
     ],

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import sklearn.cluster
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, pairwise_kernels
+from sklearn.neighbors import kneighbors_graph
 
 import suffice
 from suffice.cluster import SpectralClustering, graph_cut, normalized_cut_weights
@@ -104,6 +105,8 @@ A = pairwise_kernels(X[:6], metric="rbf")
     [
         (A + np.triu(A), {"affinity": "precomputed"}, r"must be symmetric.*0.5 \* \(X"),
         (-A, {"affinity": "precomputed"}, "must not be negative"),
+        (sp.csr_array(-A), {"affinity": "precomputed"}, "must not be negative; the least entry"),
+        (X, {"affinity": "precomputed"}, "Affinity matrix should be square, got matrix of shape"),
         (X, {"affinity": "linear"}, "Affinities must not be negative.*use 'rbf'"),
         (X, {"affinity": "landmarks", "criterion": "ratio-cut"}, "use 'normalized-cut' and 'kmeans'"),
         (X[:2], {}, "n_samples=2 should be >= n_clusters=3"),
@@ -112,6 +115,16 @@ A = pairwise_kernels(X[:6], metric="rbf")
 def test_what_is_refused(rows, how, message):
     with pytest.raises(ValueError, match=message):
         SpectralClustering(**{"n_clusters": 3, "random_state": 0, **how}).fit(rows)
+
+
+@pytest.mark.filterwarnings("ignore:Graph is not fully connected")
+def test_links_of_one_direction_get_both():
+    near = kneighbors_graph(MOONS, 10, include_self=True)
+    with pytest.warns(UserWarning, match="Array is not symmetric, and will be converted to symmetric"):
+        model = SpectralClustering(2, affinity="precomputed", random_state=0).fit(near)
+    both = SpectralClustering(2, affinity="precomputed", random_state=0).fit(0.5 * (near + near.T))
+    np.testing.assert_array_equal(model.labels_, both.labels_)
+    assert adjusted_rand_score(model.labels_, MOON) == 1.0
 
 
 def test_parts_without_links_are_told():

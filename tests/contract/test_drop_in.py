@@ -12,7 +12,7 @@ from sklearn import covariance, decomposition
 from sklearn.feature_extraction import text as theirs
 
 import suffice
-from suffice.cluster import KMeans, MiniBatchKMeans
+from suffice.cluster import BisectingKMeans, KMeans, MiniBatchKMeans
 from suffice.decomposition import NMF, PCA, IncrementalPCA, LatentDirichletAllocation, TruncatedSVD
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.feature_extraction.text import HashingVectorizer, TfidfTransformer, TfidfVectorizer
@@ -27,7 +27,7 @@ S, Y = sp.csr_array(X), RNG.integers(3, size=300)
 TEXTS = ["red red wine", "white wine", "a glass of red", "the glass is white"] * 3
 
 
-@pytest.mark.parametrize("cls", [KMeans, MiniBatchKMeans])
+@pytest.mark.parametrize("cls", [BisectingKMeans, KMeans, MiniBatchKMeans])
 def test_clusters_of_sparse_rows_are_those_of_dense_rows(cls):
     dense, sparse = (cls(3, random_state=0, n_init=2).fit(rows) for rows in (X, S))
     np.testing.assert_allclose(sparse.cluster_centers_, dense.cluster_centers_, atol=1e-12)

@@ -50,6 +50,7 @@ PACKAGES = {  # suffice -> scikit-learn, where the name of the module is another
     "tree": "tree",
     "ensemble": "ensemble",
     "neighbors": "neighbors",
+    "manifold": "manifold",
 }
 
 

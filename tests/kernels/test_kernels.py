@@ -33,6 +33,7 @@ from suffice.kernels import (
     as_kernel,
     is_positive_definite,
     string_kernel,
+    vectors,
 )
 from suffice.linear_model import KernelPerceptron
 from suffice.loops.strings import own_subsequences, subsequences
@@ -55,6 +56,11 @@ def Z(rng):
 
 
 NESTED = 0.5 * Gaussian(0.3) * Polynomial(2) + Normalized(Linear()) + Exponential(Laplacian(0.2))
+
+
+@pytest.fixture(autouse=True)
+def rows_stay_sparse(monkeypatch):
+    monkeypatch.setattr(vectors, "SMALL", 0)
 
 
 @pytest.mark.parametrize("name", sorted(PAIRWISE_KERNEL_FUNCTIONS))

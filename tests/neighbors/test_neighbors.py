@@ -222,8 +222,8 @@ def test_more_neighbours_than_rows(cls):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"metric": "cosine"}, "metric='cosine' is not supported.*sklearn.neighbors"),
-        ({"metric": max}, "is not supported"),
+        ({"metric": "taxi"}, r"Metric 'taxi' not valid\. Use one of"),
+        ({"metric": "mahalanobis"}, r"metric='mahalanobis' needs metric_params={'VI': \.\.\.}"),
         ({"metric_params": {"V": 1}}, "metric_params=.* is not supported"),
         ({"p": None}, "p is None"),
         ({"p": -1.0}, "The 'p' parameter"),
@@ -248,3 +248,96 @@ def test_missing_values_are_refused():
         NearestNeighbors().fit(rows)
     with pytest.raises(ValueError, match="Input X contains NaN"):
         NearestNeighbors().fit(X).kneighbors(rows)
+
+
+def longest_step(x, z):
+    return float(np.abs(x - z).max())
+
+
+OTHERS = {
+    "cosine": {},
+    "canberra": {},
+    "sqeuclidean": {},
+    "hamming": {},
+    "mahalanobis": {"VI": np.diag([1.0, 2.0, 3.0])},
+    "minkowski": {"w": np.array([1.0, 0.5, 2.0])},
+    longest_step: {},
+}
+
+
+@pytest.mark.parametrize("metric", list(OTHERS))
+def test_other_metrics_are_those_of_scikit_learn(metric, scan):
+    how = {"n_neighbors": 4, "metric": metric, "metric_params": OTHERS[metric] or None}
+    rows, queries = X[:400].round(1), QUERIES[:9].round(1)
+    ours = NearestNeighbors(**how).fit(rows)
+    them = theirs.NearestNeighbors(**how, algorithm="brute").fit(rows)
+    for mine, their in zip(ours.kneighbors(queries), them.kneighbors(queries), strict=True):
+        np.testing.assert_allclose(mine, their, atol=1e-12) if mine.dtype.kind == "f" else None
+    np.testing.assert_allclose(ours.kneighbors()[0], them.kneighbors()[0], atol=1e-12)
+    radius = 1.0001 * float(np.median(ours.kneighbors(queries)[0]))
+    for mine, their in zip(*(m.radius_neighbors(queries, radius) for m in (ours, them)), strict=True):
+        assert [len(a) for a in mine] == [len(a) for a in their]
+    weight = np.where(np.arange(400) % 3 == 0, 2.0, np.arange(400) % 3 - 1.0)
+    weighted = NearestNeighbors(**how).fit(rows, sample_weight=weight)
+    repeated = NearestNeighbors(**how).fit(np.repeat(rows, weight.astype(int), axis=0))
+    np.testing.assert_array_equal(weighted.kneighbors(queries)[0], repeated.kneighbors(queries)[0])
+    table = described(scan)
+    elsewhere, here = NearestNeighbors(**how).fit(table), NearestNeighbors(**how).fit(X)
+    for mine, their in zip(elsewhere.kneighbors(named(queries)), here.kneighbors(queries), strict=True):
+        np.testing.assert_allclose(mine, their, atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", [KNeighborsClassifier, KNeighborsRegressor])
+def test_precomputed_distances(cls):
+    y = LABEL[:300] if cls is KNeighborsClassifier else Y[:300, 0]
+    D = np.sqrt(((X[:300, None] - X[:300]) ** 2).sum(axis=2))
+    near = np.sqrt(((QUERIES[:, None] - X[:300]) ** 2).sum(axis=2))
+    direct = cls(5).fit(X[:300], y)
+    matrix = cls(5, metric="precomputed").fit(D, y)
+    np.testing.assert_array_equal(matrix.predict(near), direct.predict(QUERIES))
+    np.testing.assert_array_equal(matrix.kneighbors()[1], direct.kneighbors()[1])
+    graph = theirs.KNeighborsTransformer(n_neighbors=9, mode="distance").fit(X[:300])
+    sparse = cls(5, metric="precomputed").fit(graph.transform(X[:300]), y)
+    np.testing.assert_array_equal(sparse.predict(graph.transform(QUERIES)), direct.predict(QUERIES))
+    with pytest.raises(
+        ValueError, match="12 neighbors per samples are required, but some samples have only 10"
+    ):
+        sparse.kneighbors(graph.transform(QUERIES), n_neighbors=12)
+    with pytest.raises(ValueError, match=r"must be square\. Input is a 50x300 matrix"):
+        cls(5, metric="precomputed").fit(near, y[:50])
+    with pytest.raises(ValueError, match="Negative values in data passed to precomputed"):
+        cls(5, metric="precomputed").fit(-D, y)
+
+
+def test_precomputed_distances_must_be_in_memory(scan):
+    with pytest.raises(TypeError, match="metric='precomputed' needs the matrix of distances in memory"):
+        NearestNeighbors(metric="precomputed").fit(described(scan))
+
+
+def test_metrics_of_dense_rows_alone():
+    with pytest.raises(ValueError, match="Metric 'canberra' not valid for sparse input"):
+        NearestNeighbors(metric="canberra").fit(sp.csr_array(X))
+
+
+def test_powers_in_metric_params():
+    with pytest.warns(SyntaxWarning, match="Parameter p is found in metric_params"):
+        model = NearestNeighbors(metric_params={"p": 1}).fit(X)
+    assert model.effective_metric_ == "manhattan"
+
+
+def test_votes_without_a_weight_are_refused():
+    model = KNeighborsClassifier(3, weights=lambda distance: 0.0 * distance).fit(X, LABEL)
+    with pytest.raises(ValueError, match="All neighbors of some sample is getting zero weights"):
+        model.predict(QUERIES)
+
+
+@pytest.mark.parametrize("name", ["KNeighborsClassifier", "KNeighborsRegressor"])
+def test_each_row_is_predicted_from_the_others(name):
+    y = LABEL[:60] if name == "KNeighborsClassifier" else Y[:60, 0]
+    ours, them = (getattr(module, name)(4).fit(X[:60], y) for module in (suffice.neighbors, theirs))
+    apart = [
+        getattr(suffice.neighbors, name)(4).fit(np.delete(X[:60], n, 0), np.delete(y, n)).predict(X[[n]])[0]
+        for n in range(60)
+    ]
+    np.testing.assert_array_equal(ours.predict(None), apart)
+    assert ours.score(None, y) == pytest.approx(them.score(None, y))

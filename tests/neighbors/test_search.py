@@ -12,7 +12,7 @@ from suffice.core.small import always_compiled
 from suffice.core.statistics import tree_sum
 from suffice.loops.neighbors import build_tree, nearest_in_tree
 from suffice.neighbors import KDTree
-from suffice.statistics.nearest import Queries, nobody, search
+from suffice.statistics.nearest import Minkowski, Queries, nobody, search
 
 FIELDS = ("rows", "distance", "row", "vote", "target")
 
@@ -44,7 +44,7 @@ def same(a, b):
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_nearest_rows_are_those_of_the_definition_for_any_blocks(p, shift):
     rows, X = data(shift)
-    queries = Queries(X, 7, p)
+    queries = Queries(X, 7, Minkowski(p))
     whole = queries.summarize(rows)
     for q, query in enumerate(X):
         found = zip(whole.distance[q], whole.row[q], whole.vote[q], strict=True)
@@ -80,11 +80,11 @@ def test_all_forms_of_the_loops_have_the_same_bits(p, shift):
 
 def test_fewer_rows_than_neighbours_are_filled_up():
     rows, X = data(n=4)
-    found = Queries(X, 20, 2.0).summarize(rows)
+    found = Queries(X, 20, Minkowski(2.0)).summarize(rows)
     there = int(np.ceil(rows.weight).sum())
     assert (found.row[:, :there] >= 0).all() and (found.row[:, there:] == -1).all()
     assert np.isinf(found.distance[:, there:]).all() and not found.vote[:, there:].any()
-    nothing = Queries(X, 20, 2.0).summarize(rows[:0])
+    nothing = Queries(X, 20, Minkowski(2.0)).summarize(rows[:0])
     assert same(nothing + found, found) and same(found + nothing, found)
     with pytest.raises(TypeError, match="cannot be scaled"):
         found * 2.0

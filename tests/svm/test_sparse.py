@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import suffice
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.estimator.interchange import as_sklearn
+from suffice.kernels import vectors
 from suffice.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 RNG = np.random.default_rng(0)
@@ -25,6 +26,12 @@ MACHINES = {
     "NuSVR": (NuSVR, {}, NUMBER),
     "OneClassSVM": (OneClassSVM, {}, None),
 }
+
+
+@pytest.fixture(autouse=True)
+def rows_stay_sparse(request, monkeypatch):
+    if "few" not in request.node.name:
+        monkeypatch.setattr(vectors, "SMALL", 0)
 
 
 def scores(model, rows):
@@ -60,6 +67,16 @@ def test_other_formats_are_converted(container):
     other = SVC().fit(container(X), LABEL)
     assert_array_equal(other.support_vectors_.toarray(), plain.support_vectors_.toarray())
     assert_array_equal(other.predict(container(X)), plain.predict(X))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", lambda X, Z: X @ Z.T])
+def test_few_sparse_rows_have_the_bits_of_dense_rows(kernel):
+    dense, sparse = (SVC(kernel=kernel, gamma=1.0).fit(rows, LABEL) for rows in (X, sp.csr_array(X)))
+    if isinstance(kernel, str):
+        assert_array_equal(sparse.dual_coef_.toarray(), dense.dual_coef_)
+    else:  # which computes the products itself, and returns a sparse matrix
+        assert_allclose(sparse.decision_function(X), dense.decision_function(X), atol=1e-2)
+    assert_array_equal(sparse.predict(sp.csr_array(X)), dense.predict(X))
 
 
 def test_conditions_of_an_optimum():

@@ -66,18 +66,15 @@ def nearest_by(X: np.ndarray, points: np.ndarray, metric: Any) -> tuple[np.ndarr
     return labels, best
 
 
-def symmetric(D: np.ndarray, name: str = "X") -> np.ndarray:
+def symmetric(D: np.ndarray, name: str = "Distance matrix") -> np.ndarray:
     """The matrix, which must be square, symmetric up to rounding and not negative."""
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
-        raise ValueError(f"{name} must be square if it is precomputed: one row and one column for each row.")
+        raise ValueError(f"{name} should be square, got matrix of shape {D.shape}.")
     if D.min(initial=0.0) < 0:
-        raise ValueError(f"{name} must not be negative if it is precomputed; the least entry is {D.min():g}.")
+        raise ValueError(f"{name} must not be negative; the least entry is {D.min():g}.")
     off = float(np.abs(D - D.T).max(initial=0.0))
     if off > 1e-8 * D.max(initial=0.0):
-        raise ValueError(
-            f"{name} must be symmetric if it is precomputed; entries differ by up to {off:g}: pass "
-            f"0.5 * ({name} + {name}.T)."
-        )
+        raise ValueError(f"{name} must be symmetric; entries differ by up to {off:g}: pass 0.5 * (X + X.T).")
     return D
 
 

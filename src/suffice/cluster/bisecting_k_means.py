@@ -37,20 +37,14 @@ class BisectingTree(Value):
     def leaves(self) -> np.ndarray:
         return np.flatnonzero(self.child[:, 0] < 0)
 
-    def nodes(self, X: np.ndarray) -> np.ndarray:
-        """The leaf of each row."""
-        node = np.zeros(len(X), np.int64)
+    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The number of the leaf of each row, and the squared distance from its centre."""
+        node, distance = np.zeros(X.shape[0], np.int64), squared_distances(X, self.center[:1])[:, 0].copy()
         for parent, (a, b) in enumerate(self.child):  # children come after their parent
             if a >= 0:
                 rows = np.flatnonzero(node == parent)
-                second = nearest(np.ascontiguousarray(X[rows]), self.center[[a, b]])[0]
+                second, distance[rows] = nearest(X[rows], self.center[[a, b]])
                 node[rows] = np.where(second == 1, b, a)
-        return node
-
-    def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The number of the leaf of each row, and the squared distance from its centre."""
-        node = self.nodes(X)
-        distance = ((X - self.center[node]) ** 2).sum(axis=1)
         return np.searchsorted(self.leaves, node), distance
 
     def summarize(self, block: Any) -> LeafSums:
@@ -184,11 +178,6 @@ class BisectingKMeans(NearestCenters):
         self.copy_x = copy_x
         self.algorithm = algorithm
         self.bisecting_strategy = bisecting_strategy
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

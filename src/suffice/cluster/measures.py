@@ -385,16 +385,13 @@ def affinities(A: Any) -> Any:
     if not sp.issparse(A):
         return symmetric(A, "A")
     if A.shape[0] != A.shape[1]:
-        raise ValueError("A must be square if it is precomputed: one row and one column for each row.")
+        raise ValueError(f"A should be square, got matrix of shape {A.shape}.")
     low = A.data.min(initial=0.0)
     if low < 0:
-        raise ValueError(f"A must not be negative if it is precomputed; the least entry is {low:g}.")
+        raise ValueError(f"A must not be negative; the least entry is {low:g}.")
     off = abs(A - A.T)
     if off.nnz and off.max() > 1e-8 * abs(A).max():
-        raise ValueError(
-            f"A must be symmetric if it is precomputed; entries differ by up to {off.max():g}: pass "
-            "0.5 * (A + A.T)."
-        )
+        raise ValueError(f"A must be symmetric; entries differ by up to {off.max():g}: pass 0.5 * (A + A.T).")
     return A
 
 

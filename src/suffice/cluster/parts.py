@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
@@ -31,7 +32,9 @@ def _within(model: Any, label: int, f: Callable[..., Any], shared: tuple[Any, ..
     if not len(block):
         return f(*shared, block)
     there = model.nearest(block.X)[0] == label
-    return f(*shared, block.replace(X=np.ascontiguousarray(block.X[there]), weight=block.weight[there]))
+    X = block.X[there]
+    X = X if sp.issparse(X) else np.ascontiguousarray(X)
+    return f(*shared, block.replace(X=X, weight=block.weight[there]))
 
 
 @dataclass(frozen=True)

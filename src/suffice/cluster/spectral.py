@@ -248,6 +248,17 @@ def discretize(Y: np.ndarray, rng: np.random.Generator, max_iter: int = 30) -> n
     return labels
 
 
+def undirected(A: Any) -> Any:
+    """A sparse graph, which must not be negative: links of neighbours have one direction, and get both."""
+    if A.nnz and A.data.min() < 0:
+        raise ValueError(f"Affinity matrix must not be negative; the least entry is {A.data.min():g}.")
+    off = abs(A - A.T)
+    if not off.nnz or off.max() <= 1e-8 * A.max():
+        return A
+    warn("Array is not symmetric, and will be converted to symmetric by average with its transpose.")
+    return sp.csr_array(0.5 * (A + A.T))
+
+
 class SpectralClustering(ClusterMixin, Estimator):
     """Spectral clustering: k-means on eigenvectors of a graph of the rows, by four criteria.
 
@@ -275,8 +286,8 @@ class SpectralClustering(ClusterMixin, Estimator):
     affinity : str, Kernel or callable, default='rbf'
         'rbf' or another kernel that scikit-learn's `pairwise_kernels` knows, a kernel of
         :mod:`suffice.kernels` or a function of two arrays of rows; 'nearest_neighbors', a graph of these;
-        'precomputed', if X is a matrix of affinities; 'precomputed_nearest_neighbors', if X is a sparse
-        graph of distances; or 'landmarks'.
+        'precomputed', if X is a matrix of affinities, or a sparse graph, whose links get both directions;
+        'precomputed_nearest_neighbors', if X is a sparse graph of distances; or 'landmarks'.
     n_neighbors : int, default=10
         Number of neighbours of a row, with 'nearest_neighbors'; of landmarks of a row, with 'landmarks', half
         of it.
@@ -494,9 +505,11 @@ class SpectralClustering(ClusterMixin, Estimator):
 
     def _affinities(self, X: Any, there: np.ndarray) -> tuple[Kernel | None, Any]:
         N = len(there)
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(f"Affinity matrix should be square, got matrix of shape {X.shape}.")
         if self.affinity == "precomputed":
             A = X[there][:, there]
-            return None, A if sp.issparse(A) else symmetric(np.asarray(A))
+            return None, undirected(A) if sp.issparse(A) else symmetric(np.asarray(A), "Affinity matrix")
         if self.affinity == "precomputed_nearest_neighbors":
             from sklearn.neighbors import NearestNeighbors
 

@@ -60,7 +60,11 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
         if isinstance(X, str) and not get_tags(self).input_tags.two_d_array:
             return method(self, X, *args, **more)  # which expects texts, and refuses one
-        source = source_of(X)
+        try:
+            source = source_of(X)
+        except (TypeError, ValueError):
+            check_is_fitted(self)  # the first of both errors
+            raise
         if method.__name__ == "transform" and to is None and (table := source.transformed(self)) is not None:
             _must_stay_lazy(self)
             return table

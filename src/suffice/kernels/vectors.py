@@ -16,11 +16,13 @@ from .base import Kernel, Normalized, n_rows
 CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
 TILE = 192  # rows, whose distances stay in the cache of the processor
 PIECE = 1 << 20  # numbers of differences
+SMALL = 1 << 16  # numbers of sparse rows that are made dense, so that their kernels have the same bits
 
 
 def _rows(X: Any) -> Any:
     if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
+        X = sp.csr_array(X, dtype=np.float64)
+        return X.toarray() if X.shape[0] * X.shape[1] <= SMALL else X
     X = np.asarray(X)
     if X.dtype.kind in "OU" and any(isinstance(cell, str) for cell in X.flat):
         raise ValueError("X has strings, and this kernel takes rows of numbers: use Subsequences.")
@@ -287,7 +289,8 @@ class Function(Kernel):
         shape = n_rows(X), n_rows(Z)
         if not all(shape):
             return np.zeros(shape)
-        out = np.asarray(self.function(X, Z), dtype=np.float64)
+        out = self.function(X, Z)
+        out = np.asarray(out.toarray() if sp.issparse(out) else out, dtype=np.float64)
         if out.shape != shape:
             raise ValueError(
                 f"The kernel returned shape {out.shape}, expected {shape}: it takes two arrays of rows and "

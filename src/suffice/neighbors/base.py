@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
 
@@ -13,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
 from ..core.loop import one_task
-from ..core.values import Value
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, Interval, StrOptions
+from ..estimator.parameters import AT_LEAST_1, N_JOBS, HasMethods, Interval, StrOptions
 from ..inputs import Check, open_rows, read_rows, source_of
-from ..statistics.nearest import Nearest, Queries, targets_of
-from .kd_tree import rooted
+from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
 from .search import Contents, RowsElsewhere, StoredRows, contents
 
 # By the name of a metric, its p; that of 'minkowski' is a parameter.
@@ -31,21 +28,16 @@ METRICS: dict[Any, float | None] = {
     "manhattan": 1.0,
     "minkowski": None,
 }
+# Metrics that scikit-learn would scale by the rows that it sees, and the parameter that says how.
+OF_ALL_ROWS = {"mahalanobis": "VI", "seuclidean": "V"}
 # A tree leaves out most rows of few features only; few rows are compared faster than a tree is built.
 TREE_FEATURES, TREE_ROWS = 8, 2000
-
-
-@dataclass(frozen=True, eq=False)
-class Minkowski(Value):
-    """The distance (sum of |difference|^p)^(1/p), or the largest difference for p = inf."""
-
-    p: float
 
 
 class Neighbors(Estimator):
     """Base class of estimators that store rows and search them."""
 
-    model_: Minkowski
+    model_: Minkowski | Pairwise
     statistics_: Contents
     n_neighbors: Any
     algorithm: Any
@@ -61,7 +53,7 @@ class Neighbors(Estimator):
         "algorithm": [StrOptions({"auto", "ball_tree", "brute", "kd_tree"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="right"), None],
-        "metric": [str, callable],
+        "metric": [str, callable, HasMethods("pairwise")],
         "metric_params": [dict, None],
         "n_jobs": N_JOBS,
     }
@@ -69,6 +61,8 @@ class Neighbors(Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "nan_euclidean"
         return tags
 
     @with_callbacks
@@ -88,36 +82,55 @@ class Neighbors(Estimator):
         -------
         self
         """
-        p = self._power()
+        distance = self._distance()
         with one_task(self):
             source = source_of(X)
             self._flat_target = source.flat_target(y)
             data, kind = open_rows(self, source, y, sample_weight), Check.of(self).target
             block = data.gather("") if data.in_memory else None
+            if self.metric == "precomputed":
+                _must_be_distances(block)
             s = contents(kind, block) if block is not None else data.fold(contents, kind)
             must_have_rows(s.copies)
             self._set_classes(s)
-            self.model_, self.statistics_, self.n_samples_fit_ = Minkowski(p), s, s.copies
-            self.effective_metric_, self.effective_metric_params_ = self._named(p)
+            self.model_, self.statistics_, self.n_samples_fit_ = distance, s, s.copies
+            self.effective_metric_, self.effective_metric_params_ = self._named()
             self._rows = RowsElsewhere(data) if block is None else self._stored(block)
         return self
 
-    def _power(self) -> float:
-        """p of the distance."""
-        if self.metric_params:
+    def _distance(self) -> Minkowski | Pairwise:
+        """The distance."""
+        params = dict(self.metric_params or {})
+        if not (isinstance(self.metric, str) and self.metric in METRICS):
+            return self._pairwise(params)
+        if not params.keys() <= ({"p", "w"} if self.metric == "minkowski" else set()):
             raise ValueError(
-                f"metric_params={self.metric_params!r} is not supported: leave it out, and pass p= for the "
-                "power of the Minkowski distance."
+                f"metric_params={self.metric_params!r} is not supported by metric={self.metric!r}: use 'p' "
+                "and 'w' with metric='minkowski'."
             )
-        if self.metric not in METRICS:
-            raise ValueError(
-                f"metric={self.metric!r} is not supported: use one of {sorted(METRICS)}, or "
-                f"sklearn.neighbors.{type(self).__name__}."
-            )
-        p = self.p if METRICS[self.metric] is None else METRICS[self.metric]
+        p = METRICS[self.metric]
         if p is None:
-            raise ValueError("p is None, and metric='minkowski' needs it: pass p=2.")
-        return float(p)
+            if "p" in params:
+                warn("Parameter p is found in metric_params. The parameter p is ignored.", SyntaxWarning)
+            p = params.pop("p", self.p)
+            if p is None:
+                raise ValueError("p is None, and metric='minkowski' needs it: pass p=2.")
+        return Pairwise("minkowski", {"p": p, **params}) if params else Minkowski(float(p))
+
+    def _pairwise(self, params: dict[str, Any]) -> Pairwise:
+        """A distance that is none of Minkowski's."""
+        from sklearn.neighbors import VALID_METRICS
+
+        if isinstance(self.metric, str):
+            if self.metric not in VALID_METRICS["brute"]:
+                raise ValueError(
+                    f"Metric {self.metric!r} not valid. Use one of {sorted(VALID_METRICS['brute'])}, or a "
+                    "function of two rows."
+                )
+            if self.metric in OF_ALL_ROWS and not params:
+                name = OF_ALL_ROWS[self.metric]
+                raise ValueError(f"metric={self.metric!r} needs metric_params={{{name!r}: ...}}.")
+        return Pairwise(self.metric, params)
 
     def _set_classes(self, s: Contents) -> None:
         """Set the classes, if there are any."""
@@ -133,6 +146,10 @@ class Neighbors(Estimator):
 
     def _leaf_size(self, X: Any) -> int:
         """The most rows of a leaf of the tree; zero for no tree."""
+        if isinstance(self.model_, Pairwise):
+            if sp.issparse(X):
+                _must_be_of_sparse_rows(self.metric)
+            return 0
         if sp.issparse(X):
             if self.algorithm.endswith("_tree"):
                 warn("cannot use tree with sparse input: using brute force")
@@ -142,12 +159,15 @@ class Neighbors(Estimator):
         use_tree = self.algorithm.endswith("_tree") or (self.algorithm == "auto" and few)
         return int(self.leaf_size) if use_tree else 0
 
-    def _named(self, p: float) -> tuple[str, dict[str, Any]]:
+    def _named(self) -> tuple[Any, dict[str, Any]]:
         """The metric as scikit-learn names it, and its parameters."""
+        if isinstance(self.model_, Pairwise):
+            return self.metric, self.model_.params
         if self.metric != "minkowski":
             return self.metric, {}
         names = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-        return (names[p], {}) if p in names else ("minkowski", {"p": self.p})
+        p = self.model_.p
+        return (names[p], {}) if p in names else ("minkowski", {"p": p})
 
     def _nearest(self, X: Any, n_neighbors: int | None = None, k_more: int = 0) -> Nearest:
         """The nearest rows of checked queries."""
@@ -164,8 +184,14 @@ class Neighbors(Estimator):
                 f"{self.n_samples_fit_}, n_samples = {X.shape[0]}{without}: fit to more rows, or lower "
                 "n_neighbors."
             )
-        queries = Queries(X, k + k_more, self.model_.p, self._classes)
-        return self._rows.search(queries)
+        found = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
+        if (found.row < 0).any():
+            there = int((found.row >= 0).sum(axis=1).min())
+            raise ValueError(
+                f"{k + k_more} neighbors per samples are required, but some samples have only {there} at a "
+                "finite distance: lower n_neighbors."
+            )
+        return found
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Find the nearest rows of each query.
@@ -190,7 +216,7 @@ class Neighbors(Estimator):
             Numbers of the nearest rows. A row of weight two is there twice.
         """
         found = self._found(X, n_neighbors)
-        return (rooted(found.distance, self.model_.p), found.row) if return_distance else found.row
+        return (self.model_.rooted(found.distance), found.row) if return_distance else found.row
 
     def _found(self, X: Any, n_neighbors: int | None) -> Nearest:
         check_is_fitted(self)
@@ -254,7 +280,7 @@ class Neighbors(Estimator):
         """
         self._must_be_mode(mode)
         found = self._found(X, n_neighbors)
-        row, distance = found.row, rooted(found.distance, self.model_.p)
+        row, distance = found.row, self.model_.rooted(found.distance)
         values = np.ones(row.size) if mode == "connectivity" else distance.ravel()
         ends = np.arange(len(row) + 1) * row.shape[1]
         return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), found.rows))
@@ -273,6 +299,28 @@ class Neighbors(Estimator):
         return super()._fitted_state()
 
 
+def _must_be_of_sparse_rows(metric: Any) -> None:
+    from sklearn.neighbors import VALID_METRICS_SPARSE
+
+    if isinstance(metric, str) and metric not in VALID_METRICS_SPARSE["brute"]:
+        raise ValueError(
+            f"Metric {metric!r} not valid for sparse input. Use one of "
+            f"{sorted(VALID_METRICS_SPARSE['brute'])}, or X.toarray()."
+        )
+
+
+def _must_be_distances(block: Any) -> None:
+    if block is None:
+        raise TypeError("metric='precomputed' needs the matrix of distances in memory: pass an array.")
+    N, D = block.X.shape
+    if N != D:
+        raise ValueError(f"Precomputed matrix must be square. Input is a {N}x{D} matrix.")
+    if block.X.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to precomputed distance matrix; the least is {block.X.min():g}."
+        )
+
+
 class Voters(Neighbors):
     """Base class of estimators that predict from the targets of neighbours."""
 
@@ -287,9 +335,15 @@ class Voters(Neighbors):
         found = self._found(X, None)
         if self.weights in ("uniform", None):
             return found.vote, found.target
-        distance = rooted(found.distance, self.model_.p)
+        distance = self.model_.rooted(found.distance)
         if callable(self.weights):
-            return found.vote * self.weights(distance), found.target
+            votes = found.vote * self.weights(distance)
+            if (votes.sum(axis=1) == 0).any():
+                raise ValueError(
+                    "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid "
+                    "this case if you are using a user-defined function."
+                )
+            return votes, found.target
         here = distance == 0.0
         with np.errstate(divide="ignore"):
             inverse = 1.0 / distance

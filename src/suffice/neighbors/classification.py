@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score
 
 from ..core.callers import warn
 from ..estimator.answers import row_wise
@@ -37,11 +38,12 @@ class KNeighborsClassifier(Classifier, Voters):
     p : float, default=2
         Power of the Minkowski distance: 1 is the Manhattan distance, 2 the Euclidean, and inf the largest
         difference.
-    metric : str, default='minkowski'
+    metric : str or callable, default='minkowski'
         Distance: 'minkowski' with `p`, 'euclidean' or 'l2', 'manhattan', 'cityblock' or 'l1', or
-        'chebyshev'.
+        'chebyshev'. Others are computed by scikit-learn's `pairwise_distances` for all pairs: its names,
+        such as 'cosine', a function of two rows, or 'precomputed' if X is a matrix of distances.
     metric_params : dict, default=None
-        Not supported, except for None.
+        Further parameters of the metric.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
 
@@ -49,11 +51,11 @@ class KNeighborsClassifier(Classifier, Voters):
     ----------
     classes_ : ndarray of shape (n_classes,), or list of ndarray
         Class labels; of several targets, a list with those of each.
-    effective_metric_ : str
+    effective_metric_ : str or callable
         Name of the distance.
     effective_metric_params_ : dict
         Its parameters.
-    model_ : Minkowski
+    model_ : Minkowski or Pairwise
         The distance.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
@@ -102,7 +104,7 @@ class KNeighborsClassifier(Classifier, Voters):
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float = 2,
-        metric: str = "minkowski",
+        metric: Any = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -167,3 +169,20 @@ class KNeighborsClassifier(Classifier, Voters):
         shares = self._shares(X)
         best = [c[part.argmax(axis=1)] for c, part in zip(self._classes, shares, strict=True)]
         return np.stack(best, axis=1) if self.outputs_2d_ else best[0]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy: the fraction of rows that are classified correctly.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`. If None, each
+            row of `fit` is predicted from the others (leave-one-out), and `y` are their targets.
+        y : array of shape (n_samples,), optional
+            Class labels. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        if X is None:
+            return float(accuracy_score(y, self.predict(None), sample_weight=sample_weight))
+        return super().score(X, y, sample_weight)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..core.values import Value
-from ..statistics.nearest import nobody
+from ..statistics.nearest import Minkowski, nobody
 
 NOT_RECORDED = np.empty(0, np.int64)
 
@@ -89,7 +89,7 @@ class KDTree(Value):
         Of points at the same distance, earlier rows come first. `p` is that of the Minkowski distance.
         """
         distance, row, _ = self.search(np.ascontiguousarray(X, dtype=np.float64), k, p)
-        return rooted(distance, p), row
+        return Minkowski(float(p)).rooted(distance), row
 
     def visited(self, x: Any, k: int = 1, p: float = 2) -> list[int]:
         """The rows whose distance from x is computed in a search for k neighbours, in order."""
@@ -117,10 +117,3 @@ class KDTree(Value):
             "left": self._node(lo, mid),
             "right": self._node(mid + 1, hi),
         }
-
-
-def rooted(distance: np.ndarray, p: float) -> np.ndarray:
-    """Distances from sums of powers."""
-    if p == 2:
-        return np.sqrt(distance)
-    return distance if p in (1, np.inf) else distance ** (1.0 / p)

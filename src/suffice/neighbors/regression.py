@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin
+from sklearn.metrics import r2_score
 
 from ..estimator.answers import row_wise
 from ..estimator.scores import Regressor
@@ -36,21 +37,22 @@ class KNeighborsRegressor(MultiOutputMixin, Regressor, Voters):
     p : float, default=2
         Power of the Minkowski distance: 1 is the Manhattan distance, 2 the Euclidean, and inf the largest
         difference.
-    metric : str, default='minkowski'
+    metric : str or callable, default='minkowski'
         Distance: 'minkowski' with `p`, 'euclidean' or 'l2', 'manhattan', 'cityblock' or 'l1', or
-        'chebyshev'.
+        'chebyshev'. Others are computed by scikit-learn's `pairwise_distances` for all pairs: its names,
+        such as 'cosine', a function of two rows, or 'precomputed' if X is a matrix of distances.
     metric_params : dict, default=None
-        Not supported, except for None.
+        Further parameters of the metric.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
 
     Attributes
     ----------
-    effective_metric_ : str
+    effective_metric_ : str or callable
         Name of the distance.
     effective_metric_params_ : dict
         Its parameters.
-    model_ : Minkowski
+    model_ : Minkowski or Pairwise
         The distance.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
@@ -93,7 +95,7 @@ class KNeighborsRegressor(MultiOutputMixin, Regressor, Voters):
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float = 2,
-        metric: str = "minkowski",
+        metric: Any = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -120,3 +122,20 @@ class KNeighborsRegressor(MultiOutputMixin, Regressor, Voters):
         weight, target = self._votes(X)
         out = np.einsum("qk,qkt->qt", weight, target) / weight.sum(axis=1, keepdims=True)
         return out[:, 0] if self._flat_target else out
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Coefficient of determination R^2. For several targets, the mean.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`. If None, each
+            row of `fit` is predicted from the others (leave-one-out), and `y` are their targets.
+        y : array of shape (n_samples,), optional
+            Targets. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        if X is None:
+            return float(r2_score(y, self.predict(None), sample_weight=sample_weight))
+        return super().score(X, y, sample_weight)

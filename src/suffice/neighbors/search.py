@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.blocks import dense
 from ..core.cost import afford
@@ -16,7 +15,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..inputs import in_order, n_threads
 from ..statistics import class_counts, moments
-from ..statistics.nearest import DENSE, Nearest, Queries, search
+from ..statistics.nearest import Minkowski, Nearest, Queries
 from .kd_tree import KDTree
 
 MOST = 1024  # queries of a task
@@ -59,9 +58,9 @@ class StoredRows(Value):
 
         def task(some: slice) -> tuple[np.ndarray, ...]:
             X = queries.X[some]
-            if self.leaf_size:
-                return self.tree.search(dense(X), queries.k, queries.p)
-            return search(self.X, self.weight, X, queries.k, queries.p)
+            if self.leaf_size and isinstance(queries.distance, Minkowski):
+                return self.tree.search(dense(X), queries.k, queries.distance.p)
+            return queries.distance.search(self.X, self.weight, X, queries.k)
 
         if self.leaf_size:
             _ = self.tree  # built once, before threads ask for it
@@ -70,14 +69,6 @@ class StoredRows(Value):
         starts = range(0, max(1, Q), size)
         found = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
         return queries.found(tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), self.target)
-
-    def distances(self, queries: Any, p: float) -> np.ndarray:
-        """Distances, before the root, of queries from all rows, (Q, N)."""
-        from ..loops.neighbors import distances_of
-
-        size = max(1, DENSE // max(1, self.X.shape[1])) if sp.issparse(self.X) else len(self.X)
-        pieces = [dense(self.X[a : a + size]) for a in range(0, self.X.shape[0], size)]
-        return np.hstack([distances_of(piece, dense(queries), p) for piece in pieces])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from ..core.blocks import offsets
 from ..estimator.parameters import Interval
 from ..inputs import in_order
 from .base import Neighbors
-from .kd_tree import rooted
 
 SOME = 64  # queries whose distances from all rows are held at once
 
@@ -36,24 +35,25 @@ class NearestNeighbors(Neighbors):
         neighbours are the same.
     leaf_size : int, default=30
         Most rows of a leaf of the tree.
-    metric : str, default='minkowski'
+    metric : str or callable, default='minkowski'
         Distance: 'minkowski' with `p`, 'euclidean' or 'l2', 'manhattan', 'cityblock' or 'l1', or
-        'chebyshev'.
+        'chebyshev'. Others are computed by scikit-learn's `pairwise_distances` for all pairs: its names,
+        such as 'cosine', a function of two rows, or 'precomputed' if X is a matrix of distances.
     p : float, default=2
         Power of the Minkowski distance: 1 is the Manhattan distance, 2 the Euclidean, and inf the largest
         difference.
     metric_params : dict, default=None
-        Not supported, except for None.
+        Further parameters of the metric.
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
 
     Attributes
     ----------
-    effective_metric_ : str
+    effective_metric_ : str or callable
         Name of the distance.
     effective_metric_params_ : dict
         Its parameters.
-    model_ : Minkowski
+    model_ : Minkowski or Pairwise
         The distance.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
@@ -109,7 +109,7 @@ class NearestNeighbors(Neighbors):
         radius: float = 1.0,
         algorithm: str = "auto",
         leaf_size: int = 30,
-        metric: str = "minkowski",
+        metric: Any = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -152,11 +152,11 @@ class NearestNeighbors(Neighbors):
         """
         check_is_fitted(self)
         rows, limit = self._in_memory(), self.radius if radius is None else radius
-        queries, p = rows.X if X is None else self._queries(X), self.model_.p
+        queries = rows.X if X is None else self._queries(X)
         row = np.repeat(np.arange(rows.X.shape[0]), np.ceil(rows.weight).astype(np.int64))
 
         def task(start: int) -> list[tuple[np.ndarray, np.ndarray]]:
-            distance = rooted(rows.distances(queries[start : start + SOME], p), p)
+            distance = self.model_.rooted(self.model_.between(queries[start : start + SOME], rows.X))
             out = []
             for n, own in enumerate(distance, start):
                 near = row[own[row] <= limit]

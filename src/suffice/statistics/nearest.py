@@ -22,6 +22,8 @@ PIECE = 8192  # rows that are centred together
 QUERIES, ROWS = 128, 512  # of a tile of inner products, half a megabyte
 DENSE = 1 << 20  # numbers of sparse rows that are made dense together
 PAIRS = 1 << 14  # sparse queries and rows whose differences are computed together
+# Metrics of rows of flags.
+BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +64,96 @@ class Nearest(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
+class Minkowski(Value):
+    """The distance (sum of |difference|^p)^(1/p), or the largest difference for p = inf."""
+
+    p: float
+
+    def rooted(self, distance: np.ndarray) -> np.ndarray:
+        """Distances from sums of powers."""
+        if self.p == 2:
+            return np.sqrt(distance)
+        return distance if self.p in (1, np.inf) else distance ** (1.0 / self.p)
+
+    def search(self, X: Any, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
+        """The k nearest rows of each query, by comparison with all."""
+        return search(X, weight, queries, k, self.p)
+
+    def between(self, queries: Any, X: Any) -> np.ndarray:
+        """Distances, before the root, of queries from all rows, (Q, N)."""
+        from ..loops.neighbors import distances_of
+
+        size = max(1, DENSE // max(1, X.shape[1])) if sp.issparse(X) else len(X)
+        pieces = [dense(X[a : a + size]) for a in range(0, X.shape[0], size)]
+        return np.hstack([distances_of(piece, dense(queries), self.p) for piece in pieces])
+
+
+@dataclass(frozen=True, eq=False)
+class Pairwise(Value):
+    """A distance that scikit-learn's `pairwise_distances` computes, by its name, as a function of two rows or
+    as a `DistanceMetric`; or 'precomputed': the queries are their distances from all rows."""
+
+    metric: Any
+    params: dict[str, Any]
+
+    def rooted(self, distance: np.ndarray) -> np.ndarray:
+        """The distances."""
+        return distance
+
+    def search(self, X: Any, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
+        """The k nearest rows of each query, by comparison with all."""
+        found = nobody(queries.shape[0], k)
+        for start in range(0, X.shape[0], PIECE):
+            piece = slice(start, start + PIECE)
+            for q in range(0, queries.shape[0], QUERIES):
+                some = slice(q, q + QUERIES)
+                nearest = tuple(values[some] for values in found)
+                distance = self.between(queries[some], X, piece)
+                distance[:, weight[piece] <= 0] = np.inf
+                limit = nearest[0][:, -1]
+                if k < distance.shape[1]:
+                    limit = np.minimum(limit, np.partition(distance, k - 1, axis=1)[:, k - 1])
+                query, row = np.nonzero((distance <= limit[:, None]) & (distance < np.inf))
+                _insert(query, row, distance[query, row], start, weight[piece], *nearest)
+        return found
+
+    def between(self, queries: Any, X: Any, piece: slice = slice(None)) -> np.ndarray:
+        """Distances of queries from a piece of the rows, (Q, N). Infinite where there is none."""
+        if self.metric == "precomputed":
+            return _filled(queries[:, piece]) if sp.issparse(queries) else queries[:, piece].copy()
+        from sklearn.metrics import pairwise_distances
+
+        rows = X[piece]
+        if isinstance(self.metric, str) and self.metric in BOOLEAN:
+            queries, rows = dense(queries) != 0, dense(rows) != 0
+        if hasattr(self.metric, "pairwise"):
+            out = self.metric.pairwise(queries, rows)
+        else:
+            out = pairwise_distances(queries, rows, metric=self.metric, **self.params)
+        return np.where(np.isnan(out), np.inf, out)
+
+
+def _filled(graph: Any) -> np.ndarray:
+    """The entries of a sparse graph of distances. Pairs without one are infinitely far."""
+    graph = sp.coo_array(graph)
+    out = np.full(graph.shape, np.inf)
+    out[graph.row, graph.col] = graph.data
+    return out
+
+
+@dataclass(frozen=True, eq=False)
 class Queries(Value):
     """Rows whose k nearest rows are searched, where those are."""
 
     X: Annotated[Any, "(Q, D)"]  # dense or CSR
     k: int
-    p: float  # of the distance: the sum of |difference|^p, or for infinity the largest difference
+    distance: Minkowski | Pairwise
     classes: Annotated[tuple[np.ndarray, ...], "T of labels (V_t,)"] = ()  # of labels, which become indices
 
     def summarize(self, block: Any) -> Nearest:
         """The nearest rows of a block."""
         target = targets_of(block.y, self.classes, len(block))
-        return self.found(search(block.X, block.weight, self.X, self.k, self.p), target)
+        return self.found(self.distance.search(block.X, block.weight, self.X, self.k), target)
 
     def found(self, nearest: tuple[np.ndarray, ...], target: np.ndarray) -> Nearest:
         """Distances, numbers and votes of the nearest rows, with their targets of all, (N, T)."""
