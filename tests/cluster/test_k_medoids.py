@@ -86,7 +86,8 @@ def test_a_distance_may_be_a_function():
 
 def test_few_and_equal_rows():
     assert KMedoids(1, random_state=0).fit([[3.0]]).inertia_ == 0.0
-    same = KMedoids(2, random_state=0).fit(np.ones((5, 2)))
+    with pytest.warns(ConvergenceWarning, match=r"Number of distinct clusters \(1\) found smaller"):
+        same = KMedoids(2, random_state=0).fit(np.ones((5, 2)))
     assert same.inertia_ == 0.0 and not same.labels_.any()
     with pytest.raises(ValueError, match="n_samples=2 should be >= n_clusters=3"):
         KMedoids(3).fit(X[:2])

@@ -306,6 +306,7 @@ class KMedoids(Clustering):
         self.medoid_indices_ = there[medoid]
         self._set(X[self.medoid_indices_], self.medoid_indices_ if self.metric == "precomputed" else None)
         self.labels_ = self.model_.of(X, self.metric).astype(np.int32)
+        warn_of_fewer(len(np.unique(self.labels_[there])), self.n_clusters, "n_clusters")
 
     def _fit_samples(self, data: Partitions, size: int, seed: int) -> None:
         """Medoids of samples, and the loss of each over all rows, in one pass."""
@@ -320,7 +321,7 @@ class KMedoids(Clustering):
         total = data.fold(losses, tuple(sets), self.metric).value
         self.inertia_ = float(total.min())
         centers = sets[int(total.argmin())]
-        warn_of_fewer(len(centers), self.n_clusters, "n_clusters")
+        warn_of_fewer(len(np.unique(centers, axis=0)), self.n_clusters, "n_clusters")
         self._set(centers, None)
 
     def _start(

@@ -46,7 +46,7 @@ from ..kernels import Kernel, as_kernel
 from ..statistics.nearest import search
 from .base import must_have_enough, opened, spread_rows, symmetric
 from .k_centroids import directions
-from .k_means import Centers, lloyd
+from .k_means import Centers, lloyd, warn_of_fewer
 from .kernel_k_means import feature_starts
 from .measures import CRITERIA
 
@@ -497,6 +497,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         self.model_ = SpectralModel(embedding, centers)
         self.labels_ = np.empty(len(block), np.int32)
         self.labels_[there] = labels
+        warn_of_fewer(len(np.unique(labels)), self.n_clusters, "n_clusters")
         rest = np.flatnonzero(block.weight == 0)
         if len(rest):
             rows: Any = X[rest]
@@ -593,7 +594,9 @@ class SpectralClustering(ClusterMixin, Estimator):
         places = embedding.features(points)  # of a sample, on which the starts are compared
         best = self._k_means(in_blocks(Rows(places, None, scale.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
-        self.model_ = SpectralModel(embedding, lloyd((best,), rows, PLACES_TOL, 300).model)
+        found = lloyd((best,), rows, PLACES_TOL, 300)
+        self.model_ = SpectralModel(embedding, found.model)
+        warn_of_fewer(int(np.count_nonzero(found.statistics.weight)), self.n_clusters, "n_clusters")
 
     @property
     def affinity_matrix_(self) -> Any:
