@@ -141,7 +141,7 @@ class Neighbors(Estimator):
         return ()
 
     def _stored(self, block: Any) -> StoredRows:
-        target = targets_of(block.y, self._classes, len(block))
+        target = targets_of(block, self._classes)
         return StoredRows(block.X, target, block.weight, self._leaf_size(block.X))
 
     def _leaf_size(self, X: Any) -> int:

@@ -152,7 +152,7 @@ class Queries(Value):
 
     def summarize(self, block: Any) -> Nearest:
         """The nearest rows of a block."""
-        target = targets_of(block.y, self.classes, len(block))
+        target = targets_of(block, self.classes)
         return self.found(self.distance.search(block.X, block.weight, self.X, self.k), target)
 
     def found(self, nearest: tuple[np.ndarray, ...], target: np.ndarray) -> Nearest:
@@ -164,14 +164,20 @@ class Queries(Value):
         return Nearest(len(target), distance, row, vote, targets)
 
 
-def targets_of(y: np.ndarray | None, classes: tuple[np.ndarray, ...], n_rows: int) -> np.ndarray:
-    """Targets as numbers, (N, T); without a column if there are none."""
-    if y is None:
-        return np.empty((n_rows, 0))
-    y = y[:, None] if y.ndim == 1 else y
-    if classes:
-        y = np.column_stack([class_codes(c, column) for c, column in zip(classes, y.T, strict=True)])
-    return y.astype(np.float64)
+def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Targets of a block as numbers, (N, T); without a column if there are none."""
+    if block.y is None:
+        return np.empty((len(block), 0))
+    y = block.y[:, None] if block.y.ndim == 1 else block.y
+    if not classes:
+        return y.astype(np.float64)
+    out, there = (
+        np.zeros(y.shape),
+        block.weight > 0,
+    )  # the others, which are no neighbours, may be of no class
+    for t, c in enumerate(classes):
+        out[there, t] = class_codes(c, y[there, t])
+    return out
 
 
 def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
