@@ -83,3 +83,12 @@ def test_a_column_without_numbers_is_refused(name):
     rows[:, 1] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN in row 0, column 1, and .* takes no missing values"):
         (BY_NUMBER | OTHERS)[name](2).fit(rows)
+
+
+@pytest.mark.parametrize("cls", [AgglomerativeClustering, DivisiveClustering, KMedoids])
+def test_infinite_distances_are_refused(cls):
+    D = np.abs(X[:6, :1] - X[:6, 0])
+    D[0, 1] = D[1, 0] = np.inf
+    how = {"linkage": "average"} if cls is AgglomerativeClustering else {}
+    with pytest.raises(ValueError, match="infinity"):
+        cls(2, metric="precomputed", **how).fit(D)

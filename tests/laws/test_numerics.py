@@ -459,6 +459,7 @@ def in_halves(X):
 # take shorter steps on sparse rows, as in scikit-learn: tests/linear_model/test_sgd.py.
 @each_variant(lambda v: v.tags.sparse and not v.name.startswith(("QuantileTransformer", "SGD")))
 @pytest.mark.filterwarnings("ignore:The 'svd' mode is not supported for sparse X:FutureWarning")
+@pytest.mark.filterwarnings("ignore:cannot use tree with sparse input")
 def test_sparse_is_dense(variant):
     X, y = variant.data()
     X = np.where(np.abs(X) < 1.0, 0.0, X)
