@@ -210,6 +210,21 @@ def test_new_rows():
     np.testing.assert_allclose(model.transform(new[7:8]), scores[7:8], atol=1e-9)
 
 
+def test_huge_errors():
+    """Clipped in the fit, errors of any size do not move the components, nor the scores of rows that have
+    them."""
+    low_rank, X = planted()
+    wrong = np.abs(X - low_rank) > 10.0
+    found = []
+    for size in (1.0, 1e3, 1e9):
+        rows = np.where(wrong, X * size, X)
+        model = RobustPCA().fit(np.clip(rows, -20.0, 20.0))
+        assert model.n_components_ == K
+        found.append(model.inverse_transform(model.transform(rows)))
+    assert np.abs(found[0] - low_rank).mean() < 0.01
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=0.02)
+
+
 def test_row_problem():
     """The scores of a row minimize c' S^-1 c / 2 + alpha |x - V c|_1, compared with a quadratic program."""
     X = np.random.default_rng(0).standard_t(2, size=(60, 5))

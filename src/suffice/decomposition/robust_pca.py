@@ -33,7 +33,7 @@ RELAXATION = 1.7  # between 0 and 2; 1 takes half as many iterations again
 # The penalty, times sqrt(max(N, D)) and the mean magnitude of entries: in a step, entries move by a fifth of
 # that mean, for any number of rows.
 PENALTY = 5.0
-ROW_TOL = 1e-5  # of the duality gap of a new row, relative to its objective if all of it is sparse
+ROW_TOL = 1e-5  # of the duality gap of a new row, relative to a sparse row of magnitudes as in the fit
 ROW_STEPS = 1000
 
 
@@ -75,9 +75,12 @@ class Pursuit(Model):
     def parts(self, X: np.ndarray, A: np.ndarray) -> Parts:
         scores = A.dot(self.axes.T) * (self.value / (self.value + 1.0 / self.penalty))
         L, bound = scores.dot(self.axes), self.alpha / self.penalty
-        U, missing = A - L, np.isnan(X)
-        X = np.where(missing, L, X)
-        return Parts(scores, L, U, np.where(missing, 0.0, np.clip(X - L + U, -bound, bound)), X)
+        U = A - L
+        C = np.clip(X - L + U, -bound, bound)
+        missing = np.isnan(C)
+        if missing.any():
+            X, C = np.where(missing, L, X), np.where(missing, 0.0, C)
+        return Parts(scores, L, U, C, X)
 
     def of_block(self, block: Any) -> tuple[Parts, np.ndarray]:
         """The parts of the rows of a block, and their next A."""
@@ -130,7 +133,7 @@ class Pursuit(Model):
         out = np.zeros((len(X), len(self.value)))
         X = X / self.scale
         A, rows = np.zeros_like(X), np.arange(len(X)) if len(self.value) else np.arange(0)
-        least = ROW_TOL * self.alpha * np.nansum(np.abs(X), axis=1)
+        least = ROW_TOL * self.alpha * np.minimum(np.nansum(np.abs(X), axis=1), X.shape[1])
         for _ in range(ROW_STEPS):
             if not len(rows):
                 break
@@ -246,7 +249,9 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
         \\max_Y\\; ⟨Y, X⟩, \\qquad ‖Y‖_2 ≤ 1, \\; |Y_{nd}| ≤ α.
 
-    The fit stops when the two objectives agree to `tol`.
+    The fit stops when the two objectives agree to `tol`. Wrong entries add their magnitude to the objective:
+    if they are more than a thousand times larger than the others, the other entries count little in that
+    comparison. Then clip X: it does not change L, as long as L stays within the bounds.
 
     References
     ----------
@@ -332,7 +337,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         if self.converged_ and not self.n_components_ and total > 0:
             warn(
                 f"alpha={self.alpha_:g} leaves a low-rank part of rank 0: all entries are in the sparse "
-                "part. Raise alpha."
+                "part. Raise alpha; or clip X, if a few entries are far larger than the others."
             )
         return self
 
@@ -373,8 +378,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         The scores z of a row x minimize :math:`∑_k z_k^2 / (2 σ_k) + α ‖x - V z‖_1`, with the components V
         and the singular values σ. This is a regression by absolute errors, which a few wrong entries do not
         move. The low-rank part of the rows of the fit solves the same problem: ``transform`` finds it again,
-        to a duality gap of 1e-5 of :math:`α ‖x‖_1`, or in 1,000 steps. ``inverse_transform(transform(X))`` is
-        the low-rank part, and the rest of X the sparse part.
+        to a duality gap of 1e-5 of the objective of a typical row without a low-rank part, or in 1,000
+        steps. ``inverse_transform(transform(X))`` is the low-rank part, and the rest of X the sparse part.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
