@@ -14,7 +14,8 @@ from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 from .base import Kernel, Normalized, n_rows
 
 CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
-TILE = 192  # rows, whose distances stay in the cache of the processor
+TILE = 64, 1024  # rows and columns of distances, which stay in the cache of the processor
+SQUARE = 192, 192  # the same, of which each gives two of a symmetric matrix
 PIECE = 1 << 20  # numbers of differences
 SMALL = 1 << 16  # numbers of sparse rows that are made dense, so that their kernels have the same bits
 
@@ -64,17 +65,18 @@ def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.n
     if dense:
         out = np.empty((len(x), len(z)))
         x = np.column_stack([-2.0 * x, of_x, np.ones(len(x))])
-        z = np.column_stack([z, np.ones(len(z)), of_z])
+        z = np.ascontiguousarray(np.column_stack([z, np.ones(len(z)), of_z]).T)
     else:
         out = -2.0 * _products(x, z)
         out += of_x[:, None]
         out += of_z
-    for a in range(0, len(of_x), TILE):
-        for b in range(a if Z is X else 0, len(of_z), TILE):
-            rows, columns = slice(a, a + TILE), slice(b, b + TILE)
+    height, width = SQUARE if Z is X else TILE
+    for a in range(0, len(of_x), height):
+        for b in range(a if Z is X else 0, len(of_z), width):
+            rows, columns = slice(a, a + height), slice(b, b + width)
             tile = out[rows, columns]
             if dense:
-                np.matmul(x[rows], z[columns].T, out=tile)
+                np.matmul(x[rows], z[:, columns], out=tile)
             if tile.min() < CLOSE * (of_x[rows].max() + of_z[columns].max()):
                 n, m = np.nonzero(tile < CLOSE * (of_x[rows, None] + of_z[columns]))
                 step = max(1, PIECE // max(1, X.shape[1]))
