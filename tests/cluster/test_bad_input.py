@@ -44,7 +44,7 @@ OTHERS = {
     "FusionClustering": lambda K: FusionClustering(0.05),
 }
 # A tree is cut into as many clusters as asked for, and places of equal rows differ by rounding.
-ALWAYS_AS_MANY = ("AgglomerativeClustering", "KernelKMeans", "SpectralClustering")
+ALWAYS_AS_MANY = ("AgglomerativeClustering", "SpectralClustering")
 
 
 @pytest.mark.parametrize("name", BY_NUMBER)

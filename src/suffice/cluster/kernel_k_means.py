@@ -232,6 +232,9 @@ class KernelKMeans(ClusterMixin, KernelEstimator, Iterative):
             landmarks, phi = Landmarks.all_rows(self._kernel(), block, INSTEAD)
             there = np.flatnonzero(block.weight > 0)
             candidates, rows = np.ascontiguousarray(phi[there]), block.X[there]
+            if isinstance(rows, np.ndarray) and rows.dtype.kind == "f":  # equal rows have equal features
+                _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+                candidates = candidates[first[same.ravel()]]
             features = Features(in_blocks(Rows(candidates, None, block.weight[there])))
         description = features.fold(describe)
         must_have_rows(description.weight)

@@ -229,7 +229,10 @@ class Neighbors(Estimator):
                 f"The queries of {type(self).__name__} must be in memory; got "
                 f"{type(source.container).__name__}: pass an array or a table in memory, in parts if large."
             )
-        return read_rows(self, X)
+        queries = read_rows(self, X)
+        if self.metric == "precomputed":
+            _must_not_be_negative(queries)
+        return queries
 
     def _must_be_mode(self, mode: str) -> None:
         if mode not in ("connectivity", "distance"):
@@ -315,9 +318,13 @@ def _must_be_distances(block: Any) -> None:
     N, D = block.X.shape
     if N != D:
         raise ValueError(f"Precomputed matrix must be square. Input is a {N}x{D} matrix.")
-    if block.X.min() < 0:
+    _must_not_be_negative(block.X)
+
+
+def _must_not_be_negative(D: Any) -> None:
+    if D.min() < 0:
         raise ValueError(
-            f"Negative values in data passed to precomputed distance matrix; the least is {block.X.min():g}."
+            f"Negative values in data passed to precomputed distance matrix; the least is {D.min():g}."
         )
 
 
