@@ -309,7 +309,7 @@ def test_precomputed_distances(cls):
         cls(5, metric="precomputed").fit(near, y[:50])
     with pytest.raises(ValueError, match="Negative values in data passed to precomputed"):
         cls(5, metric="precomputed").fit(-D, y)
-    with pytest.raises(ValueError, match=r"Negative values in data passed to precomputed.*the least is -"):
+    with pytest.raises(ValueError, match=r"precomputed distance matrix.*takes distances: X has -"):
         matrix.predict(-near)
 
 

@@ -141,6 +141,10 @@ def test_equal_rows_and_an_indefinite_kernel():
     assert np.isfinite(NuSVC(kernel="sigmoid", coef0=-1.0).fit(X, label).decision_function(X)).all()
 
 
+def test_a_start_that_is_the_optimum_is_one_iteration():
+    assert NuSVC(nu=1.0).fit([[-1.0], [1.0]], [0, 1]).n_iter_.tolist() == [1]
+
+
 def test_what_is_refused():
     with pytest.raises(ValueError, match=r"specified nu is infeasible: nu=0\.9"):
         NuSVC(nu=0.9).fit(X, label)

@@ -47,6 +47,7 @@ class Check:
     counts_rows: bool = False  # whether the place of a row among all rows matters, those of weight zero too
     symbols: bool = False  # whether a row is a string, or a sequence of symbols
     for_strings: str = ""  # what to do about strings where rows of numbers are expected
+    pairwise: bool = False  # whether X is a matrix of distances or kernels
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -64,6 +65,7 @@ class Check:
             getattr(estimator, "counts_rows", False),
             getattr(estimator, "takes_symbols", False),
             getattr(estimator, "for_strings", ""),
+            given.pairwise,
         )
 
     def array(
@@ -163,7 +165,9 @@ class Check:
             raise ValueError("Input X contains NaN, None or NA: leave those rows out.")
         if self.symbols:
             must_be_symbols(X, self.name)
-        if self.positive:
+        if self.positive and self.pairwise:
+            check_not_negative(X, "precomputed distance matrix", names, "distances")
+        elif self.positive:
             check_not_negative(X, self.name, names)
 
     def __call__(self, block: Any, names: Sequence[str] | None = None) -> Any:

@@ -150,7 +150,7 @@ def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: A
     )
 
 
-def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -> None:
+def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None, takes: str = "counts") -> None:
     """Raise for negative numbers. NaN is not negative."""
     values = X.data if sp.issparse(X) else X
     if not values.size or values.min() >= 0:
@@ -159,7 +159,7 @@ def check_not_negative(X: Any, taker: str, names: Sequence[Any] | None = None) -
     if bad.any():
         row, column, value = _first(X, bad)
         raise ValueError(
-            f"Negative values in data passed to {taker} (input X), which takes counts: X has {value:.3g} "
+            f"Negative values in data passed to {taker} (input X), which takes {takes}: X has {value:.3g} "
             f"{_at(row, column, names)}."
         )
 

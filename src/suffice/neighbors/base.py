@@ -61,7 +61,7 @@ class Neighbors(Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
         tags.input_tags.allow_nan = self.metric == "nan_euclidean"
         return tags
 
@@ -229,10 +229,7 @@ class Neighbors(Estimator):
                 f"The queries of {type(self).__name__} must be in memory; got "
                 f"{type(source.container).__name__}: pass an array or a table in memory, in parts if large."
             )
-        queries = read_rows(self, X)
-        if self.metric == "precomputed":
-            _must_not_be_negative(queries)
-        return queries
+        return read_rows(self, X)
 
     def _must_be_mode(self, mode: str) -> None:
         if mode not in ("connectivity", "distance"):
@@ -318,14 +315,6 @@ def _must_be_distances(block: Any) -> None:
     N, D = block.X.shape
     if N != D:
         raise ValueError(f"Precomputed matrix must be square. Input is a {N}x{D} matrix.")
-    _must_not_be_negative(block.X)
-
-
-def _must_not_be_negative(D: Any) -> None:
-    if D.min() < 0:
-        raise ValueError(
-            f"Negative values in data passed to precomputed distance matrix; the least is {D.min():g}."
-        )
 
 
 class Voters(Neighbors):

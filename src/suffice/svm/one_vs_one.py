@@ -172,7 +172,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
         )
         (self.classes_,), self.class_weight_, self.statistics_ = task.counts.values, task.factors, task.counts
         self.n_support_ = np.bincount(task.codes[support], minlength=len(self.classes_)).astype(np.int32)
-        self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self.n_iter_ = np.array([max(1, solution.n_iter) for solution in solutions], np.int32)
         self._publish_coefficients(list(combinations(range(len(self.classes_)), 2)))
         self._must_converge(solutions)
         return self
