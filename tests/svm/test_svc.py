@@ -47,7 +47,11 @@ def test_the_dual_is_minimized():
     lower, upper = np.repeat([0.0, -0.5], 12), np.repeat([0.5, 0.0], 12)
     start = np.repeat([0.1, -0.2], 12)
     found = minimize_dual(
-        Dual(q, lower, upper, row, group), Columns(lambda r: K[r], K.diagonal, 12, 1 << 20), start, 1e-10, -1
+        Dual(q, lower, upper, row, group),
+        Columns(lambda r, part: K[r, part], K.diagonal, 12, 1 << 20),
+        start,
+        1e-10,
+        -1,
     )
     full = K[np.ix_(row, row)]
     sums = np.stack([group == 0, group == 1]).astype(float)
@@ -72,7 +76,7 @@ def test_rounding_of_the_cache_is_far_below_the_tolerance():
     dual = Dual(-sign, lower, upper, np.arange(len(y)), none)
     error = {}
     for tol in (1e-2, 1e-7):
-        columns = Columns(lambda rows: K[rows], K.diagonal, len(y), 1 << 20)
+        columns = Columns(lambda rows, part: K[rows, part], K.diagonal, len(y), 1 << 20)
         found = minimize_dual(dual, columns, np.zeros(len(y)), tol, -1)
         slope = K @ found.beta + dual.q
         *_, violation = worst_pair(slope, found.beta, lower, upper, none, 1)

@@ -24,9 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from ..core.loop import Progress
 from ..core.small import MOST_CALLS, repeated
@@ -34,7 +36,7 @@ from ..core.values import Value
 from ..engines.threads import in_order
 
 WORKING = 1024  # coefficients of a working set
-PIECE = 1 << 21  # numbers of some columns
+ROWS, COLUMNS = 256, 1024  # of the kernels that are computed at a time, in the cache of the processor
 MOST_PAIRS = 10**7  # as LIBSVM, if the problem is so degenerate that the violation hardly falls
 ROUNDING = (
     2.0**-23
@@ -132,12 +134,12 @@ class Record:
 class Columns:
     """Columns of a kernel matrix, of which the last ones used stay in a cache.
 
-    `compute(rows)` gives those of some rows, (len(rows), N), and `diagonal()` the diagonal.
+    `compute(rows, part)` gives a slice of those of some rows, and `diagonal()` the diagonal.
     """
 
     def __init__(
         self,
-        compute: Callable[[np.ndarray], np.ndarray],
+        compute: Callable[[np.ndarray, slice], np.ndarray],
         diagonal: Callable[[], np.ndarray],
         n_rows: int,
         cache_bytes: int,
@@ -175,22 +177,23 @@ class Columns:
             self.slot_of[out[out >= 0]] = -1
             self.slot_of[missing], self.row_in[oldest], self.used[oldest] = oldest, missing, self.time
 
-            def store(part: slice) -> float:
-                columns, largest = self._computed(missing[part])
-                self.cache[oldest[part]] = columns
+            def store(piece: tuple[slice, slice]) -> float:
+                some, part = piece
+                columns, largest = self._computed(missing[some], part)
+                self.cache[oldest[some], part] = columns
                 return largest
 
-            self.largest = max(self.largest, *in_order(store, self._parts(missing)))
+            pieces = product(gen_batches(len(missing), ROWS), self._parts)
+            self.largest = max(self.largest, *in_order(store, tuple(pieces)))
         return self.slot_of[rows]
 
-    def _parts(self, rows: np.ndarray) -> tuple[slice, ...]:
-        """Some rows at a time, for threads."""
-        step = max(1, PIECE // max(1, self.n_rows))
-        return tuple(slice(a, a + step) for a in range(0, len(rows), step))
+    @property
+    def _parts(self) -> tuple[slice, ...]:
+        return tuple(gen_batches(self.n_rows, COLUMNS))
 
-    def _computed(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
-        """Their columns, and the largest absolute value of an entry."""
-        out = self.compute(rows)
+    def _computed(self, rows: np.ndarray, part: slice) -> tuple[np.ndarray, float]:
+        """A part of their columns, and the largest absolute value of an entry."""
+        out = self.compute(rows, part)
         largest = max(out.max(initial=0.0), -out.min(initial=0.0))
         if not np.isfinite(largest):
             raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
@@ -199,12 +202,15 @@ class Columns:
     def product(self, weight: np.ndarray) -> np.ndarray:
         """K times one number for each row, in float64."""
         (rows,) = weight.nonzero()
+        if not len(rows):
+            return np.zeros(self.n_rows)
+        pieces = [rows[some] for some in gen_batches(len(rows), ROWS)]
 
-        def product(part: slice) -> np.ndarray:
-            columns, _ = self._computed(rows[part])
-            return weight[rows[part]] @ columns
+        def product_of(part: slice) -> np.ndarray:
+            terms = (weight[some] @ self._computed(some, part)[0] for some in pieces)
+            return sum(terms, np.zeros(part.stop - part.start))
 
-        return sum(in_order(product, self._parts(rows)), np.zeros(self.n_rows))
+        return np.concatenate(list(in_order(product_of, self._parts)))
 
 
 def minimize_dual(

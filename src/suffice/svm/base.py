@@ -93,13 +93,13 @@ class SupportVectorMachine(TakesKernel):
             N = len(rows)
             afford(N * N, f"the kernels of {N} strings", "fit fewer of them.")
             K = kernel(points)
-            return Columns(K.__getitem__, K.diagonal, N, int(self.cache_size * 2**20))
+            return Columns(lambda some, part: K[some, part], K.diagonal, N, int(self.cache_size * 2**20))
 
         def diagonal() -> np.ndarray:
             return kernel.diagonal(X[rows][:, rows] if kernel.precomputed else points)
 
-        def compute(some: np.ndarray) -> np.ndarray:
-            return kernel(X[rows[some]], points)
+        def compute(some: np.ndarray, part: slice) -> np.ndarray:
+            return kernel(X[rows[some]], points[part])
 
         return Columns(compute, diagonal, len(rows), int(self.cache_size * 2**20))
 

@@ -257,7 +257,7 @@ class SVC(OneVsOne):
             return known
         N = columns.n_rows
         afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
-        found = minimize_quadratic(dual, columns.compute(np.arange(N)), start)
+        found = minimize_quadratic(dual, columns.compute(np.arange(N), slice(None)), start)
         return found if record is None else record.solved(found)
 
     def _within_budget(
