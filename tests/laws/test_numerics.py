@@ -426,7 +426,7 @@ def test_rare_and_distant_rows(variant):
     try:
         model = fit(variant.make(max_iter=50), X, y)
     except ValueError as refused:
-        assert "reg_covar" in str(refused)
+        assert "reg_covar" in str(refused) or "Raise nu" in str(refused)
         return
     assert_numbers(model, X)
 

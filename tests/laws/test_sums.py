@@ -44,7 +44,11 @@ from .registry import (
 NO_WEIGHT = (".rows", ".labels", ".factors", ".texts", ".others")
 OF_ROWS = (".labels", ".factors")
 # Sums of inner products of rows, which have no digits left far from the origin.
-OF_PRODUCTS = ("KernelRidge", "KernelRidge(kernel=...)")
+OF_PRODUCTS = (
+    *("KernelRidge", "KernelRidge(kernel=...)", "KernelPerceptron(kernel=...)"),
+    *("NuSVC(kernel=linear)", "NuSVC(nu=0.2,kernel=...)", "NuSVR(kernel=linear,C=0.1)"),
+    *("SVC(kernel=linear)", "SVR(kernel=linear,C=0.1)"),
+)
 
 
 def kinds_of_data(variant):

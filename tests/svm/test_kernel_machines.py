@@ -163,3 +163,9 @@ def test_what_is_refused():
             fitted(name, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
         with pytest.warns(ConvergenceWarning, match="max_iter=3"):
             assert fitted(name, max_iter=3).fit_status_ == 1
+
+
+def test_a_margin_far_from_the_origin():
+    """With a linear kernel, where the rows are changes the intercept alone."""
+    near, far = (NuSVC(nu=0.615, kernel="linear").fit(X + shift, label) for shift in (0.0, 1e4))
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=2e-3)

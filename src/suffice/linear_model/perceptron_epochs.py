@@ -173,7 +173,10 @@ class Dual(Form):
     def gram(self) -> np.ndarray:
         N = len(self.block)
         afford(N**2, f"the Gram matrix of {N} rows", "use Perceptron, if need be on mapped features.")
-        return np.ascontiguousarray(self.kernel(self.block.X)) + float(self.bias)
+        K = np.ascontiguousarray(self.kernel(self.block.X))
+        if not np.isfinite(K).all():
+            raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        return K + float(self.bias)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         zero = np.zeros((self.P, len(self.gram)))

@@ -13,7 +13,7 @@ from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from .one_class import filled
 from .one_vs_one import OneVsOne, Result
 
-LEAST_MARGIN = 1e-6  # ρ of the classes, relative to the largest k(x, x) and the sum of the coefficients
+LEAST_MARGIN = 1e-6  # ρ of the classes, relative to squared distances and the sum of the coefficients
 
 
 class NuSVC(OneVsOne):
@@ -188,7 +188,7 @@ class NuSVC(OneVsOne):
         lower, upper = np.where(y > 0, 0.0, -weight), np.where(y > 0, weight, 0.0)
         dual = Dual(zero, lower, upper, np.arange(len(y)), (y < 0).astype(np.int64))
         beta = y * sum(filled(np.where(rows, weight, 0.0), half) for rows in of_class)
-        least = LEAST_MARGIN * half * float(columns.diagonal().max())
+        least = half * _least_margin(columns)
         for tol in (max(self.tol, 0.1 * least), self.tol):  # a margin of zero takes long to find exactly
             solution = minimize_dual(dual, columns, beta, tol, self.max_iter, record)
             first, second = solution.level  # ρ - b and -ρ - b
@@ -196,6 +196,14 @@ class NuSVC(OneVsOne):
             if rho <= least:
                 raise ValueError(
                     f"nu={self.nu} is too small for classes that are not separable with this kernel: the "
-                    "margin is zero. Raise nu."
+                    "margin is zero. Raise nu, or centre the features."
                 )
         return Result(beta / rho, -0.5 * float(first + second) / rho, solution, 1.0 / rho)
+
+
+def _least_margin(columns: Columns) -> float:
+    """A margin that counts as zero, by the largest squared distance of a row from the first in the space of
+    the kernel, which does not depend on the origin, and by what rounding leaves of it."""
+    square = columns.diagonal()
+    distance = square + square[0] - 2.0 * columns.compute(np.array([0]), slice(None))[0]
+    return float(max(LEAST_MARGIN * distance.max(), 4.0 * np.finfo(np.float64).eps * np.abs(square).max()))
