@@ -99,7 +99,8 @@ def opened(engine: str, folder: Path) -> Iterator[Any]:
     elif engine == "spark":
         from pyspark.sql import SparkSession
 
-        spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+        spark = builder.config("spark.driver.memory", "6g").getOrCreate()  # which holds the cache here
 
         def read(batches: Iterator[Any]) -> Iterator[Any]:
             for batch in batches:
