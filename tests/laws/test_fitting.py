@@ -481,8 +481,9 @@ def all_loops():
     for module in pkgutil.iter_modules(loops.__path__):
         if module.name in TRIED_IN:
             continue
-        for name, f in vars(import_module(f"suffice.loops.{module.name}")).items():
-            if hasattr(f, "py_func") and not name.startswith(("_", "sparse_")):
+        here = f"suffice.loops.{module.name}"
+        for name, f in vars(import_module(here)).items():
+            if hasattr(f, "py_func") and f.__module__ == here and not name.startswith(("_", "sparse_")):
                 found[name] = f
     return found
 

@@ -171,10 +171,7 @@ def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
     y = block.y[:, None] if block.y.ndim == 1 else block.y
     if not classes:
         return y.astype(np.float64)
-    out, there = (
-        np.zeros(y.shape),
-        block.weight > 0,
-    )  # the others, which are no neighbours, may be of no class
+    out, there = np.zeros(y.shape), block.weight > 0  # others are no neighbours, and may be of no class
     for t, c in enumerate(classes):
         out[there, t] = class_codes(c, y[there, t])
     return out
