@@ -127,6 +127,26 @@ def test_links_of_one_direction_get_both():
     assert adjusted_rand_score(model.labels_, MOON) == 1.0
 
 
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_matrices_that_are_no_affinities(form):
+    """Dense or sparse, for the functions and for precomputed affinities."""
+    A, labels = np.array([[0.0, 4.0, 1.0], [4.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), [0, 0, 1]
+    for wrong, message in (
+        (A[:2], r"should be square, got matrix of shape \(2, 3\)"),
+        (A - 2.0, "must not be negative; the least entry is -2"),
+        (np.triu(A), r"must be symmetric; entries differ by up to 4: pass 0.5 \* \(X \+ X.T\)"),
+    ):
+        for call in (lambda B: graph_cut(B, labels), normalized_cut_weights):
+            with pytest.raises(ValueError, match=f"A {message}"):
+                call(form(wrong))
+        if form is np.array or "symmetric" not in message:  # a sparse graph gets both directions
+            with pytest.raises(ValueError, match=f"Affinity matrix {message}"):
+                SpectralClustering(2, affinity="precomputed").fit(form(wrong))
+    assert graph_cut(form(A), labels) == pytest.approx(10 / 9)
+    with pytest.raises(ValueError, match="Degrees must be positive; that of row 2 is 0"):
+        normalized_cut_weights(form(A * [[1.0, 1.0, 0.0]] * [[1.0], [1.0], [0.0]]))
+
+
 def test_parts_without_links_are_told():
     blocks = sp.block_diag([np.ones((4, 4)), np.ones((5, 5))]).toarray()
     with pytest.warns(UserWarning, match="2 parts without links"):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.base import ClusterMixin
 
+from ..core.callers import warn
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.values import Value
@@ -66,16 +68,27 @@ def nearest_by(X: np.ndarray, points: np.ndarray, metric: Any) -> tuple[np.ndarr
     return labels, best
 
 
-def symmetric(D: np.ndarray, name: str = "Distance matrix") -> np.ndarray:
-    """The matrix, which must be square, symmetric up to rounding and not negative."""
-    if D.ndim != 2 or D.shape[0] != D.shape[1]:
-        raise ValueError(f"{name} should be square, got matrix of shape {D.shape}.")
-    if D.min(initial=0.0) < 0:
-        raise ValueError(f"{name} must not be negative; the least entry is {D.min():g}.")
-    off = float(np.abs(D - D.T).max(initial=0.0))
-    if off > 1e-8 * D.max(initial=0.0):
+def symmetric(A: Any, name: str = "Distance matrix", *, directed: bool = False) -> Any:
+    """The matrix, dense or CSR, which must be square, not negative and symmetric up to rounding.
+
+    The links of a `directed` graph get both directions.
+    """
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"{name} should be square, got matrix of shape {A.shape}.")
+    low, high = _entries(A).min(initial=0.0), _entries(A).max(initial=0.0)
+    if low < 0:
+        raise ValueError(f"{name} must not be negative; the least entry is {low:g}.")
+    off = float(np.abs(_entries(A - A.T)).max(initial=0.0))
+    if not off > 1e-8 * high:
+        return A
+    if not directed:
         raise ValueError(f"{name} must be symmetric; entries differ by up to {off:g}: pass 0.5 * (X + X.T).")
-    return D
+    warn("Array is not symmetric, and will be converted to symmetric by average with its transpose.")
+    return sp.csr_array(0.5 * (A + A.T)) if sp.issparse(A) else 0.5 * (A + A.T)
+
+
+def _entries(A: Any) -> np.ndarray:
+    return A.data if sp.issparse(A) else A
 
 
 def afford_pairs(N: int, instead: str) -> None:

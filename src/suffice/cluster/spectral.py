@@ -19,7 +19,7 @@ from sklearn.base import ClusterMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from ..core.blocks import Rows
+from ..core.blocks import Rows, dense
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
@@ -210,8 +210,7 @@ def _extreme(M: Any, K: int, largest: bool) -> tuple[np.ndarray, np.ndarray]:
     """The K largest eigenvalues in decreasing order, or smallest in increasing order, and their vectors."""
     N = M.shape[0]
     if N <= DENSE or K >= N - 1:
-        M = M.toarray() if sp.issparse(M) else M
-        values, vectors = eigh(M, subset_by_index=(N - K, N - 1) if largest else (0, K - 1))
+        values, vectors = eigh(dense(M), subset_by_index=(N - K, N - 1) if largest else (0, K - 1))
     else:
         start = np.random.default_rng(0).uniform(-1.0, 1.0, N)
         bound = float(abs(M).sum(axis=1).max())  # of the absolute eigenvalues: the shift makes all positive
@@ -246,17 +245,6 @@ def discretize(Y: np.ndarray, rng: np.random.Generator, max_iter: int = 30) -> n
             break
         last, rotation = size.sum(), v.T @ u.T
     return labels
-
-
-def undirected(A: Any) -> Any:
-    """A sparse graph, which must not be negative: links of neighbours have one direction, and get both."""
-    if A.nnz and A.data.min() < 0:
-        raise ValueError(f"Affinity matrix must not be negative; the least entry is {A.data.min():g}.")
-    off = abs(A - A.T)
-    if not off.nnz or off.max() <= 1e-8 * A.max():
-        return A
-    warn("Array is not symmetric, and will be converted to symmetric by average with its transpose.")
-    return sp.csr_array(0.5 * (A + A.T))
 
 
 class SpectralClustering(ClusterMixin, Estimator):
@@ -500,9 +488,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         warn_of_fewer(len(np.unique(labels)), self.n_clusters, "n_clusters")
         rest = np.flatnonzero(block.weight == 0)
         if len(rest):
-            rows: Any = X[rest]
-            rows = rows.toarray() if sp.issparse(rows) else rows
-            self.labels_[rest] = self.model_.nearest(rows)[0]
+            self.labels_[rest] = self.model_.nearest(dense(X[rest]))[0]
 
     def _affinities(self, X: Any, there: np.ndarray) -> tuple[Kernel | None, Any]:
         N = len(there)
@@ -510,7 +496,7 @@ class SpectralClustering(ClusterMixin, Estimator):
             raise ValueError(f"Affinity matrix should be square, got matrix of shape {X.shape}.")
         if self.affinity == "precomputed":
             A = X[there][:, there]
-            return None, undirected(A) if sp.issparse(A) else symmetric(np.asarray(A), "Affinity matrix")
+            return None, symmetric(A, "Affinity matrix", directed=sp.issparse(A))
         if self.affinity == "precomputed_nearest_neighbors":
             from sklearn.neighbors import NearestNeighbors
 
@@ -617,8 +603,7 @@ class SpectralClustering(ClusterMixin, Estimator):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        X = read_rows(self, X)
-        X = X.toarray() if sp.issparse(X) else X
+        X = dense(read_rows(self, X))
         return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
 
 
