@@ -7,7 +7,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 from sklearn.callback import with_callbacks
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
@@ -344,3 +346,25 @@ class Voters(Neighbors):
         with np.errstate(divide="ignore"):
             inverse = 1.0 / distance
         return found.vote * np.where(here.any(axis=1, keepdims=True), here, inverse), found.target
+
+
+class LeaveOneOut:
+    """Mixin of `Voters`: without rows, each row of `fit` is predicted from the others, and scored."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score of the predictions: accuracy of a classifier, R^2 of a regressor.
+
+        Parameters
+        ----------
+        X : array, table, scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`. If None, each
+            row of `fit` is predicted from the others (leave-one-out), and `y` are their targets.
+        y : array of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets. Leave out if columns of the table hold them.
+        sample_weight : array, optional
+            Weights of the rows.
+        """
+        if X is not None:
+            return super().score(X, y, sample_weight)  # type: ignore[misc]
+        metric = accuracy_score if is_classifier(self) else r2_score
+        return float(metric(y, self.predict(None), sample_weight=sample_weight))  # type: ignore[attr-defined]

@@ -6,16 +6,15 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score
 
 from ..core.callers import warn
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
-from .base import Voters
+from .base import LeaveOneOut, Voters
 from .search import Contents
 
 
-class KNeighborsClassifier(Classifier, Voters):
+class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
     """Classification by a vote of the nearest neighbours.
 
     Rows in memory are searched by a k-d tree or by comparison with all of them. Rows of a scan or of a
@@ -169,20 +168,3 @@ class KNeighborsClassifier(Classifier, Voters):
         shares = self._shares(X)
         best = [c[part.argmax(axis=1)] for c, part in zip(self._classes, shares, strict=True)]
         return np.stack(best, axis=1) if self.outputs_2d_ else best[0]
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy: the fraction of rows that are classified correctly.
-
-        Parameters
-        ----------
-        X : array, table, scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`. If None, each
-            row of `fit` is predicted from the others (leave-one-out), and `y` are their targets.
-        y : array of shape (n_samples,), optional
-            Class labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Weights of the rows.
-        """
-        if X is None:
-            return float(accuracy_score(y, self.predict(None), sample_weight=sample_weight))
-        return super().score(X, y, sample_weight)

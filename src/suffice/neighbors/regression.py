@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin
-from sklearn.metrics import r2_score
 
 from ..estimator.answers import row_wise
 from ..estimator.scores import Regressor
-from .base import Voters
+from .base import LeaveOneOut, Voters
 
 
-class KNeighborsRegressor(MultiOutputMixin, Regressor, Voters):
+class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
     """Regression by the mean of the nearest neighbours.
 
     Rows in memory are searched by a k-d tree or by comparison with all of them. Rows of a scan or of a
@@ -122,20 +121,3 @@ class KNeighborsRegressor(MultiOutputMixin, Regressor, Voters):
         weight, target = self._votes(X)
         out = np.einsum("qk,qkt->qt", weight, target) / weight.sum(axis=1, keepdims=True)
         return out[:, 0] if self._flat_target else out
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Coefficient of determination R^2. For several targets, the mean.
-
-        Parameters
-        ----------
-        X : array, table, scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`. If None, each
-            row of `fit` is predicted from the others (leave-one-out), and `y` are their targets.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Weights of the rows.
-        """
-        if X is None:
-            return float(r2_score(y, self.predict(None), sample_weight=sample_weight))
-        return super().score(X, y, sample_weight)
