@@ -13,12 +13,11 @@ from itertools import count
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..core.blocks import Rows
+from ..core.blocks import Rows, dense
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -331,7 +330,7 @@ default='k-means++'
         if (total == 0).any() or since >= 10 * self.n_clusters:
             random = np.random.default_rng([seed, state.n_iter])
             drawn = rows.X[random.permutation(len(rows))[: 2 * self.n_clusters]]
-            drawn = drawn.toarray() if sp.issparse(drawn) else drawn
+            drawn = dense(drawn)
             model, total = reassigned(model, total, self.reassignment_ratio, drawn)
             since = 0
         inertia = s.inertia / s.weight.sum()

@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.blocks import dense
 from ..core.cost import afford
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -89,7 +90,7 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
 
 
 def _centred(X: Any, mean: np.ndarray) -> np.ndarray:
-    return (X.toarray() if sp.issparse(X) else X) - mean
+    return dense(X) - mean
 
 
 def _padded(values: np.ndarray, most: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
-from ..core.blocks import csr_of
+from ..core.blocks import csr_of, dense
 from ..core.model import Family
 from ..core.values import Value
 from ..statistics import (
@@ -68,7 +68,7 @@ class Bernoulli(Family):
             out = both.times(X) + self._zeros
             if not np.isnan(out.sum()):
                 return out
-        X = X.toarray() if sp.issparse(X) else X
+        X = dense(X)
         seen = ~np.isnan(X)
         return one.times(np.where(seen, X, 0.0)) + zero.times(np.where(seen, 1.0 - X, 0.0))
 
@@ -104,7 +104,7 @@ class Bernoulli(Family):
 
     def sufficient(self, X: Any) -> np.ndarray:
         X = self.ones(X)
-        return X.toarray() if sp.issparse(X) else X
+        return dense(X)
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
         one, zero = _log(self.probability), _log(1.0 - self.probability)
@@ -223,7 +223,7 @@ class Multinomial(Family):
         return totals_by_label(X, k, weight, K)
 
     def sufficient(self, X: Any) -> np.ndarray:
-        return X.toarray() if sp.issparse(X) else X
+        return dense(X)
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
         return _log(self.probability), np.zeros(len(self.probability))

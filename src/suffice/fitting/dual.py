@@ -34,6 +34,7 @@ from ..core.loop import Progress
 from ..core.small import MOST_CALLS, repeated
 from ..core.values import Value
 from ..engines.threads import in_order
+from ..kernels.base import must_be_finite
 
 WORKING = 1024  # coefficients of a working set
 ROWS, COLUMNS = 256, 1024  # of the kernels that are computed at a time, in the cache of the processor
@@ -195,8 +196,7 @@ class Columns:
         """A part of their columns, and the largest absolute value of an entry."""
         out = self.compute(rows, part)
         largest = max(out.max(initial=0.0), -out.min(initial=0.0))
-        if not np.isfinite(largest):
-            raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        must_be_finite(largest)
         return out, largest
 
     def product(self, weight: np.ndarray) -> np.ndarray:

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..core.blocks import Rows
+from ..core.blocks import Rows, dense
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.progress import stage
@@ -71,8 +70,7 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.
     weight = np.bincount(group, weight, minlength=len(first))
     order = np.argsort(key[first], kind="stable")[:size]
     keep = first[order]
-    row = row[keep].toarray() if sp.issparse(row) else row[keep]
-    return Sample(size, key[keep], hash[keep], row, weight[order])
+    return Sample(size, key[keep], hash[keep], dense(row[keep]), weight[order])
 
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:

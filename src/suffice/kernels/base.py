@@ -12,8 +12,8 @@ from numbers import Real
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..core.blocks import dense
 from ..core.values import Value
 
 PIECE = 64  # rows of which a square of kernels is computed for its diagonal
@@ -66,6 +66,12 @@ class Kernel(Value, ABC):
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
+
+
+def must_be_finite(K: Any) -> None:
+    """Raise if kernels, or the largest of them, are NaN or infinite."""
+    if not np.isfinite(K).all():
+        raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
 
 
 def n_rows(X: Any) -> int:
@@ -194,7 +200,7 @@ class Centered(Kernel):
     def with_rows(self, X: Any, weight: Any = None) -> Self:
         if self.points is not None:
             return self
-        points = X.toarray() if sp.issparse(X) else np.asarray(X)
+        points = np.asarray(dense(X))
         return self.replace(kernel=self.kernel.with_rows(X, weight), points=points, weight=weight)
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:

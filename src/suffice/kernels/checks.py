@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.cost import afford
 from ..core.values import Value
+from .base import must_be_finite, n_rows
 from .vectors import Precomputed, as_kernel
 
 
@@ -60,11 +61,10 @@ def is_positive_definite(kernel: Any, X: Any = None, *, tol: float | None = None
         kernel, X = Precomputed(), kernel
     if X is None:
         raise ValueError("X is missing: a kernel is tested by a sample, is_positive_definite(kernel, X).")
-    K = as_kernel(kernel)(X)
-    N = len(K)
+    N = n_rows(X)
     afford(3.0 * N**2, f"the eigenvalues of the Gram matrix of {N} rows", "take a sample of the rows.")
-    if not np.isfinite(K).all():
-        raise ValueError("The Gram matrix has entries that are not finite.")
+    K = as_kernel(kernel)(X)
+    must_be_finite(K)
     values = np.linalg.eigvalsh(0.5 * (K + K.T))
     slack = (N * np.finfo(np.float64).eps if tol is None else tol) * np.abs(values).max(initial=0.0)
     symmetric, least = bool((np.abs(K - K.T) <= slack).all()), float(values.min(initial=np.inf))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..core.blocks import dense
 from ..core.cost import afford
 from ..core.values import Value
 from .base import Kernel
@@ -30,7 +30,7 @@ class KernelColumns(Value):
         if kernel.of_strings:
             return cls(kernel, X[support, 0])
         afford(len(support) * X.shape[1], f"{len(support)} support vectors", instead)
-        return cls(kernel, X[support].toarray() if sp.issparse(X) else X[support])
+        return cls(kernel, dense(X[support]))
 
     def __call__(self, X: Any) -> np.ndarray:
         """k(x_n, z_m), (N, M)."""

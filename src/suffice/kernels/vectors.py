@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
+from ..core.blocks import dense
 from .base import Kernel, Normalized, n_rows
 
 CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
@@ -43,7 +44,7 @@ def _pair(X: Any, Z: Any) -> tuple[Any, Any]:
 
 def _products(X: Any, Z: Any) -> np.ndarray:
     out = X @ Z.T
-    return out.toarray() if sp.issparse(out) else np.asarray(out)
+    return np.asarray(dense(out))
 
 
 def _squares(X: Any) -> np.ndarray:
@@ -58,11 +59,11 @@ def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.n
     numbers, sums of squared differences. Equal rows have distance zero. `f` changes tiles of them in place,
     which are in the cache of the processor. If Z is X, the result is symmetric.
     """
-    dense = not (sp.issparse(X) or sp.issparse(Z))
-    middle = Z.mean(axis=0) if dense and len(Z) else 0.0
-    x, z = (X - middle, Z - middle) if dense else (X, Z)
+    arrays = not (sp.issparse(X) or sp.issparse(Z))
+    middle = Z.mean(axis=0) if arrays and len(Z) else 0.0
+    x, z = (X - middle, Z - middle) if arrays else (X, Z)
     of_x, of_z = _squares(x), _squares(z)
-    if dense:
+    if arrays:
         out = np.empty((len(x), len(z)))
         x = np.column_stack([-2.0 * x, of_x, np.ones(len(x))])
         z = np.ascontiguousarray(np.column_stack([z, np.ones(len(z)), of_z]).T)
@@ -75,7 +76,7 @@ def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.n
         for b in range(a if Z is X else 0, len(of_z), width):
             rows, columns = slice(a, a + height), slice(b, b + width)
             tile = out[rows, columns]
-            if dense:
+            if arrays:
                 np.matmul(x[rows], z[:, columns], out=tile)
             if tile.min() < CLOSE * (of_x[rows].max() + of_z[columns].max()):
                 n, m = np.nonzero(tile < CLOSE * (of_x[rows, None] + of_z[columns]))
@@ -261,7 +262,7 @@ class Precomputed(Kernel):
         if columns.ndim != 1 or columns.dtype.kind not in "iu":
             raise ValueError("The points of a precomputed kernel are numbers of columns, 1D and integer.")
         out = X[:, columns]
-        return out.toarray() if sp.issparse(out) else np.ascontiguousarray(out)
+        return np.ascontiguousarray(dense(out))
 
     def diagonal(self, X: Any) -> np.ndarray:
         return self._square(_rows(X)).diagonal().copy()
@@ -269,7 +270,7 @@ class Precomputed(Kernel):
     def _square(self, X: Any) -> np.ndarray:
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"A precomputed kernel must be a square matrix; got shape {X.shape}.")
-        return X.toarray() if sp.issparse(X) else X
+        return dense(X)
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,7 @@ class Function(Kernel):
         if not all(shape):
             return np.zeros(shape)
         out = self.function(X, Z)
-        out = np.asarray(out.toarray() if sp.issparse(out) else out, dtype=np.float64)
+        out = np.asarray(dense(out), dtype=np.float64)
         if out.shape != shape:
             raise ValueError(
                 f"The kernel returned shape {out.shape}, expected {shape}: it takes two arrays of rows and "

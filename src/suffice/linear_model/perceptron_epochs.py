@@ -14,6 +14,7 @@ from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress
 from ..kernels import Kernel
+from ..kernels.base import must_be_finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +175,7 @@ class Dual(Form):
         N = len(self.block)
         afford(N**2, f"the Gram matrix of {N} rows", "use Perceptron, if need be on mapped features.")
         K = np.ascontiguousarray(self.kernel(self.block.X))
-        if not np.isfinite(K).all():
-            raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        must_be_finite(K)
         return K + float(self.bias)
 
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
