@@ -52,7 +52,7 @@ def _(given):
     length = np.linalg.norm(model.V, axis=1)
     return {
         "shrink_factors": length,
-        "Theta": UpToSign(model.partner.T, axis=0),
+        "Theta": UpToSign(model.reconstruction.T, axis=0),
         "U": UpToSign(model.V.T, axis=0),
     }
 

@@ -41,7 +41,7 @@ def test_dictionary_is_stationary():
     X, alpha = rows(), 5.0
     model = SparsePCA(2, alpha=alpha, tol=1e-14).fit(X).model_
     Y = X - X.mean(axis=0)
-    U, V = Y @ model.partner.T, model.V
+    U, V = Y @ model.projection.T, model.V
     np.testing.assert_allclose(np.linalg.norm(U, axis=0), 1.0)
     slope = U.T @ (Y - U @ V)
     np.testing.assert_allclose(slope[V != 0], alpha * np.sign(V[V != 0]), atol=1e-4)
@@ -53,7 +53,7 @@ def test_elastic_net_is_stationary():
     X, alpha, ridge = rows(), 40.0, 2.0
     model = SparsePCA(2, alpha=alpha, ridge_alpha=ridge, criterion="elastic-net", tol=1e-14).fit(X)
     assert (np.diff(model.error_) <= 1e-9 * model.error_[0]).all()
-    G, V, T = scatter(X), model.model_.V, model.model_.partner
+    G, V, T = scatter(X), model.model_.V, model.model_.reconstruction
     np.testing.assert_allclose(T @ T.T, np.eye(2), atol=1e-12)
     slope = T @ G - V @ G - ridge * V
     np.testing.assert_allclose(slope[V != 0], alpha * np.sign(V[V != 0]), atol=1e-3)

@@ -45,8 +45,8 @@ class SparseAxes(Model):
     bound: Annotated[np.ndarray, "(K,)"]  # of the l1 norms, for 'scotlass'
     tol: float
     max_iter: int
-    # Of 'elastic-net', the orthonormal rows by which rows are rebuilt; of 'dictionary', P of scores Y P'.
-    partner: Annotated[np.ndarray, "(K, D)"]
+    projection: Annotated[np.ndarray | None, "(K, D)"] = None  # P of 'dictionary': the scores are Y P'
+    reconstruction: Annotated[np.ndarray | None, "(K, D)"] = None  # T of 'elastic-net': rows are Y V' T
     started: bool = False
     trace: tuple[float, ...] = ()
     converged: bool = False
@@ -86,22 +86,22 @@ def _dictionary(model: SparseAxes, G: np.ndarray) -> SparseAxes:
         return 0.5 * max(near, 0.0) + model.alpha * float(np.abs(V).sum())
 
     def step(model: SparseAxes) -> tuple[SparseAxes, float]:
-        P, V = model.partner.copy(), model.V
+        P, V = np.array(model.projection), model.V
         gram = P @ G @ P.T
         V = lasso(gram, (P @ G).T, alpha, V.T).T
         A = V @ V.T
         for k in np.flatnonzero(np.diag(A) > 0):
             P[k] += (V[k] - A[k] @ P) / A[k, k]
             P[k] /= max(np.sqrt(max(P[k] @ G @ P[k], 0.0)), 1.0)
-        return model.replace(V=V, partner=P), loss(V, P)
+        return model.replace(V=V, projection=P), loss(V, P)
 
     if model.started:  # the scores that are best for V, of length 1
         P = np.linalg.pinv(model.V @ model.V.T, hermitian=True) @ model.V
         length = np.sqrt(np.maximum(np.einsum("kd,de,ke->k", P, G, P), 0.0))
-        model = model.replace(partner=P / np.where(length > 0, length, 1.0)[:, None])
+        model = model.replace(projection=P / np.where(length > 0, length, 1.0)[:, None])
     else:
         axes = _axes(G, len(model.V))
-        model = model.replace(V=axes, partner=axes)
+        model = model.replace(V=axes, projection=axes)
     return model.iterated(step)
 
 
@@ -111,17 +111,17 @@ def _elastic_net(model: SparseAxes, G: np.ndarray) -> SparseAxes:
     gram, alpha = G + model.ridge * np.eye(D), np.full(K, model.alpha)
 
     def step(model: SparseAxes) -> tuple[SparseAxes, float]:
-        V = lasso(gram, model.partner @ G, alpha, model.V)
+        V = lasso(gram, model.reconstruction @ G, alpha, model.V)
         left, _, right = svd(V @ G, full_matrices=False)
         T = left @ right
         fit = np.trace(G) - 2.0 * ((V @ G) * T).sum() + ((V @ gram) * V).sum()
-        return model.replace(V=V, partner=T), 0.5 * float(fit) + model.alpha * float(np.abs(V).sum())
+        return model.replace(V=V, reconstruction=T), 0.5 * float(fit) + model.alpha * float(np.abs(V).sum())
 
     axes = _axes(G, K)
     if model.started:
         left, _, right = svd(model.V @ G, full_matrices=False)
         axes = left @ right
-    return model.replace(partner=axes).iterated(step, 0.5 * float(np.trace(G)))
+    return model.replace(reconstruction=axes).iterated(step, 0.5 * float(np.trace(G)))
 
 
 def _scotlass(model: SparseAxes, G: np.ndarray) -> SparseAxes:
@@ -136,7 +136,7 @@ def _scotlass(model: SparseAxes, G: np.ndarray) -> SparseAxes:
         runs += [(v, True) for v in at if np.abs(v).sum() <= bound]  # where there is no variance
         best, done = max(runs, key=lambda run: (_feasible(np.vstack([V, run[0]]))[k], run[0] @ G @ run[0]))
         V, converged = np.vstack([V, best]), converged and done
-    return model.replace(V=V, partner=V, converged=converged, trace=(float(-np.trace(V @ G @ V.T)),))
+    return model.replace(V=V, converged=converged, trace=(float(-np.trace(V @ G @ V.T)),))
 
 
 def _ascent(
@@ -391,7 +391,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         penalties = float(self.alpha), float(self.ridge_alpha), np.broadcast_to(bound, K).copy()
         started = self.V_init is not None
         ends = float(self.tol), int(self.max_iter)
-        return SparseAxes(np.zeros(D), V, self.criterion, *penalties, *ends, V, started)
+        return SparseAxes(np.zeros(D), V, self.criterion, *penalties, *ends, started=started)
 
     def _fitted(self, model: SparseAxes, s: Moments) -> dict[str, Any]:
         length = np.linalg.norm(model.V, axis=1)
