@@ -130,6 +130,26 @@ def test_bisections_are_a_tree():
     assert np.array_equal(three.predict(X), three.labels_)
 
 
+def test_a_function_seeds_the_splits():
+    """It takes the rows of the cluster that is split, also of a scan."""
+    seen = []
+
+    def ends(rows, n_clusters, random_state):
+        assert n_clusters == 2 and isinstance(random_state, np.random.RandomState)
+        seen.append(len(rows))
+        return rows[[rows[:, 0].argmin(), rows[:, 0].argmax()]]
+
+    model = BisectingKMeans(3, init=ends).fit(X)
+    assert adjusted_rand_score(model.labels_, GROUP) == 1.0
+    assert seen[0] == len(X) and seen[1] in [len(X) - n for n in np.bincount(model.labels_)]
+    table = pa.table({f"x{d}": X[:, d] for d in range(X.shape[1])})
+    scan = suffice.scan(lambda: table.to_batches(max_chunksize=50))
+    far = BisectingKMeans(3, init=ends).fit(scan)
+    np.testing.assert_allclose(far.cluster_centers_, model.cluster_centers_)
+    with pytest.raises(ValueError, match="does not match the number of clusters 2"):
+        BisectingKMeans(3, init=lambda rows, k, random_state: rows[:3]).fit(X)
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e8])
 def test_x_means_finds_the_number(shift):
     model = XMeans(random_state=0).fit(X + shift)

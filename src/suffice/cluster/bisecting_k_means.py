@@ -22,7 +22,7 @@ from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import SEEDINGS
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
-from .k_means import Centers, NearestCenters, lloyd, warn_of_fewer
+from .k_means import Centers, NearestCenters, initial_centers, lloyd, warn_of_fewer
 from .parts import Within
 
 
@@ -77,8 +77,9 @@ class BisectingKMeans(NearestCenters):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init : {'k-means++', 'k-means||', 'random'}, default='random'
-        Method for the initial centres of a split.
+    init : {'k-means++', 'k-means||', 'random'} or callable, default='random'
+        Method for the initial centres of a split. A callable takes the rows of the cluster, in memory, the
+        number 2 and `random_state`, and returns two centres.
     n_init : int, default=1
         Number of initializations of each split. The best result is kept. All runs share each pass.
     random_state : int, RandomState or None, default=None
@@ -215,9 +216,8 @@ class BisectingKMeans(NearestCenters):
             leaf = int(size.argmax())
             if size[leaf] < 0:
                 break
-            seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
             part: Any = Within(data, tree, leaf)
-            starts = tuple(Centers(self._seeds(part, int(seed))) for seed in seeds)
+            starts = self._starts(part, random)
             tree = tree.split(leaf, lloyd(starts, part, tol, self.max_iter).model.center)
             s = data.fold(BisectingTree.summarize, tree)
             if self.verbose:
@@ -226,10 +226,14 @@ class BisectingKMeans(NearestCenters):
         self.model_, self.statistics_ = tree, s
         self.cluster_centers_, self.inertia_ = tree.center[tree.leaves], float(s.inertia.sum())
 
-    def _seeds(self, part: Any, seed: int) -> np.ndarray:
+    def _starts(self, part: Any, random: np.random.RandomState) -> tuple[Centers, ...]:
+        """Initial centres of the split of a cluster."""
         if callable(self.init):
-            raise ValueError("A callable init is not supported: use init='k-means++' or 'random'.")
-        return SEEDINGS[self.init](part, 2, seed)
+            X = part.gather("use init='k-means++' or 'random'.").X
+            drawn = (self.init(X, 2, random_state=random) for _ in range(self.n_init))
+            return tuple(initial_centers(centers, 2, X.shape[1]) for centers in drawn)
+        seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
+        return tuple(Centers(SEEDINGS[self.init](part, 2, int(seed))) for seed in seeds)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

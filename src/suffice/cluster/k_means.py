@@ -362,12 +362,12 @@ default='k-means++'
                     f"{type(self).__name__} instead of n_init={self.n_init}.",
                     RuntimeWarning,
                 )
-            return (_centers(self.init, K, D),)
+            return (initial_centers(self.init, K, D),)
         n_init = self.n_init
         if n_init == "auto":
             n_init = self.default_n_init if callable(self.init) or self.init == "random" else 1
         if callable(self.init):
-            return tuple(_centers(self.init(X, K, random_state=random), K, D) for _ in range(n_init))
+            return tuple(initial_centers(self.init(X, K, random_state=random), K, D) for _ in range(n_init))
         seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
         return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
 
@@ -375,7 +375,7 @@ default='k-means++'
         return {"cluster_centers_": model.center}
 
 
-def _centers(values: Any, K: int, D: int) -> Centers:
+def initial_centers(values: Any, K: int, D: int) -> Centers:
     center = np.array(values, dtype=np.float64)
     if len(center) != K:
         raise ValueError(

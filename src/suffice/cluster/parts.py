@@ -27,14 +27,23 @@ class Within:
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         return self.data.fold(_within, self.model, self.label, f, shared)
 
+    def gather(self, instead: str) -> Any:
+        """The rows in memory. `instead` is the advice of the error if they are too many."""
+        return _labelled(self.model, self.label, self.data.gather(instead))
+
 
 def _within(model: Any, label: int, f: Callable[..., Any], shared: tuple[Any, ...], block: Any) -> Any:
+    return f(*shared, _labelled(model, label, block))
+
+
+def _labelled(model: Any, label: int, block: Any) -> Any:
+    """The rows of a block that the model gives the label."""
     if not len(block):
-        return f(*shared, block)
+        return block
     there = model.nearest(block.X)[0] == label
     X = block.X[there]
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
-    return f(*shared, block.replace(X=X, weight=block.weight[there]))
+    return block.replace(X=X, weight=block.weight[there])
 
 
 @dataclass(frozen=True)
