@@ -51,6 +51,12 @@ def example_hashes(block: Any, *seed: int) -> np.ndarray:
     return total
 
 
+def parts_of(block: Any, n_parts: int, seed: int) -> np.ndarray:
+    """The part of each row or sequence, drawn from its hash: it does not depend on order, blocks or
+    engines, and equal examples are in one part."""
+    return (uniforms(example_hashes(block, seed)) * n_parts).astype(np.int64)
+
+
 def fingerprint(block: Any) -> np.ndarray:
     """A fingerprint of all examples that does not depend on their order or blocks."""
     if hasattr(block, "fingerprint"):  # a block that is neither rows nor sequences

@@ -23,7 +23,7 @@ from sklearn import config_context, get_config
 
 from ..core.blocks import Block
 from ..core.cost import afford
-from ..core.hashing import example_hashes, uniforms
+from ..core.hashing import parts_of
 from ..core.partitions import Opened, Partitions, fold_blocks, in_any_order
 from ..core.values import Value, nbytes
 
@@ -64,8 +64,8 @@ class Divided:
 
 
 def divide(n_parts: int, seed: int, block: Block) -> Divided:
-    """Parts drawn from a hash of the example: they do not depend on order, blocks or engines."""
-    return Divided(block, (uniforms(example_hashes(block, seed)) * n_parts).astype(np.int16))
+    """A block whose parts are drawn from the hash of each example."""
+    return Divided(block, parts_of(block, n_parts, seed).astype(np.int16))
 
 
 @dataclass(frozen=True)

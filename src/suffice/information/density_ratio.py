@@ -17,7 +17,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
-from ..core.hashing import example_hashes, uniforms
+from ..core.hashing import parts_of
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.statistics import Statistics
@@ -63,7 +63,7 @@ class LeastSquaresRatio(Model):
     def summarize(self, block: Any) -> RatioSums:
         G, M, F = len(self.gammas), len(self.points), self.n_folds
         code, weight = class_codes(self.classes, block.y), block.weight
-        fold = (uniforms(example_hashes(block, self.seed)) * F).astype(np.int64)
+        fold = parts_of(block, F, self.seed)
         distance = _distances(block.X, self.points)
         sums, kernels = np.zeros((F, 2)), np.zeros((G, F, M))
         products = np.zeros((G, F, 2, M, M))

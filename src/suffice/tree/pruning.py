@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ..core.hashing import row_hashes
+from ..core.hashing import parts_of
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
-from ..fitting.shared import Divided, Sharing
+from ..fitting.shared import Sharing
 from ..statistics import Binned
 from .growth import grow_here, grow_tree, most_gathered
 from .model import Tree
@@ -129,26 +129,17 @@ def numbers_of_leaves(tree: Tree, alphas: np.ndarray) -> np.ndarray:
     return np.searchsorted(begin, at, "right") - np.searchsorted(end, at, "right")
 
 
-def fold_of(block: Binned, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, by a hash of its codes and its target: equal rows share a fold."""
-    values = np.column_stack([block.X.astype(np.float64), np.asarray(block.y).astype(np.float64)])
-    return (row_hashes(values, seed) % np.uint64(n_folds)).astype(np.int64)
-
-
-def by_fold(n_folds: int, seed: int, block: Binned) -> Divided:
-    return Divided(block, fold_of(block, n_folds, seed))
-
-
 def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> list[Tree]:
-    """For each fold, the tree of all other rows. If the rows are not gathered, all trees grow together."""
+    """For each fold, the tree of all other rows. If the rows are not gathered, all trees grow together.
+
+    The fold of a row is drawn from the hash of its codes and its target: equal rows share a fold.
+    """
     if p.rows <= most_gathered(p.bins, p.target):
         block = data.gather(None)
-        fold = fold_of(block, n_folds, seed)
+        fold = parts_of(block, n_folds, seed)
         others = (np.flatnonzero(fold != k) for k in range(n_folds))
         return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
-    sharing = Sharing(
-        data, n_folds, seed, features=len(p.bins.n_bins), check=None, division=(by_fold, (n_folds, seed))
-    )
+    sharing = Sharing(data, n_folds, seed, features=len(p.bins.n_bins), check=None)
 
     def grow_without(fold: int) -> Tree:
         rows = sharing.view(*(k for k in range(n_folds) if k != fold))
@@ -161,7 +152,7 @@ def held_out_loss(
     trees: list[Tree], alphas: np.ndarray, target: Any, n_folds: int, seed: int, block: Binned
 ) -> PathLoss:
     """The loss of the rows of each fold under the tree of all others, pruned with each complexity."""
-    fold = fold_of(block, n_folds, seed)
+    fold = parts_of(block, n_folds, seed)
     return tree_sum(
         PathLoss.of(tree, alphas, target, block[np.flatnonzero(fold == k)]) for k, tree in enumerate(trees)
     )
