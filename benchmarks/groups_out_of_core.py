@@ -89,10 +89,12 @@ def main() -> None:
         with opened(given.engine, folder) as source:
             for case in given.only:
                 seen: list[float] = []
+                stop = threading.Event()
                 if given.kill:
-                    threading.Thread(target=kill_one, args=(15.0,), daemon=True).start()
+                    threading.Thread(target=kill_one, args=(stop,), daemon=True).start()
                 with growth(seen):
                     duration, (found, arrays) = seconds(FITS[case], source)
+                stop.set()
                 digest = hashlib.sha256(b"".join(x.tobytes() for x in arrays)).hexdigest()[:12]
                 print(
                     f"{given.engine}, {case}: {duration:.0f} s, {seen[0]:.0f} MB, {found}, {digest}",
