@@ -105,8 +105,9 @@ def enumerated(weights, family):
 
 @pytest.mark.parametrize("weights", ["dirichlet", "process", "truncated"])
 @pytest.mark.parametrize("kind", GAUSSIANS)
-def test_the_bound_is_whole_and_below_the_evidence(kind, weights):
-    family = GAUSSIANS[kind].start(2, 2, prior=PRIOR)
+@pytest.mark.parametrize("reg", [0.0, 0.3])
+def test_the_bound_is_whole_and_below_the_evidence(kind, weights, reg):
+    family = GAUSSIANS[kind].start(2, 2, prior=PRIOR, reg=reg)
     prior = {
         "dirichlet": Dirichlet(np.full(2, 0.7)),
         "process": Sticks.process(0.9, 2),
@@ -124,9 +125,10 @@ def test_the_bound_is_whole_and_below_the_evidence(kind, weights):
 
 
 @pytest.mark.parametrize("kind", GAUSSIANS)
-def test_the_bound_of_one_component_is_the_evidence(kind):
+@pytest.mark.parametrize("reg", [0.0, 0.3])
+def test_the_bound_of_one_component_is_the_evidence(kind, reg):
     """With one component there is nothing to approximate."""
-    family = GAUSSIANS[kind].start(1, 2, prior=PRIOR)
+    family = GAUSSIANS[kind].start(1, 2, prior=PRIOR, reg=reg)
     start = VariationalMixture.start(
         Dirichlet(np.ones(1)), family, family.summarize(SMALL[:0], np.empty((0, 1)))
     )
@@ -152,6 +154,38 @@ def test_the_bound_never_falls(covariance_type, kind, holes):
     model.fit(rows)
     assert (np.diff(model.trace_) >= -1e-9 * abs(model.trace_[-1])).all()
     assert np.isfinite(model.predict_proba(rows)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("covariance_type", GAUSSIANS)
+@pytest.mark.parametrize(
+    ("rows", "reg_covar"),
+    [
+        pytest.param(np.full((50, 2), 3.0), 1e-6, id="equal rows"),
+        pytest.param(1e-3 * X, 1e-6, id="variances of 1e-6", marks=pytest.mark.slow),
+        pytest.param(
+            np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X),
+            0.5,
+            id="holes",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_the_bound_does_not_fall_where_the_regularization_is_as_large_as_the_variances(
+    covariance_type, rows, reg_covar
+):
+    for kind in KINDS:
+        model = BayesianGaussianMixture(
+            n_components=4,
+            covariance_type=covariance_type,
+            weight_concentration_prior_type=kind,
+            reg_covar=reg_covar,
+            max_iter=30,
+            tol=1e-9,
+            random_state=0,
+        ).fit(rows)
+        assert (np.diff(model.trace_) >= -1e-12 * abs(model.trace_[-1])).all()
+        assert model.stopped_because_ != "objective worsened"
 
 
 def test_more_components_than_groups_are_left_empty():

@@ -183,13 +183,14 @@ KINDS_OF_WEIGHTS = ("dirichlet_process", "dirichlet_distribution")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS_OF_WEIGHTS)
 @pytest.mark.parametrize("covariance_type", GAUSSIANS)
-def test_the_enumerated_posterior(covariance_type, kind):
+@pytest.mark.parametrize("reg_covar", [0.0, 2.0])
+def test_the_enumerated_posterior(covariance_type, kind, reg_covar):
     model = BayesianGaussianMixture(
         n_components=3,
         covariance_type=covariance_type,
         weight_concentration_prior_type=kind,
         weight_concentration_prior=0.9,
-        reg_covar=0.0,
+        reg_covar=reg_covar,
         solver="gibbs",
         max_iter=1500,
         burn_in=100,

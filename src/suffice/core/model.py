@@ -53,6 +53,10 @@ class Family(Value, ABC):
         """log p(x given k), (N, K), up to a term that is the same for every k."""
         return self.log_density(X)
 
+    def regularized_log_density(self, X: Any) -> np.ndarray:
+        """`log_density` less the expected loss by the noise that regularization adds to every row, (N, K)."""
+        return self.log_density(X)
+
     def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Statistics:
         """`summarize` of rows that belong to one density each, k[n]."""
         R = np.zeros((K, len(k))).T

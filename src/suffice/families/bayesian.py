@@ -82,7 +82,7 @@ class GibbsMixture(Value):
         label, (N, K), and the log density of each row."""
         rng = np.random.default_rng([self.seed, self.sweep, *block.index])
         family, X, weight = self.mixture.component, block.X, block.weight
-        log_px, R = _responsibilities(self.mixture.log_joint(X))
+        log_px, R = _responsibilities(self.mixture.regularized_log_joint(X))
         log_px = log_px * weight
         copies = weight.astype(np.int64)
         if copies.max(initial=0) > 1:

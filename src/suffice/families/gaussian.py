@@ -20,7 +20,7 @@ from ..statistics import Moments, grouped_moments, moments_by_label
 from ..statistics.moments import FEW_FEATURES
 from .covariances import SINGULAR, SingularCovariance, cholesky
 from .covariances import patterns as _patterns
-from .posteriors import NormalInverseGamma, NormalInverseWishart
+from .posteriors import NormalInverseGamma, NormalInverseWishart, sum_observed
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -96,6 +96,16 @@ class Gaussian(Family):
     @abstractmethod
     def covariances(self) -> np.ndarray:
         """Full covariance matrices, (K, D, D)."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> np.ndarray:
+        """Expected loss of log density by noise of variance `reg`: (K,) by row, or (K, D) by observed
+        feature."""
+
+    def regularized_log_density(self, X: np.ndarray) -> np.ndarray:
+        out = self.log_density(X)
+        return out if self.reg == 0 else out - sum_observed(self.noise, X)
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
         return grouped_moments(X, R, self.kind)
@@ -177,6 +187,11 @@ class _Dense(Gaussian):
     @property
     def root_precision(self) -> np.ndarray:
         return self.whitening.reshape(self.covariance.shape)
+
+    @property
+    def noise(self) -> np.ndarray:
+        traces = (self.whitening**2).sum(axis=(1, 2))  # of the inverse covariances
+        return np.broadcast_to(0.5 * self.reg * traces, len(self.mean))
 
     @property
     @abstractmethod
@@ -350,6 +365,10 @@ class _Axes(Gaussian):
     @property
     def root_precision(self) -> np.ndarray:
         return 1.0 / np.sqrt(self.covariance)
+
+    @property
+    def noise(self) -> np.ndarray:
+        return 0.5 * self.reg / self.variances
 
     def summarize_known(self, X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -> Any:
         s = moments_by_label(X, k, weight, K)

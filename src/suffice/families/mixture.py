@@ -84,6 +84,11 @@ class Mixture(LatentGroups):
         with np.errstate(divide="ignore"):
             return np.log(self.weight) + self.component.log_density(X)
 
+    def regularized_log_joint(self, X: Any) -> np.ndarray:
+        """`log_joint` less the expected loss by the noise that regularization adds to every row, (N, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weight) + self.component.regularized_log_density(X)
+
     def log_joint_of(self, X: Any, k: np.ndarray) -> np.ndarray:
         """log p(x, k) of rows with labels k, (N,)."""
         return self.log_joint(X)[np.arange(len(k)), k]

@@ -37,6 +37,9 @@ class Product(Family):
     def log_density(self, X: np.ndarray) -> np.ndarray:
         return sum(part.log_density(x) for part, x in self.each(X))  # type: ignore[return-value]
 
+    def regularized_log_density(self, X: np.ndarray) -> np.ndarray:
+        return sum(part.regularized_log_density(x) for part, x in self.each(X))  # type: ignore[return-value]
+
     def scores(self, X: np.ndarray) -> np.ndarray:
         return sum(part.scores(x) for part, x in self.each(X))  # type: ignore[return-value]
 

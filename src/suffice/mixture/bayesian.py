@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -169,11 +169,15 @@ default='dirichlet_process'
         L(q) = E_q[\\log p(X, z, π, μ, Σ)] - E_q[\\log q] ≤ \\log p(X)
 
     over q = q(z) q(π) q(μ, Σ), with all constants, so that bounds of different models can be compared. Each
-    iteration is one pass over the data, and does not decrease the bound.
+    iteration is one pass over the data, and does not decrease the bound. A row counts as the average over
+    normal noise of variance `reg_covar` about it, which lowers its log density in component k by
+    `reg_covar` / 2 times the trace of the precision.
 
-    For 'full', the results are those of scikit-learn. It uses the expected log determinant of a full Wishart
-    matrix for 'diag' and 'spherical' too, and counts N / K degrees of freedom for 'tied'; here these are the
-    exact updates of independent gamma distributions and of one Wishart distribution of all rows.
+    For 'full', the results are those of scikit-learn. Its responsibilities leave out the noise of
+    `reg_covar`, and so do these where the components differ in it by less than 0.001. It uses the expected
+    log determinant of a full Wishart matrix for 'diag' and 'spherical' too, and counts N / K degrees of
+    freedom for 'tied'; here these are the exact updates of independent gamma distributions and of one
+    Wishart distribution of all rows.
 
     'gibbs' draws the labels of all rows, then the weights and parameters. Labels are drawn where the rows
     are, from the seed, the sweep and the block, and are not kept. Other block boundaries give another chain.
@@ -478,7 +482,7 @@ default='dirichlet_process'
         X, draws = read_rows(self, X), self._draws()
         total = np.zeros((len(X), len(X)))
         for draw in draws:
-            P = draw.predict_proba(X)
+            P = softmax(draw.regularized_log_joint(X), axis=1)
             total += P @ P.T
         total /= len(draws)
         np.fill_diagonal(total, 1.0)
