@@ -82,6 +82,19 @@ def test_landmarks_come_close_to_all_rows():
     assert abs(a - b) <= 0.01 and a > 0.95
 
 
+@pytest.mark.parametrize("landmarks", [100, 1000])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_outliers_are_no_clusters(landmarks, scale):
+    """Rows with heavy tails, in any unit, also where most of them are landmarks."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(3), 400)
+    rows = scale * (rng.standard_t(3, size=(1200, 3)) + 15.0 * np.eye(3)[group])
+    labels = SpectralClustering(3, affinity="landmarks", landmarks=landmarks, random_state=0).fit_predict(
+        rows
+    )
+    assert normalized_mutual_info_score(labels, group) > 0.95
+
+
 def test_landmarks_of_a_scan_are_those_of_rows_in_memory():
     table = pa.table(dict(zip("ab", MOONS.T, strict=True)))
     scan = suffice.scan(lambda: table.to_batches(max_chunksize=90))

@@ -269,8 +269,9 @@ class SpectralClustering(ClusterMixin, Estimator):
         Number of initializations of k-means. With 'landmarks', they are compared on the landmarks, and passes
         over the rows continue from the best.
     gamma : float, default=1.0
-        Parameter of the kernels 'rbf', 'poly', 'sigmoid', 'laplacian' and 'chi2'. With 'landmarks', times one
-        over the mean squared distance of rows to their nearest landmark.
+        Parameter of the kernels 'rbf', 'poly', 'sigmoid', 'laplacian' and 'chi2'. With 'landmarks', it is
+        divided by the mean squared distance of a landmark to its nearest other, or of a row to its nearest
+        landmark, if that is larger.
     affinity : str, Kernel or callable, default='rbf'
         'rbf' or another kernel that scikit-learn's `pairwise_kernels` knows, a kernel of
         :mod:`suffice.kernels` or a function of two arrays of rows; 'nearest_neighbors', a graph of these;
@@ -335,8 +336,10 @@ class SpectralClustering(ClusterMixin, Estimator):
     Places of rows have length one. New rows are placed by the means of eigenvectors with their affinities
     (Nyström).
 
-    Through landmarks, a row has the Gaussian affinities z to its nearest landmarks, with sum one. Two rows
-    have the affinity :math:`z^T Λ^{-1} z'` with the sums Λ of all z, so that all degrees are one.
+    Landmarks are rows far apart, without those that are nearest to less than half of the mean weight of
+    rows: else a few outliers would be clusters. Through landmarks, a row has the Gaussian affinities z to
+    its nearest landmarks, with sum one. Two rows have the affinity :math:`z^T Λ^{-1} z'` with the sums Λ of
+    all z, so that all degrees are one.
 
     References
     ----------
@@ -569,20 +572,27 @@ class SpectralClustering(ClusterMixin, Estimator):
             )
         size = int(self.landmarks)
         afford(3.0 * size**2, f"the products of {size} landmarks", "use fewer landmarks.")
-        points = spread_rows(data, size, seed_of(self.random_state))
-        scale = data.fold(Centers.summarize, Centers(points))
-        mean = scale.inertia / float(scale.weight.sum())
-        gamma = self.gamma / mean if mean > 0 else 1.0
+        points = self._with_rows(data, spread_rows(data, size, seed_of(self.random_state)))
+        nearest = data.fold(Centers.summarize, Centers(points))
+        apart = max(nearest.inertia / float(nearest.weight.sum()), spacing(points))
+        gamma = self.gamma / apart if apart > 0 else 1.0
         near = max(2, self.n_neighbors // 2)
         count = min(self.n_components or self.n_clusters, len(points))
         start = LandmarkGraph(points, gamma, near, np.zeros((len(points), count)))
         embedding = start.estimate(data.fold(LandmarkGraph.summarize, start))
         places = embedding.features(points)  # of a sample, on which the starts are compared
-        best = self._k_means(in_blocks(Rows(places, None, scale.weight)), places, points)
+        best = self._k_means(in_blocks(Rows(places, None, nearest.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
         found = lloyd((best,), rows, PLACES_TOL, 300)
         self.model_ = SpectralModel(embedding, found.model)
         warn_of_fewer(int(np.count_nonzero(found.statistics.weight)), self.n_clusters, "n_clusters")
+
+    def _with_rows(self, data: Partitions, points: np.ndarray) -> np.ndarray:
+        """Landmarks that are the nearest of enough rows. Those of a few outliers would be clusters."""
+        weight = data.fold(Centers.summarize, Centers(points)).weight
+        largest = np.sort(weight)[::-1]
+        least = min(0.5 * weight.mean(), largest[min(self.n_clusters, len(points)) - 1])
+        return points[weight >= least]
 
     @property
     def affinity_matrix_(self) -> Any:
@@ -605,6 +615,13 @@ class SpectralClustering(ClusterMixin, Estimator):
         """
         X = dense(read_rows(self, X))
         return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
+
+
+def spacing(points: np.ndarray) -> float:
+    """The mean squared distance of points to their nearest other."""
+    if len(points) < 2:
+        return 0.0
+    return float(search(points, np.ones(len(points)), points, 2, 2.0)[0][:, 1].mean())
 
 
 def bound(values: np.ndarray, criterion: str) -> float:
