@@ -95,17 +95,20 @@ def test_the_planted_number_is_chosen_anywhere(criterion, shift):
     assert adjusted_rand_score(found.estimator_.labels_, GROUP) == 1.0
 
 
-def test_all_numbers_share_passes(monkeypatch):
+@pytest.mark.parametrize("criterion", ["elbow", "gap"])
+def test_numbers_and_references_share_passes(monkeypatch, criterion):
     from suffice.engines.local import LocalPartitions
 
     plain, count = LocalPartitions.fold, []
     monkeypatch.setattr(LocalPartitions, "fold", lambda self, f, *a: (count.append(f), plain(self, f, *a))[1])
-    choose_k(KMeans(random_state=0, max_iter=5), X, range(1, 4))
-    few = len(count)
-    count.clear()
-    choose_k(KMeans(random_state=0, max_iter=5), X, [1, 2, 3, 3, 2])
-    assert len(count) == few
-    assert sum(f.__name__ == "summarize_each" for f in count) <= 6
+
+    def passes(ks, n_references):
+        count.clear()
+        how = {"criterion": criterion, "n_references": n_references}
+        choose_k(KMeans(random_state=0, max_iter=5, tol=0.0), X, ks, **how)
+        return len(count)
+
+    assert passes(range(1, 7), 10) == passes([6], 1)
 
 
 def test_choices_that_are_refused():
@@ -113,9 +116,11 @@ def test_choices_that_are_refused():
         ({"criterion": "taste"}, "is not one of 'elbow', 'gap'"),
         ({"ks": [0, 1]}, "numbers of clusters from 1"),
         ({"ks": range(1, 99)}, "n_samples=60 should be >= n_clusters=98"),
+        ({"criterion": "gap", "n_references": 0}, "n_references=0 must be at least 1"),
+        ({"estimator": KMeans(2, init=X[:2])}, "needs the name of an init.*init='k-means\\+\\+'"),
     ):
         with pytest.raises(ValueError, match=message):
-            choose_k(KMeans(), X, **{"ks": range(1, 4), **arguments})
+            choose_k(**{"estimator": KMeans(), "X": X, "ks": range(1, 4), **arguments})
     with pytest.raises(TypeError, match="must be a KMeans"):
         choose_k(DivisiveClustering(), X, [1, 2])
 

@@ -7,6 +7,7 @@ Li 14.3.4; CS181 6.2.3; STATS 601 6.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils import Bunch, check_random_state
 from ..core.partitions import Partitions
 from ..fitting.em import summarize_each
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
+from ..fitting.shared import Sharing, undivided
 from ..inputs import open_rows
 from ..statistics import describe
 from .k_centroids import Range
@@ -35,12 +37,12 @@ def all_centers(
 
     All numbers and all starts share each pass. The first k rows of a k-means++ draw are its draw of k.
     """
-    init = estimator.init if isinstance(estimator.init, str) else "k-means++"
-    if init == "k-means++":
-        drawn = [SEEDINGS[init](data, max(ks), int(seed)) for seed in seeds]
+    seeding = SEEDINGS[estimator.init]
+    if estimator.init == "k-means++":
+        drawn = [seeding(data, max(ks), int(seed)) for seed in seeds]
         starts = [Centers(rows[:k]) for k in ks for rows in drawn]
     else:
-        starts = [Centers(SEEDINGS[init](data, k, int(seed))) for k in ks for seed in seeds]
+        starts = [Centers(seeding(data, k, int(seed))) for k in ks for seed in seeds]
     runs = [run.model for run in lloyd_runs(tuple(starts), data, tol, estimator.max_iter)]
     sums = data.fold(summarize_each, tuple(runs)).parts
     out = []
@@ -98,7 +100,7 @@ def choose_k(
     -----
     The gap of k clusters with inertia :math:`W_k` is the mean of :math:`\\log W^*_{kb} - \\log W_k` over
     reference data sets b, whose rows are uniform in the box of the data. Their numbers are hashes of the
-    rows that they replace, drawn while these are read, so that nothing is stored.
+    rows that they replace, drawn while these are read, so that nothing is stored. All data sets share passes.
 
     Diameters compare pairs of rows, of a sample of 4,096 if there are more.
 
@@ -123,11 +125,17 @@ def choose_k(
         raise TypeError(f"estimator must be a KMeans; got {type(estimator).__name__}.")
     if not numbers or numbers[0] < 1:
         raise ValueError(f"ks must be numbers of clusters from 1; got {numbers}.")
+    if not isinstance(estimator.init, str):
+        raise ValueError("choose_k needs the name of an initialization: use init='k-means++'.")
+    if n_references < 1:
+        raise ValueError(f"n_references={n_references} must be at least 1.")
     estimator = clone(estimator)
     data = open_rows(estimator.set_params(n_clusters=numbers[-1]), X, None, sample_weight)
     tol = estimator._tolerance(data, numbers[-1])
     random = check_random_state(estimator.random_state)
-    n_init = 1 if estimator.n_init == "auto" else estimator.n_init
+    n_init = estimator.n_init
+    if n_init == "auto":
+        n_init = estimator.default_n_init if estimator.init == "random" else 1
     seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
     found = all_centers(data, numbers, estimator, tol, seeds)
     inertia = np.array([s.inertia for _, s in found])
@@ -172,13 +180,15 @@ def _by_gap(
     out: Bunch,
 ) -> int:
     tiny = np.finfo(np.float64).tiny
-    logs = []
-    for b in range(n_references):
-        reference = Reference(data, box.low, box.high, (int(seeds[0]), b))
-        description = reference.fold(describe)
-        scale = float(description.features.variance.mean())
+    sharing = Sharing(data, 1, 0, features=len(box.low), check=None, division=(undivided, ()))
+
+    def log_inertia(b: int) -> np.ndarray:
+        reference = Reference(sharing.view(), box.low, box.high, (int(seeds[0]), b))
+        scale = float(reference.fold(describe).features.variance.mean())
         runs = all_centers(reference, ks, estimator, estimator.tol * scale, seeds)
-        logs.append(np.log(np.maximum([s.inertia for _, s in runs], tiny)))
+        return np.log(np.maximum([s.inertia for _, s in runs], tiny))
+
+    logs = sharing.together([partial(log_inertia, b) for b in range(n_references)], forgive=False)
     out.gap_ = np.mean(logs, axis=0) - np.log(np.maximum(out.inertia_, tiny))
     out.gap_std_ = np.std(logs, axis=0) * np.sqrt(1.0 + 1.0 / n_references)
     enough = np.flatnonzero(out.gap_[:-1] >= out.gap_[1:] - out.gap_std_[1:])

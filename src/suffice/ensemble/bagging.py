@@ -37,7 +37,7 @@ from ..estimator.parameters import (
     seed_of,
 )
 from ..estimator.scores import Classifier, Regressor
-from ..fitting.shared import Divided, Sharing
+from ..fitting.shared import Sharing, undivided
 from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, class_codes, class_counts
@@ -101,10 +101,6 @@ def member_draws(seed: int, m: int, D: int, n_chosen: int, replacement: bool) ->
     if n_chosen == D and not replacement:
         return np.arange(D), own
     return np.sort(rng.choice(D, n_chosen, replace=replacement)), own
-
-
-def undivided(block: Any) -> Divided:
-    return Divided(block, np.zeros(len(block), np.int16))
 
 
 @dataclass(frozen=True, eq=False)

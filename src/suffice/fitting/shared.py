@@ -68,6 +68,11 @@ def divide(n_parts: int, seed: int, block: Block) -> Divided:
     return Divided(block, parts_of(block, n_parts, seed).astype(np.int16))
 
 
+def undivided(block: Block) -> Divided:
+    """A block of one part."""
+    return Divided(block, np.zeros(len(block), np.int16))
+
+
 @dataclass(frozen=True)
 class Call:
     """A request of a fit: the sum of f over some parts of the data, after some maps."""
