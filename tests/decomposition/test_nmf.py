@@ -93,6 +93,16 @@ def test_same_start_and_optimum_as_scikit_learn(init):
     np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("beta_loss", ["frobenius", "kullback-leibler", 1.5])
+def test_multiplicative_updates_stop_where_those_of_scikit_learn_do(beta_loss):
+    """Half an iteration later: the loss is that of the pass which updates W."""
+    X = parts()
+    how = {"init": "nndsvda", "solver": "mu", "beta_loss": beta_loss, "max_iter": 1000}
+    ours, theirs = NMF(4, **how).fit(X), sklearn.decomposition.NMF(4, **how).fit(X)
+    assert ours.converged_
+    assert ours.n_iter_ == theirs.n_iter_ + 1
+
+
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)

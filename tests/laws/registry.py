@@ -171,6 +171,8 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
         for loss in ("squared_epsilon_insensitive", "squared_error", "squared_hinge")
     },
     **{("ConditionalRandomField", "solver", name): ({"max_iter": 20}, None) for name in ("iis-t", "sgd")},
+    # As many components as features take 1,670 iterations, here and in scikit-learn.
+    ("NMF", "init", "nndsvd"): ({"n_components": 2}, None),
     ("SparsePCA", "criterion", "elastic-net"): ({"n_components": 2, "tol": 1e-4}, None),  # else it is slow
     ("PCA", "n_components", "mle"): ({"svd_solver": "full"}, None),
     ("PCA", "svd_solver", "arpack"): ({"n_components": 2}, None),  # finds all components but one at most

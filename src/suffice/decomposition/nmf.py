@@ -401,7 +401,7 @@ def _stacked(parts: list[Any], X: Any) -> Any:
 class Alternation(Progress):
     """State of the alternating updates of W and H."""
 
-    first: float = 0.0  # how steep the loss was in the first iteration
+    first: float = 0.0  # the projected gradient of the first iteration; with 'mu' the initial loss
 
 
 LOSSES: dict[float, Callable[..., _Factors]] = {
@@ -647,13 +647,14 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
         watch = Watch(self, self.checkpoint, data, report=report if self.verbose else None)
         watch = watch.limited(self.max_iter)
-        return watch.loop(step, Alternation(start))
+        first = data.fold(type(start).loss, start).loss if self.solver == "mu" else 0.0
+        return watch.loop(step, Alternation(start, first=first))
 
     def _finished(self, trace: tuple[float, ...], steep: float, first: float) -> str:
         if self.solver != "mu":
             settled = steep <= self.tol * first
         elif len(trace) > 10 and len(trace) % 10 == 1:
-            at_first, before, now = np.sqrt(np.maximum([trace[0], trace[-11], trace[-1]], 0.0))
+            at_first, before, now = np.sqrt(np.maximum([first, trace[-11], trace[-1]], 0.0))
             settled = bool(before - now <= self.tol * at_first)
         else:
             settled = False
