@@ -11,6 +11,7 @@ import pytest
 from scipy.special import expit, logsumexp
 
 import suffice
+from suffice.core import loop
 from suffice.core.blocks import Rows
 from suffice.families import (
     GAUSSIANS,
@@ -303,6 +304,25 @@ def test_an_interrupted_chain_goes_on_with_the_same_bits(tmp_path):
     loaded = suffice.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.co_clustering(X[:9]), whole.co_clustering(X[:9]))
     np.testing.assert_array_equal(loaded.score_samples(X[:9]), whole.score_samples(X[:9]))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_checkpoint_holds_the_models_and_the_draws(tmp_path, monkeypatch):
+    """Its size does not depend on the rows, nor on the prior of each draw."""
+    sizes, save = {}, loop.save_value
+
+    def measured(value, path):
+        save(value, path)
+        sizes[value.progress.n_iter] = (tmp_path / "chain").stat().st_size
+
+    monkeypatch.setattr(loop, "save_value", measured)
+    rows, D = np.random.default_rng(0).normal(size=(300, 40)), 40
+    path = str(tmp_path / "chain")
+    model = fitted(rows, n_components=1, max_iter=30, burn_in=2, n_init=2, checkpoint=path)
+    last, one_draw = max(sizes), 8 * (1 + D + D**2)
+    assert sum(array.nbytes for array in model.draws_.values()) == 2 * 28 * one_draw
+    assert sizes[1] < 16 * one_draw  # the models, their sums and their priors
+    assert sizes[last] - sizes[2] < 1.1 * 2 * (last - 2) * one_draw
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -28,9 +28,10 @@ REFINE = 1  # EM steps of the two sub-clusters of a proposal
 
 @dataclass(frozen=True, eq=False)
 class Chain(Progress):
-    """One chain: its current draw, the log joint density by sweep, and the draws after burn-in."""
+    """One chain: its current draw, the log joint density by sweep, and what is kept of the draws after
+    burn-in."""
 
-    draws: tuple[Mixture, ...] = ()
+    draws: tuple[Any, ...] = ()
     occupied: tuple[int, ...] = ()  # components with rows, by sweep
     best: Any = None  # the sums of the sweep with the largest log joint density
 
@@ -49,6 +50,7 @@ def gibbs(
     n_sweeps: int,
     burn_in: int,
     moves: Callable[[tuple[GibbsMixture, ...], tuple[Any, ...], Partitions], tuple[Any, ...]] | None = None,
+    keep: Callable[[Mixture], Any] = lambda mixture: mixture,
     watch: Watch | None = None,
 ) -> Chains:
     """Gibbs sampling of mixtures from several initial draws.
@@ -66,6 +68,9 @@ def gibbs(
     moves : callable, optional
         ``moves(models, sums, data)`` returns the sums after moves of labels that leave their distribution
         as it is, such as `split_and_merge`.
+    keep : callable, optional
+        ``keep(mixture)`` returns what is kept of a draw after `burn_in`. It is the only part of a checkpoint
+        that grows.
     watch : Watch, optional
         Callbacks and checkpoint.
 
@@ -79,23 +84,21 @@ def gibbs(
         sums = data.fold(summarize_each, current).parts
         if moves is not None:
             sums = moves(current, sums, data)
-        chains = tuple(_advance(chain, s, burn_in) for chain, s in zip(state.chains, sums, strict=True))
-        first = chains[0]
-        return Chains(first.model, first.trace, first.statistics, "", chains)
+        chains = tuple(_advance(chain, s, burn_in, keep) for chain, s in zip(state.chains, sums, strict=True))
+        return Chains(chains[0].model, chains[0].trace, chains=chains)
 
     start = Chains(models[0], chains=tuple(Chain(model) for model in models))
     return (watch or Watch()).limited(n_sweeps).loop(step, start)
 
 
-def _advance(chain: Chain, s: GroupStatistics, burn_in: int) -> Chain:
+def _advance(chain: Chain, s: GroupStatistics, burn_in: int, keep: Callable[[Mixture], Any]) -> Chain:
     log_joint = chain.model.log_joint(s)
     model = chain.model.estimate(s)
     better = not chain.trace or log_joint > max(chain.trace)
     return Chain(
         model,
         (*chain.trace, log_joint),
-        s,
-        draws=(*chain.draws, model.mixture) if chain.n_iter >= burn_in else (),
+        draws=(*chain.draws, keep(model.mixture)) if chain.n_iter >= burn_in else (),
         occupied=(*chain.occupied, int((s.weight > 0).sum())),
         best=s if better else chain.best,
     )

@@ -36,6 +36,7 @@ from ..statistics import Description, Moments, moments
 from .base import LatentMixture, verbose_report
 
 MOST_R_HAT = 1.1  # of chains that agree
+DRAWN = ("weights", "means", "covariances")
 
 
 class BayesianGaussianMixture(LatentMixture):
@@ -405,6 +406,7 @@ default='dirichlet_process'
             n_sweeps=self.max_iter,
             burn_in=burn_in,
             moves=None if self.covariance_type == "tied" else split_and_merge,
+            keep=_parameters,
             watch=Watch(
                 self,
                 self.checkpoint,
@@ -422,11 +424,8 @@ default='dirichlet_process'
         chains = found.chains
         draws: list[Any] = [draw for chain in chains for draw in chain.draws]
         traces = np.array([chain.trace for chain in chains])[:, burn_in:]
-        self.draws_ = {
-            "weights": np.array([draw.weight for draw in draws]),
-            "means": np.array([draw.component.mean for draw in draws]),
-            "covariances": np.array([draw.component.covariance for draw in draws]),
-        }
+        parts = zip(*draws, strict=True) if draws else ((), (), ())
+        self.draws_ = dict(zip(DRAWN, map(np.array, parts), strict=True))
         self.n_occupied_ = np.array([n for chain in chains for n in chain.occupied[burn_in:]])
         self.r_hat_ = split_r_hat(traces)
         self.effective_sample_size_ = effective_sample_size(traces)
@@ -492,10 +491,9 @@ default='dirichlet_process'
         if not hasattr(self, "draws_") or not len(self.draws_["weights"]):
             raise ValueError("There are no draws: fit with solver='gibbs' and max_iter above burn_in.")
         family = self.model_.prior.family
-        names = ("weights", "means", "covariances")
         return [
             Mixture(w, family.replace(mean=m, covariance=c))
-            for w, m, c in zip(*(self.draws_[name] for name in names), strict=True)
+            for w, m, c in zip(*(self.draws_[name] for name in DRAWN), strict=True)
         ]
 
     def _densities(self) -> tuple[np.ndarray, Family]:
@@ -535,6 +533,12 @@ def _drawn(q: VariationalMixture, seed: int) -> GibbsMixture:
     rng = np.random.default_rng([seed, 2**32 - 3])
     mixture = Mixture(q.weight.sample(rng), q.component.sample(rng))
     return GibbsMixture(q.weight_prior, mixture, seed)
+
+
+def _parameters(draw: Mixture) -> tuple[np.ndarray, ...]:
+    """The arrays of `DRAWN`."""
+    family: Any = draw.component
+    return draw.weight, family.mean, family.covariance
 
 
 def _around(start: VariationalMixture, draw: GibbsMixture) -> VariationalMixture:
