@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from scipy.integrate import quad
 from scipy.stats import norm
 
 import suffice
@@ -108,6 +109,21 @@ def test_far_from_the_origin():
     far = RelativeDensityRatio(**how).fit(rows + 2.0**20, Y)
     theta = by_hand(rows, Y, np.ones(500), far.X_fit_ - 2.0**20, 0.5, 0.1, 0.1)[0]
     np.testing.assert_allclose(far.dual_coef_, theta, rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.9])
+def test_the_relative_pearson_divergence_is_the_integral(alpha):
+    """Of two normal densities, by adaptive quadrature; the function has the probabilities of small bins."""
+    p, q = norm(), norm(0.5, 1.3)
+
+    def integrand(x):
+        mixture = alpha * p.pdf(x) + (1 - alpha) * q.pdf(x)
+        return (relative_density_ratio(p.pdf(x), q.pdf(x), alpha) - 1) ** 2 * mixture
+
+    expected = quad(integrand, -12.0, 12.0, epsabs=1e-12)[0]
+    edges = np.concatenate([[-np.inf], np.linspace(-12.0, 12.0, 10_001), [np.inf]])
+    found = relative_pearson(np.diff(p.cdf(edges)), np.diff(q.cdf(edges)), alpha)
+    assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_functions():
