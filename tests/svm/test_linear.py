@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import suffice
+from suffice.core.blocks import stack
+from suffice.fitting.few_rows import few_rows
 from suffice.fitting.hinge_program import hinge_program
 from suffice.svm import LinearSVC, LinearSVR
 from suffice.svm import linear as module
@@ -92,6 +94,43 @@ def test_smoothing_and_programs_reach_the_optimum(monkeypatch, penalize_intercep
         assert -1e-7 <= worse <= model.dual_gap_ + 1e-7
         assert model.dual_gap_ <= tol * objective(model, Z, y)
     assert_allclose(model.decision_function(Z), exact.decision_function(Z), atol=1e-4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hessian_changes_by_the_rows_that_cross_the_margin(weighted):
+    data = suffice.partition(X, np.digitize(X[:, 0], [-0.5, 0.5]), rng.random(len(X)) if weighted else None)
+    old, new = rng.normal(size=(2, 3, X.shape[1] + 1))
+    at = module.Machines(new, np.arange(3), np.ones(3), True, 0.0, True, curvature=True)
+    before, after = (data.fold(module.Machines.summarize, at.replace(theta=theta)) for theta in (old, new))
+    change = data.fold(module.Machines.squared_sums, at, old)
+    assert_allclose(before.hessian + change.hessian, after.hessian, rtol=1e-10, atol=1e-10)
+    assert_array_equal(change.gradient, after.gradient)
+    assert change.loss == after.loss
+
+
+def test_a_row_that_leaves_takes_no_digits_with_it():
+    """A row of length 1e9, within the margin at first."""
+    far = np.vstack([X, np.full((1, X.shape[1]), 1e9)])
+    y = np.append(X @ np.arange(1, X.shape[1] + 1) + rng.normal(size=len(X)) > 0, True)
+    model = LinearSVC(tol=1e-10).fit(far, y)
+    peer = LinearSVC(tol=1e-10).fit(X, y[:-1])
+    assert model.converged_
+    assert model.decision_function(far)[-1] > 1.0
+    assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_many_rows_begin_at_the_optimum_of_a_few(penalty):
+    Z = rng.normal(size=(70_000, 3))
+    y = np.array(["no", "yes"])[(Z @ [1.0, -2.0, 0.0] + rng.normal(size=len(Z)) > 0).astype(int)]
+    order = np.lexsort((Z[:, 0], y))  # the rows of a class together
+    few = suffice.partition(Z[order], y[order]).fold(few_rows, 1500)
+    assert 700 < len(stack(few.rows)) <= 1500
+    assert set(stack(few.rows).y) == {"no", "yes"}
+    model = LinearSVC(penalty=penalty, tol=1e-8).fit(Z[order], y[order])
+    peer = theirs.LinearSVC(penalty=penalty, dual=False, tol=1e-8).fit(Z, y)
+    assert_allclose(model.coef_, peer.coef_, rtol=1e-5, atol=1e-6)
+    assert model.n_iter_ <= 3  # 6 from zero
 
 
 def test_program_of_hinges():

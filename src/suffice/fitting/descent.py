@@ -38,6 +38,7 @@ def newton(
     start: np.ndarray | Descent,
     *,
     solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = solve_positive,
+    update: Callable[[np.ndarray, Descent], tuple[float, np.ndarray, np.ndarray]] | None = None,
     l1: float | np.ndarray = 0.0,
     tol: float = 1e-4,
     max_iter: int = 100,
@@ -58,6 +59,9 @@ def newton(
     solve : callable
         ``solve(hessian, gradient)`` returns the step that minimizes the quadratic model, exactly or
         approximately.
+    update : callable, optional
+        ``update(x, state)`` returns the same as ``fun(x)``, where the change of the Hessian since
+        ``state.model`` takes less time than the Hessian.
     l1 : float or ndarray
         Strength of the l1 penalty, of all parameters or of each.
     tol : float
@@ -85,8 +89,8 @@ def newton(
         if state.gradient is None:
             value, gradient, hessian = fun(x)
             value += absolute(l1, x)
-        else:
-            value, gradient, hessian = state.value, state.gradient, state.hessian
+            state = state.replace(value=value, gradient=gradient, hessian=hessian)
+        value, gradient, hessian = state.value, state.gradient, state.hessian
         if not np.isfinite(value):
             return state.replace(trace=(*state.trace, value), stopped_because="objective not finite")
         if has_l1:
@@ -97,7 +101,7 @@ def newton(
         slope = float(gradient @ direction) + absolute(l1, x + direction) - absolute(l1, x)
         while True:
             new = x + length * direction
-            new_value, new_gradient, new_hessian = fun(new)
+            new_value, new_gradient, new_hessian = update(new, state) if update else fun(new)
             new_value += absolute(l1, new)
             if new_value <= value + 1e-4 * length * slope + ROUNDING * abs(value):
                 break

@@ -94,9 +94,9 @@ class Columns:
     def squares(self, weight: np.ndarray) -> np.ndarray:
         """Z' diag(weight) Z."""
         felt = np.flatnonzero(weight)
-        few = 2 * len(felt) < len(weight)
-        product = gram(self.X[felt], weight[felt]) if few else gram(self.X, weight)
-        edge = self.sums(weight)
+        if len(felt) < 0.8 * len(weight):
+            return Columns(self.X[felt], self.center, self.ones).squares(weight[felt])
+        product, edge = gram(self.X, weight), self.sums(weight)
         if not self.ones:
             return product
         if self.center is not None:

@@ -11,7 +11,7 @@ the objective of all rows from below.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,8 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import SOLVERS, LossModel, Problem, Ridge
-from ..fitting.descent import ROUNDING
+from ..fitting.descent import ROUNDING, Descent
+from ..fitting.few_rows import optimum_of_few
 from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..fitting.seeding import Sample, smallest
@@ -80,6 +81,9 @@ class Machines(LossModel):
     width: float = 0.0  # of the smoothing of hinges that are not squared
     problem: int = -1  # the class against the rest of which theta is the only row; -1 for all
     curvature: bool = False  # whether to sum the Hessian
+    before: Annotated[np.ndarray | None, "(P, M)"] = (
+        None  # if given, the change of the Hessian since this theta
+    )
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         sizes["D"] = sizes["M"] - self.fit_intercept
@@ -118,15 +122,11 @@ class Machines(LossModel):
         return [(up - f, up, 1.0), (down + f, down, -1.0)]
 
     def summarize(self, block: Any) -> HingeSums:
+        if self.squared:
+            return self.squared_sums(None, block)
         (y, weight), X = self.targets(block), block.X
         terms = self.terms(y, self.scores(X))
         total = float(block.weight.sum())
-        if self.squared:
-            over = [np.maximum(r, 0.0) for r, _, _ in terms]
-            push = np.sum([weight * part * t[2] for part, t in zip(over, terms, strict=True)], axis=0)
-            curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
-            loss = sum(float((weight * part**2).sum()) for part in over)
-            return HingeSums(total, loss, -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve))
         loss, hinge, curve, dual = 0.0, 0.0, np.zeros_like(y), []
         for r, level, sign in terms:
             smooth, slope, bend = smoothed(r, self.width)
@@ -137,6 +137,21 @@ class Machines(LossModel):
         linear, slopes = self._dual_sums(X, dual)
         gradient = -slopes.sum(axis=0)
         return HingeSums(total, loss, gradient, self._squares(X, curve), hinge, linear, slopes)
+
+    def squared_sums(self, before: np.ndarray | None, block: Any) -> HingeSums:
+        """The sums of squared hinges. If `before` is a point, like `theta`, the Hessian is its change since:
+        that of the rows that crossed the margin."""
+        (y, weight), X = self.targets(block), block.X
+        terms = self.terms(y, self.scores(X))
+        over = [np.maximum(r, 0.0) for r, _, _ in terms]
+        loss = sum(float((weight * part**2).sum()) for part in over)
+        push = np.sum([weight * part * t[2] for part, t in zip(over, terms, strict=True)], axis=0)
+        curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
+        if before is not None:
+            was = self.terms(y, self.replace(theta=before).scores(X))
+            curve -= np.sum([weight * (r > 0) for r, _, _ in was], axis=0)
+        gradient, hessian = -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve)
+        return HingeSums(float(block.weight.sum()), loss, gradient, hessian)
 
     def scores(self, X: Any) -> np.ndarray:
         """(N, P)."""
@@ -157,7 +172,9 @@ class Machines(LossModel):
         Z, (P, M) = Columns(X, None, self.fit_intercept), self.theta.shape
         hessian = np.zeros((P, M, P, M))
         for p in range(P):
-            hessian[p, :, p] = Z.squares(curve[:, p])
+            hessian[p, :, p] = Z.squares(np.maximum(curve[:, p], 0.0))
+            if (curve[:, p] < 0).any():
+                hessian[p, :, p] -= Z.squares(np.maximum(-curve[:, p], 0.0))
         return hessian.reshape(P * M, P * M)
 
     def _dual_sums(self, X: Any, dual: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -387,6 +404,24 @@ class HingeSearch:
         return self.traced(state.replace(allowed=allowed, size=size, tried=0), failed=failed)
 
 
+class SquaredHinges(Problem):
+    """Between two points, the Hessian of squared hinges changes only by the rows that cross the margin."""
+
+    def update(self, theta: np.ndarray, state: Descent) -> tuple[Any, ...]:
+        """The value, the gradient and the Hessian, from those at `state`. The Hessian is summed anew if much
+        of it went: what is left has the rounding error of what went."""
+        before = self.model.at(state.model).theta
+        s = self.data.fold(Machines.squared_sums, self.model.at(theta), before)
+        hessian = state.hessian + s.hessian / s.weight
+        if (np.diag(hessian) < 0.5 * np.diag(state.hessian)).any():
+            return self(theta)
+        self._last = (
+            theta.copy(),
+            s.replace(hessian=s.weight * hessian - np.diag(cast(Ridge, self.penalty).strength)),
+        )
+        return *self.penalty(theta, s)[:2], hessian
+
+
 class LinearMachine(Iterative):
     """Base class of `LinearSVC` and `LinearSVR`: the fit of the machines."""
 
@@ -423,7 +458,7 @@ class LinearMachine(Iterative):
         if model.squared:
             name = "newton" if P * M <= FEW else "lbfgs"
             strength = np.sqrt(ridge) / (self.C * total) if l1 else 0.0
-            problem = Problem(
+            problem = SquaredHinges(
                 data,
                 model.replace(curvature=name == "newton"),
                 Ridge(np.tile(0.0 * ridge if l1 else ridge, P) / self.C),
@@ -431,7 +466,11 @@ class LinearMachine(Iterative):
             )
             watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
             options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "watch": watch}
-            progress = SOLVERS[name](problem, **options)
+            begin = None
+            if name == "newton":
+                begin = optimum_of_few(problem, SOLVERS[name], total)
+                options["update"] = problem.update
+            progress = SOLVERS[name](problem, begin, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)
             return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
         afford(
@@ -536,8 +575,9 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
 
     where p is 1 or 2, t is `intercept_scaling`, and the second term is left out without a penalty of the
     intercept. The squared loss is minimized by Newton's method, or by L-BFGS if there are more than 1024
-    coefficients. The hinge is smoothed, with a decreasing width; then a quadratic program of the rows nearest
-    to the margin gives the optimum and a bound.
+    coefficients. Of many rows, it begins at the optimum of a few of them. The hinge is smoothed, with a
+    decreasing width; then a quadratic program of the rows nearest to the margin gives the optimum and a
+    bound.
 
     References
     ----------
