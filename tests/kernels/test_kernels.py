@@ -254,6 +254,9 @@ def test_expansions_reproduce(rng, X, Z):
         f.inner(g.replace(kernel=Gaussian(0.5)))
     with pytest.raises(ValueError, match="not positive definite"):
         _ = f.replace(kernel=-1.0 * kernel).norm
+    assert KernelExpansion("linear", [[2.0]], [3.0])([[1.0]]).tolist() == [6.0]
+    with pytest.raises(ValueError, match=r"coef has shape \(3,\), expected \(2,\)"):
+        KernelExpansion(kernel, [[0.0], [1.0]], [1.0, 2.0, 3.0])
     strings = KernelExpansion(Subsequences(2), ["ab", "ba"], [1.0, -1.0])
     assert_allclose(strings.norm, np.sqrt(2 * 0.5**4))
 

@@ -54,6 +54,8 @@ def test_the_losses_of_other_classes():
     assert is_classifier(rest)
     assert is_regressor(tube)
     assert not hasattr(tube, "decision_function")
+    with pytest.raises(ValueError, match="must return the losses and their first and second derivatives"):
+        KernelMachine(lambda y, f: (y - f) ** 2).fit(X, Y)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge", "epsilon_insensitive", log_cosh])

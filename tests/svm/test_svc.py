@@ -212,6 +212,8 @@ def test_slack_budget():
         model = SVC(slack_budget=budget, solver="qp").fit(X[:100], y[:100], weight[:100] + 1)
         assert float(model.C_[0]) == pytest.approx(C, rel=1e-5)
         np.testing.assert_allclose(model.decision_function(X), fixed.decision_function(X), atol=1e-5)
+        report = model.kkt_report(X[:100], y[:100], weight[:100] + 1)  # with the C that was found
+        assert abs(report.gap) < 1e-5 * report.primal and report.violation.max() < 1e-5
     hard = SVC(slack_budget=0.0).fit(X, y)
     assert np.isinf(hard.C_).all() and hard.n_support_.tolist() == SVC(C=np.inf).fit(X, y).n_support_.tolist()
     with pytest.raises(ValueError, match="allows any margin: the slacks of two classes are at most"):
@@ -232,8 +234,11 @@ def test_path():
         np.testing.assert_allclose(model.decision_function(rows), alone.decision_function(rows), atol=1e-6)
     with pytest.raises(ValueError, match="Cs must be positive and finite"):
         svc_path(rows, labels, Cs=[np.inf])
-    with pytest.raises(ValueError, match="pass one of them"):
-        svc_path(rows, labels, slack_budget=1.0)
+    with pytest.raises(ValueError, match="does not take checkpoint, slack_budget: use SVC"):
+        svc_path(rows, labels, slack_budget=1.0, checkpoint="file")
+    for wrong in (0, -3):
+        with pytest.raises(ValueError, match="Cs must be positive and finite"):
+            svc_path(rows, labels, Cs=wrong)
 
 
 def test_steps_of_two_variables_end_at_the_optimum():
@@ -262,8 +267,12 @@ def test_steps_of_two_variables_end_at_the_optimum():
     for wrong, message in (((K[:2], sign), "square"), ((K, sign + 1), "1 or -1"), ((K, sign[:5]), "shapes")):
         with pytest.raises(ValueError, match=message):
             smo_step(*wrong, alpha, 0.0, 0, 1)
-    with pytest.raises(ValueError, match="two variables"):
-        smo_step(K, sign, alpha, 0.0, 1, 1)
+    for pair in ((1, 1), (0, len(K)), (-1, 0)):
+        with pytest.raises(ValueError, match=f"two rows of {len(K)}, from 0"):
+            smo_step(K, sign, alpha, 0.0, *pair)
+    for wrong in (alpha - 1.0, alpha + 1e9, alpha * np.nan):
+        with pytest.raises(ValueError, match="alpha must be from 0 to C"):
+            smo_step(K, sign, wrong, 0.0, 0, 1, C=C)
     same = smo_step(np.ones((2, 2)), [1, -1], [0.0, 0.0], 0.0, 0, 1, C=2.0)  # equal rows of both labels
     assert same.alpha.tolist() == [2.0, 2.0] and same.curvature == 0.0
 

@@ -71,7 +71,7 @@ class Kernel(Value, ABC):
 def must_be_finite(K: Any) -> None:
     """Raise if kernels, or the largest of them, are NaN or infinite."""
     if not np.isfinite(K).all():
-        raise ValueError("The kernel matrix has NaN or infinite entries: scale the features.")
+        raise ValueError("The kernel matrix has NaN or infinite entries: leave out NaN, or scale features.")
 
 
 def n_rows(X: Any) -> int:

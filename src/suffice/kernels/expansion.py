@@ -10,7 +10,8 @@ import numpy as np
 from ..core.blocks import dense
 from ..core.cost import afford
 from ..core.values import Value
-from .base import Kernel
+from .base import Kernel, n_rows
+from .vectors import as_kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,8 @@ class KernelExpansion(Value):
 
     Parameters
     ----------
-    kernel : Kernel
-        k.
+    kernel : Kernel, str or callable
+        k: a kernel, a name that scikit-learn knows, or a function of two arrays of rows.
     points : array of shape (n_points, n_features), or list of strings
         z.
     coef : array of shape (n_points,)
@@ -67,6 +68,11 @@ class KernelExpansion(Value):
     kernel: Kernel
     points: Annotated[Any, "labels (M, ...) or None"]
     coef: Annotated[Any, "real (M,)"]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        if np.shape(self.coef) != (n_rows(self.points),):
+            raise ValueError(f"coef has shape {np.shape(self.coef)}, expected {(n_rows(self.points),)}.")
 
     def __call__(self, X: Any) -> np.ndarray:
         """f of rows, (N,)."""

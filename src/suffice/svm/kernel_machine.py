@@ -68,6 +68,16 @@ class ScoreLoss(LossModel):
         return self.at(self.theta.ravel() - solve_positive(s.hessian, s.gradient))
 
 
+def _must_have_derivatives(loss: Callable[..., Any]) -> None:
+    """Raise if a loss does not return three arrays, as the docstring of `KernelMachine` says."""
+    out = loss(np.zeros(2), np.ones(2))
+    if not isinstance(out, tuple) or [np.shape(part) for part in out] != 3 * [(2,)]:
+        raise ValueError(
+            "loss(y, f) must return the losses and their first and second derivatives in f, three arrays of "
+            f"the shape of f; got {out!r} of two rows."
+        )
+
+
 def _weight(block: Any) -> float:
     return float(block.weight.sum())
 
@@ -277,8 +287,10 @@ class KernelMachine(KernelLoss):
         if self.loss == "logistic":
             self._fit_logistic(data)
             return self._with_gap()
-        landmarks, features, rows = self._rows(data)
         loss = None if self.loss == "squared" else self.loss
+        if loss is not None:
+            _must_have_derivatives(loss)
+        landmarks, features, rows = self._rows(data)
         linear = ScoreLoss(np.zeros((1, landmarks.root.shape[1] + 1)), loss, self.fit_intercept)
         self._minimize(data, landmarks, features, linear, rows.fold(_weight))
         return self._with_gap()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
     sample_weight : array, optional
         Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
     **params : dict
-        Parameters of :class:`SVC`.
+        Parameters of :class:`SVC`, other than `C`, `slack_budget`, `checkpoint` and `probability`.
 
     Returns
     -------
@@ -45,13 +46,14 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
     0.1 125 0.94
     10.0 27 0.99
     """
-    values = np.logspace(-4, 4, Cs) if np.ndim(Cs) == 0 else np.asarray(Cs, np.float64)
+    numbered = isinstance(Cs, Integral) and int(Cs) > 0
+    values = np.logspace(-4, 4, Cs) if numbered else np.array(Cs, np.float64, ndmin=1)
     if not len(values) or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"Cs must be positive and finite; got {values.tolist()}: for C=inf, use SVC.")
+    if refused := {"C", "slack_budget", "checkpoint", "probability"} & params.keys():
+        raise ValueError(f"svc_path takes Cs, and does not take {', '.join(sorted(refused))}: use SVC.")
     models = [SVC(C=float(C), **params) for C in values]
     order, first = np.argsort(values), models[0]
-    if first.slack_budget is not None:
-        raise ValueError(f"svc_path takes Cs, and slack_budget={first.slack_budget}: pass one of them.")
     task = first._opened(open_rows(first, X, y, sample_weight))
     results: list[list[Any]] = [[] for _ in models]
     with sized_as(task.block):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Annotated, Any
 
 import numpy as np
@@ -78,9 +79,14 @@ def smo_step(
         raise ValueError(f"y and alpha have shapes {y.shape} and {alpha.shape}, expected {(len(K),)}.")
     if not (np.abs(y) == 1).all():
         raise ValueError(f"y must be 1 or -1; got {np.unique(y).tolist()}: use np.where(y == c, 1, -1).")
-    i, j = first, second
-    if i == j:
-        raise ValueError(f"first and second must be two variables; got {i} twice.")
+    rounding = 1e-8 * min(C, 1.0)  # of steps before
+    if not C > 0 or not ((alpha >= -rounding) & (alpha <= C + rounding)).all():
+        raise ValueError(
+            f"alpha must be from 0 to C={C}, which is positive; got {alpha.min()}, {alpha.max()}."
+        )
+    i, j = index(first), index(second)
+    if i == j or not {i, j} <= set(range(len(K))):
+        raise ValueError(f"first and second must be two rows of {len(K)}, from 0; got {first} and {second}.")
     errors = K @ (alpha * y) + intercept - y
     low, high = max(0.0, alpha[j] - alpha[i]), min(C, C + alpha[j] - alpha[i])
     if y[i] == y[j]:

@@ -346,14 +346,15 @@ class SVC(OneVsOne):
         sign, beta = np.where(codes == 1, 1.0, -1.0), np.zeros(len(block))
         beta[self.support_] = -self.model_.coef[0]
         score = -self.model_(block.X)[:, 0]
-        most, alpha, margin = self.C * block.weight * self.class_weight_[codes], sign * beta, sign * score
+        C, alpha, margin = float(self.C_[0]), sign * beta, sign * score
+        most = C * block.weight * self.class_weight_[codes]
         slack = np.maximum(0.0, 1.0 - margin)
         position = np.where(alpha <= 0, "outside", np.where(alpha < most, "on", "inside"))
         wrong = np.where(
             alpha <= 0, slack, np.where(alpha < most, np.abs(1.0 - margin), np.maximum(0.0, margin - 1))
         )
         square = float(beta @ (score - self.intercept_[0]))
-        loss = float(np.where(slack > 0, most, 0.0) @ slack) if np.isfinite(self.C) else 0.0
+        loss = float(np.where(slack > 0, most, 0.0) @ slack) if np.isfinite(C) else 0.0
         return KKTReport(
             margin,
             alpha,
