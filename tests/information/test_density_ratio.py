@@ -148,6 +148,8 @@ def test_what_cannot_be_fitted(monkeypatch):
         RelativeDensityRatio().fit(X, np.arange(500) % 3)
     with pytest.raises(ValueError, match="No fold has rows of both samples"):
         RelativeDensityRatio(n_folds=1).fit(X, Y)
+    with pytest.raises(ValueError, match="must have candidates"):
+        RelativeDensityRatio(penalty=[]).fit(X, Y)
     monkeypatch.setattr(cost, "memory_limit", lambda: (1e6, "the limit is"))
     with pytest.raises(MemoryError, match="products of 100 kernels"):
         RelativeDensityRatio().fit(X, Y)

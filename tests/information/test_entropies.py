@@ -67,6 +67,8 @@ def test_f_divergences_of_known_functions():
 def test_wrong_calls():
     with pytest.raises(ValueError, match="sum"):
         kl_divergence([0.5, 0.6], [0.5, 0.5])
+    with pytest.raises(ValueError, match="got min inf, sum 0"):
+        entropy([])
     with pytest.raises(ValueError, match="same shape"):
         kl_divergence([0.5, 0.5], [0.5, 0.25, 0.25])
     with pytest.raises(TypeError, match="same kind"):

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
+from sklearn.feature_selection import mutual_info_regression
 
 import suffice
 from suffice.decomposition import FastICA, Whitening
@@ -54,7 +55,10 @@ def test_from_files(tmp_path):
 def test_mutual_information_of_gaussians(rho):
     X = np.random.default_rng(0).multivariate_normal([0, 0], [[1, rho], [rho, 1]], size=4000)
     assert mutual_information(X) == pytest.approx(-0.5 * np.log(1 - rho**2), abs=0.03)
-    assert mutual_information(X * [1e-5, 1e5] + 1e3) == pytest.approx(mutual_information(X), abs=1e-3)
+    peer = mutual_info_regression(X[:, :1], X[:, 1], random_state=0)[0]  # which is not negative
+    assert max(mutual_information(X), 0.0) == pytest.approx(peer, abs=1e-9)
+    for same in (np.asfortranarray(X), X * [1e-5, 1e5] + 1e3, pa.table({"a": X[:, 0], "b": X[:, 1]})):
+        assert mutual_information(same) == pytest.approx(mutual_information(X), abs=1e-9)
 
 
 def test_mutual_information_of_three_columns():
@@ -91,5 +95,9 @@ def test_refusals():
         mutual_information(X * [0.0, 1.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="at least two columns"):
         mutual_information(X[:, :1])
+    with pytest.raises(ValueError, match="and mutual_information takes no missing values"):
+        mutual_information(X * np.nan)
+    with pytest.raises(ValueError, match="and negentropy takes no missing values"):
+        negentropy(X * np.nan)
     with pytest.raises(ValueError, match="from 1 to n_samples - 1"):
         mutual_information(X, n_neighbors=50)

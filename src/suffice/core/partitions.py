@@ -70,6 +70,12 @@ class Partitions(ABC):
         return stack(self.fold(_as_tuple))
 
 
+def must_be_partitions(data: Any) -> None:
+    """Raise for rows that a user passes to a loop as they are."""
+    if not hasattr(data, "fold"):
+        raise TypeError(f"data must be partitions; got {type(data).__name__}: pass suffice.partition(X).")
+
+
 class Opened(Partitions):
     """Partitions whose input was already checked: `fit` and `score` accept them in place of data."""
 

@@ -11,17 +11,13 @@ from typing import Annotated, Any
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.base import BaseEstimator
 
 from ..core.values import Value
+from ..estimator.base import reader
 from ..families import FactorGaussian
 from ..inputs import open_rows
 from ..statistics import Moments, moments
 from .factor_analysis import PRECISION, degrees_of_freedom
-
-
-class _Reader(BaseEstimator):
-    """Checks of rows that are read and not fitted: dense finite numbers."""
 
 
 def _of_all(rows: Any) -> Moments:
@@ -99,7 +95,7 @@ def parallel_analysis(
         raise ValueError(f"Expected n_draws >= 1 and 0 < quantile < 1; got {n_draws} and {quantile}.")
     if reference == "permutation" and sample_weight is not None:
         raise ValueError("Permutations have no weights: use reference='normal', or repeat the rows.")
-    data = open_rows(_Reader(), X, None, sample_weight)
+    data = open_rows(reader("parallel_analysis"), X, None, sample_weight)
     s, rng = data.fold(_of_all), np.random.default_rng(random_state)
     if not s.weight > 1.0:
         raise ValueError(f"parallel_analysis needs at least 2 rows, but n_samples={s.weight:g}.")
@@ -212,7 +208,7 @@ def factor_number_test(
     >>> factor_number_test(X).n_factors
     2
     """
-    s = open_rows(_Reader(), X, None, sample_weight).fold(_of_all)
+    s = open_rows(reader("factor_number_test"), X, None, sample_weight).fold(_of_all)
     D, N = len(s.mean), float(s.weight)
     S = s.variance
     sign, log_det = np.linalg.slogdet(S)

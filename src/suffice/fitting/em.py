@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions
+from ..core.partitions import Partitions, must_be_partitions
 from ..core.statistics import Parts
 
 # EM does not fall, but for rounding and for what is added to covariances that they stay regular.
@@ -66,6 +66,7 @@ def em(
     Progress
         The best run: its `model`, and in `trace` the objective before each estimate.
     """
+    must_be_partitions(data)
     starts = models if isinstance(models, Sequence) else (models,)
     how: dict[str, Any] = {"converged": converged, "adjust": adjust, "watch": watch, "before": before}
     return _best(em_runs(starts, data, tol=tol, max_iter=max_iter, **how))

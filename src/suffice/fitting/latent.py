@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import entr, softmax
 
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions
+from ..core.partitions import Partitions, must_be_partitions
 from ..core.statistics import Statistics, tree_sum
 from ..core.values import Value
 from .em import em
@@ -81,6 +81,18 @@ def evidence_lower_bound(model: Any, X: Any, q: Any, sample_weight: Any = None) 
     See Also
     --------
     q_function : Without the entropy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Bernoulli, Mixture
+    >>> from suffice.fitting import evidence_lower_bound
+    >>> model = Mixture(np.array([0.5, 0.5]), Bernoulli(np.array([[0.2], [0.7]])))
+    >>> X = np.array([[1.0]])
+    >>> [round(evidence_lower_bound(model, X, [q]), 4) for q in ([0.5, 0.5], [0.25, 0.75])]
+    [-0.9831, -0.8007]
+    >>> round(evidence_lower_bound(model, X, model), 4)  # the log-likelihood
+    -0.7985
     """
     return _expected(_bound_term, model, X, q, sample_weight)
 
@@ -94,11 +106,20 @@ def _bound_term(log_joint: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def _expected(term: Any, model: Any, X: Any, q: Any, weight: Any) -> float:
+    if not hasattr(model, "log_joint"):
+        raise TypeError(f"{type(model).__name__} has no log_joint(X): pass a model, e.g. mixture.model_.")
     if isinstance(X, Partitions):
+        if weight is not None or not hasattr(q, "predict_proba"):
+            raise TypeError("Partitions have their own weights, and need a model as q: pass X as an array.")
         return float(X.fold(_expected_of_block, term, model, q))
     X = np.asarray(X)
+    log_joint = model.log_joint(X)
     R = q.predict_proba(X) if hasattr(q, "predict_proba") else np.asarray(q, dtype=float)
-    each = term(model.log_joint(X), R)
+    if R.shape != log_joint.shape or not (R >= 0).all() or not np.allclose(R.sum(axis=1), 1.0, atol=1e-6):
+        raise ValueError(
+            f"q must be probabilities of each row, of shape {log_joint.shape}; got shape {R.shape}."
+        )
+    each = term(log_joint, R)
     return float(each.sum() if weight is None else np.asarray(weight) @ each)
 
 
@@ -162,6 +183,11 @@ def variational_inference(
     True
     """
     table = np.asarray(log_joint, dtype=float)
+    if not table.ndim or not np.isfinite(table).any() or not (table < np.inf).all():
+        raise ValueError(
+            "log_joint must have an axis for each latent variable and entries below infinity, some of them "
+            f"finite; got {table!r:.100}."
+        )
     if start is None:
         start = [np.full(size, 1.0 / size) for size in table.shape]
     factors = [np.asarray(q, dtype=float) / np.sum(q) for q in start]
@@ -170,6 +196,8 @@ def variational_inference(
             f"start has factors of sizes {tuple(map(len, factors))}, expected {table.shape}: one factor for "
             "each axis of log_joint."
         )
+    if not all((q >= 0).all() for q in factors):
+        raise ValueError("start must be probabilities, or positive numbers in their proportion.")
 
     def expected(but: int | None) -> Any:
         out = table
@@ -181,7 +209,13 @@ def variational_inference(
 
     def step(state: MeanField) -> MeanField:
         for m in range(table.ndim):
-            factors[m] = softmax(expected(m))
+            scores = expected(m)
+            if not np.isfinite(scores).any():
+                raise ValueError(
+                    f"The other factors are positive where log_joint is -inf, whatever variable {m} is: "
+                    "pass a start that is zero there."
+                )
+            factors[m] = softmax(scores)
         bound = float(expected(None) + sum(entr(q).sum() for q in factors))
         trace = (*state.trace, bound)
         done = len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol
@@ -253,6 +287,26 @@ def variational_em(
     --------
     em : The E step is exact, and belongs to the model.
     suffice.families.VariationalMixture : The parameters are latent variables, too.
+
+    Examples
+    --------
+    Where q is one component for each row, this is the EM of hard assignments:
+
+    >>> import numpy as np
+    >>> import suffice
+    >>> from suffice.families import Mixture, Poisson
+    >>> from suffice.fitting import BoundStatistics, variational_em
+    >>> def e_step(model, block):
+    ...     log_joint = model.log_joint(block.X)
+    ...     Z = log_joint.argmax(axis=1)
+    ...     bound = block.weight @ log_joint.max(axis=1)
+    ...     return BoundStatistics(bound, block.weight.sum(), model.complete(block, Z))
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.poisson(2.0, 200), rng.poisson(20.0, 200)])
+    >>> start = Mixture(np.array([0.5, 0.5]), Poisson(np.array([[1.0], [9.0]])))
+    >>> found = variational_em(start, suffice.partition(X[:, None].astype(float)), e_step)
+    >>> found.model.component.rate.round(0).ravel()
+    array([ 2., 20.])
     """
     found = em(_WithBound(model, e_step), data, tol=tol, max_iter=max_iter)
     return found.replace(model=found.model.model)
@@ -319,6 +373,12 @@ def monte_carlo_em(
     """
     if sampler not in ("exact", "mcmc"):
         raise ValueError(f"sampler must be 'exact' or 'mcmc'; got {sampler!r}.")
+    if n_draws < 1:
+        raise ValueError(f"n_draws={n_draws} must be at least 1.")
+    needed = ("draw",) if sampler == "exact" else ("first", "propose")
+    if missing := [name for name in needed if not hasattr(model, name)]:
+        raise TypeError(f"sampler={sampler!r} needs {' and '.join(missing)} of {type(model).__name__}.")
+    must_be_partitions(data)
     steps = n_steps if sampler == "mcmc" else 0
 
     def step(state: Progress) -> Progress:

@@ -304,6 +304,8 @@ class RelativeDensityRatio(Classifier, Estimator):
             gammas = np.array(WIDTHS) / (middle if middle > 0 else 1.0)
         gammas = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
         penalties = np.atleast_1d(np.asarray(PENALTIES if penalties is None else penalties, np.float64))
+        if not gammas.size or not penalties.size:
+            raise ValueError(f"gamma={self.gamma!r} and penalty={self.penalty!r} must have candidates.")
         n_folds = int(self.n_folds) if len(gammas) * len(penalties) > 1 else 1
         numbers = 2.0 * len(gammas) * n_folds * M**2
         instead = "use fewer landmarks, fewer values of gamma or fewer folds."

@@ -200,8 +200,8 @@ def _probabilities(name: str, p: Any) -> np.ndarray:
     p = np.asarray(p, dtype=np.float64)
     if not (p >= 0).all() or abs(p.sum() - 1.0) > 1e-6:
         raise ValueError(
-            f"{name} must be probabilities, which are not negative and sum to 1; got min {p.min():.3g}, sum "
-            f"{p.sum():.6g}."
+            f"{name} must be probabilities, which are not negative and sum to 1; got min "
+            f"{p.min(initial=np.inf):.3g}, sum {p.sum():.6g}."
         )
     return p
 

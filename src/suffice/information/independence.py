@@ -14,17 +14,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import digamma
 from scipy.stats import differential_entropy
-from sklearn.base import BaseEstimator
 
 from ..core.statistics import Statistics
 from ..decomposition.fast_ica import CONTRASTS, mean_of_gaussian
-from ..estimator.base import must_have_rows
+from ..estimator.base import must_have_rows, reader
 from ..inputs import open_rows
 from ..statistics import Moments, moments
 
-
-class _Reader(BaseEstimator):
-    """Checks of rows that are read and not fitted: dense finite numbers."""
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # of sums: what is at a distance is not within it
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +102,7 @@ def negentropy(X: Any, method: str = "logcosh", *, alpha: float = 1.0, sample_we
         raise ValueError(f"alpha must be from 1 to 2; got {alpha}.")
     if hasattr(X, "expect") and hasattr(X, "entropy"):
         return _of_distribution(X, method, alpha)
-    data = open_rows(_Reader(), X, None, sample_weight)
+    data = open_rows(reader("negentropy"), X, None, sample_weight)
     s = data.fold(_of_columns)
     must_have_rows(s.weight)
     spread = np.sqrt(s.variance)
@@ -144,8 +141,8 @@ def mutual_information(X: Any, *, n_neighbors: int = 3) -> float:
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-        The rows, at least two columns. Scales do not matter.
+    X : array, table, Parquet scan or distributed data set
+        The rows, of at least two columns. They must fit in memory. Scales do not matter.
     n_neighbors : int, default=3
         Number of neighbours by which densities are compared. More have less variance and more bias.
 
@@ -182,10 +179,11 @@ def mutual_information(X: Any, *, n_neighbors: int = 3) -> float:
     >>> round(mutual_information(X), 1)  # of Gaussians, -log(1 - 0.8**2) / 2
     0.5
     """
-    X = np.array(X, dtype=np.float64)
-    if X.ndim != 2 or X.shape[1] < 2 or not np.isfinite(X).all():
-        raise ValueError(f"X must be finite numbers with at least two columns; got shape {X.shape}.")
+    data = open_rows(reader("mutual_information"), X, None, None)
+    X = np.array(data.gather("take a sample of the rows.").X, dtype=np.float64, order="C")
     N, D = X.shape
+    if D < 2:
+        raise ValueError(f"mutual_information needs at least two columns; got {D}.")
     if not 1 <= n_neighbors < N:
         raise ValueError(f"n_neighbors must be from 1 to n_samples - 1; got {n_neighbors} for {N} rows.")
     X -= X.mean(axis=0)
@@ -196,7 +194,7 @@ def mutual_information(X: Any, *, n_neighbors: int = 3) -> float:
     distance = cKDTree(X).query(X, [n_neighbors + 1], p=np.inf)[0][:, 0]
     total = float(digamma(n_neighbors) + (D - 1) * digamma(N))
     for x in X.T:
-        ordered = np.sort(x)
-        first, last = np.searchsorted(ordered, x - distance, "right"), np.searchsorted(ordered, x + distance)
+        ordered, within = np.sort(x), distance - ROUNDING * (np.abs(x) + distance)
+        first, last = np.searchsorted(ordered, x - within, "right"), np.searchsorted(ordered, x + within)
         total -= float(digamma(np.maximum(last - first, 1)).mean())
     return total
