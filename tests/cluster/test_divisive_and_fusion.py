@@ -157,6 +157,11 @@ def test_features_of_clusters():
         np.testing.assert_allclose(
             b.covariances[k], np.cov(np.repeat(X, times, 0)[np.repeat(GROUP, times) == k].T)
         )
+    for wrong in ({"labels": GROUP[:, None]}, {"sample_weight": np.ones((60, 1))}):
+        with pytest.raises(ValueError, match=r"must have one entry for each row; got shape \(60, 1\)"):
+            describe_clusters(**{"X": X, "labels": GROUP, **wrong})
+    with pytest.raises(ValueError, match=r"X has shape \(3,\), and Z \(3,\)"):
+        dissimilarity([1.0, 2.0, 3.0])
     one = describe_clusters([[1.0, 2.0]], [0])
     assert one.diameters[0] == 0.0 and np.isnan(one.covariances).all()
 

@@ -156,6 +156,8 @@ def test_matrices_that_are_no_affinities(form):
             with pytest.raises(ValueError, match=f"Affinity matrix {message}"):
                 SpectralClustering(2, affinity="precomputed").fit(form(wrong))
     assert graph_cut(form(A), labels) == pytest.approx(10 / 9)
+    with pytest.raises(ValueError, match="labels must have one entry for each row"):
+        graph_cut(form(A), [labels])
     with pytest.raises(ValueError, match="Degrees must be positive; that of row 2 is 0"):
         normalized_cut_weights(form(A * [[1.0, 1.0, 0.0]] * [[1.0], [1.0], [0.0]]))
 

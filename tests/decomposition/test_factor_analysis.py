@@ -374,8 +374,14 @@ def test_factor_number():
     same = rows(800, SIMPLE, noise=0.0) + np.random.default_rng(5).normal(size=(800, 8))
     same = factor_number_test(same, isotropic=True)
     assert same.n_factors == 3
-    with pytest.raises(ValueError, match="singular"):
-        factor_number_test(rows(5))
+    for wrong, message in (
+        ({"X": rows(5)}, "singular"),
+        ({"X": X[:, :1]}, "at least 2 features; got 1"),
+        ({"max_factors": -1}, "max_factors >= 0; got 0.05 and -1"),
+        ({"level": 5}, "0 < level < 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            factor_number_test(**{"X": X, **wrong})
 
 
 @pytest.mark.slow

@@ -244,8 +244,8 @@ def dissimilarity(X: Any, Z: Any = None, *, kinds: Any = "squared", weights: Any
     array([[0., 5.],
            [5., 0.]])
     """
-    X = np.atleast_2d(np.asarray(X))
-    Z = X if Z is None else np.atleast_2d(np.asarray(Z))
+    X = np.asarray(X)
+    Z = X if Z is None else np.asarray(Z)
     if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
         raise ValueError(f"X has shape {X.shape}, and Z {Z.shape}: expected rows of the same columns.")
     D = X.shape[1]
@@ -316,7 +316,7 @@ def graph_cut(A: Any, labels: Any, *, criterion: str = "normalized-cut") -> floa
     if criterion not in CRITERIA:
         raise ValueError(f"criterion={criterion!r} is not one of {', '.join(map(repr, CRITERIA))}.")
     A = affinities(A)
-    labels = np.asarray(labels)
+    labels = _one_column(labels, "labels")
     check_consistent_length(A, labels)
     names, number = np.unique(labels, return_inverse=True)
     member = np.eye(len(names))[number]
@@ -373,7 +373,8 @@ def normalized_cut_weights(A: Any, *, affinity: str = "precomputed") -> np.ndarr
     if (degree <= 0).any():
         n = int(degree.argmin())
         raise ValueError(
-            f"Degrees must be positive; that of row {n} is {degree[n]:g}: leave out rows without affinities."
+            f"Degrees must be positive; that of row {n} is {degree[n]:g}: leave out rows without affinities, "
+            "and use affinity='linear' with rows that are not negative."
         )
     return 1.0 / degree
 
@@ -392,9 +393,16 @@ def _all_distances(X: Any, metric: Any) -> np.ndarray:
     return distances(X, X, metric)
 
 
+def _one_column(values: Any, name: str) -> np.ndarray:
+    values = np.asarray(values)
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one entry for each row; got shape {values.shape}.")
+    return values
+
+
 def _labelled(X: Any, labels: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    X, labels = check_array(X, dtype=np.float64), np.asarray(labels)
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    X, labels = check_array(X, dtype=np.float64), _one_column(labels, "labels")
+    weight = np.ones(len(X)) if sample_weight is None else _one_column(sample_weight, "sample_weight")
     check_consistent_length(X, labels, weight)
     if not (weight >= 0).all() or not np.isfinite(weight).all():
         raise ValueError("sample_weight must be finite and not negative.")

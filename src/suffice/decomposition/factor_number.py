@@ -208,8 +208,12 @@ def factor_number_test(
     >>> factor_number_test(X).n_factors
     2
     """
+    if not 0.0 < level < 1.0 or (max_factors is not None and max_factors < 0):
+        raise ValueError(f"Expected 0 < level < 1 and max_factors >= 0; got {level} and {max_factors}.")
     s = open_rows(reader("factor_number_test"), X, None, sample_weight).fold(_of_all)
     D, N = len(s.mean), float(s.weight)
+    if D < 2:
+        raise ValueError(f"factor_number_test needs at least 2 features; got {D}.")
     S = s.variance
     sign, log_det = np.linalg.slogdet(S)
     size = np.sqrt(np.diag(S))
