@@ -229,10 +229,6 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         ("target",),
         "needs a target: tests/decomposition/test_factor_analysis.py",
     ),
-    ("FastICA", "algorithm"): (
-        ("deflation",),
-        "has max_iter for each component: tests/decomposition/test_fast_ica.py",
-    ),
     ("KCentroids", "metric"): (("itakura-saito",), "takes positive numbers: tests/cluster"),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),
