@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.decomposition import KernelPCA
+from suffice.cluster import KernelKMeans
+from suffice.decomposition import BilinearNMF, KernelPCA
 from suffice.kernel_approximation import Nystroem
 from suffice.kernel_ridge import KernelRidge
+from suffice.kernels import Polynomial
 from suffice.linear_model import KernelLogisticRegression
 from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from suffice.svm import SVC, SVR, KernelMachine, LinearSVC, NuSVC, NuSVR, OneClassSVM
@@ -76,6 +78,21 @@ def test_a_kernel_matrix_is_square(cls):
     model = cls(kernel="precomputed", **how).fit(X @ X.T, y)
     with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30 features"):
         getattr(model, "predict" if hasattr(model, "predict") else "transform")(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(cls() for cls in (*PRECOMPUTED, BilinearNMF, KernelKMeans)),
+        *(cls(landmarks=10) for cls in (KernelRidge, KernelLogisticRegression, KernelMachine, KernelPCA)),
+        SVC(solver="qp"),
+    ],
+    ids=repr,
+)
+def test_kernels_that_overflow_are_refused(model):
+    model.set_params(kernel=Polynomial(9, gamma=1.0))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="has NaN or infinite entries"):
+        model.fit(1e60 * np.abs(X), LABEL)
 
 
 @pytest.mark.parametrize("model", [SVC(solver="qp"), KernelLogisticRegression(), KernelMachine("hinge")])

@@ -29,6 +29,7 @@ from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
 from ..inputs.conversions import check_weighted
 from ..kernels import as_kernel, is_precomputed
+from ..kernels.base import must_be_finite
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -260,6 +261,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         root = np.sqrt(weight[keep])[:, None]
         self._kernel = as_kernel(self.kernel, self.kernel_params).with_rows(X, weight)
         K = self._kernel(X)[np.ix_(keep, keep)] * root * root.T
+        must_be_finite(K)
         # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
         # nothing rounds. `unit` is that of lengths of rows.
         unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)

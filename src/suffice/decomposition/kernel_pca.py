@@ -31,6 +31,7 @@ from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, open_rows, read_rows
 from ..kernels import Kernel, KernelColumns
+from ..kernels.base import must_be_finite
 from ..statistics import Moments
 from .pca import PrincipalAxes
 
@@ -58,6 +59,7 @@ class KernelAxes(Value):
         N, root = len(block), np.sqrt(block.weight)
         afford(N**2, f"the kernels of {N} rows", INSTEAD)
         K = kernel(block.X)
+        must_be_finite(K)
         mean, of_rows = (np.average(K, axis=axis, weights=block.weight) for axis in (0, 1))
         centred = K - mean - of_rows[:, None] + np.average(mean, weights=block.weight)
         rounding = 100.0 * block.weight.sum() * float(np.finfo(np.float64).eps * np.abs(K).max())

@@ -23,6 +23,7 @@ from ..core.partitions import Partitions
 from ..core.small import sized_as
 from ..engines.local import map_rows
 from ..kernels import Kernel, KernelColumns
+from ..kernels.base import must_be_finite
 from .problem import LossModel
 from .seeding import NOBODY, SPARE, Sample, draw
 
@@ -115,6 +116,7 @@ def inverse_root(K: np.ndarray) -> np.ndarray:
 
     Of a kernel that is not positive definite, it has the signs of the eigenvalues.
     """
+    must_be_finite(K)
     values, Q = eigh(K)
     size = np.maximum(np.abs(values), _rounding(values))
     return (Q * (np.where(values < 0, -1.0, 1.0) / np.sqrt(size))) @ Q.T
@@ -122,6 +124,7 @@ def inverse_root(K: np.ndarray) -> np.ndarray:
 
 def inverse_factor(K: np.ndarray) -> np.ndarray:
     """F with F F' the pseudo-inverse of a Gram matrix: a column for each eigenvalue above rounding."""
+    must_be_finite(K)
     values, Q = eigh(K)
     if values.min(initial=0.0) < -max(NEGATIVE * values.max(initial=0.0), _rounding(values)):
         raise ValueError(

@@ -36,6 +36,7 @@ from ..fitting.linear_algebra import gram_times, transposed_times
 from ..fitting.shared import divide
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
+from ..kernels.base import must_be_finite
 from ..linear_model.coordinate_descent import FoldMoments
 from ..linear_model.least_squares import LinearModel, targets_of
 from ..linear_model.ridge_cv import r2_of_moments
@@ -62,6 +63,7 @@ class KernelFunctions(Value):
         y, root, N = targets_of(block), np.sqrt(block.weight)[:, None], len(block)
         afford(N**2, f"the kernels of {N} rows", INSTEAD)
         K = kernel(block.X)
+        must_be_finite(K)
         K = root * K * root.T
         alphas, coef = _penalties(alpha, y.shape[1]), np.empty(y.shape)
         for each in np.unique(alphas):

@@ -16,6 +16,7 @@ from ..estimator.parameters import INF, NON_NEGATIVE, Interval, StrOptions
 from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
+from ..kernels.base import must_be_finite
 from ..statistics import class_codes
 from .base import INSTEAD
 from .one_vs_one import OneVsOne, Result
@@ -257,7 +258,9 @@ class SVC(OneVsOne):
             return known
         N = columns.n_rows
         afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
-        found = minimize_quadratic(dual, columns.compute(np.arange(N), slice(None)), start)
+        K = columns.compute(np.arange(N), slice(None))
+        must_be_finite(K)
+        found = minimize_quadratic(dual, K, start)
         return found if record is None else record.solved(found)
 
     def _within_budget(
