@@ -9,19 +9,18 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from sklearn.base import ClusterMixin
 
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import NOBODY, SPARE, draw
-from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..inputs import open_rows
 from ..statistics import Moments, describe
 from .k_means import Centers
+from .labels import Labelled
 
 FEW = 1000  # small clusters
 
@@ -165,7 +164,7 @@ class Leaves(Value):
         return self.label[nearest_by(X, self.points, metric)[0]]
 
 
-class Clustering(ClusterMixin, Estimator):
+class Clustering(Labelled, Estimator):
     """Base class of clusterings that label a row as the nearest of stored points."""
 
     model_: Annotated[Leaves, "D"]
@@ -178,20 +177,6 @@ class Clustering(ClusterMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = getattr(self, "metric", None) == "precomputed"
         return tags
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then return the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row: that of the nearest stored point.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(self._nearest(), X).astype(np.int32)
 
     def _label_all(self, X: np.ndarray, there: np.ndarray) -> None:
         """Set the labels of all rows, of which these are the leaves."""

@@ -25,6 +25,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
+from ..fitting.nearest import squared_distances
 from ..fitting.seeding import SEEDINGS
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
@@ -75,8 +76,6 @@ class SquaredDistance(CentroidModel):
     """|x - c|^2"""
 
     def divergences(self, X: np.ndarray) -> np.ndarray:
-        from ..fitting.nearest import squared_distances
-
         return squared_distances(X, self.center)
 
 

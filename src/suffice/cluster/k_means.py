@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -29,6 +29,7 @@ from ..fitting.nearest import nearest, nearest_sums, squared_distances
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
+from .labels import Labelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,25 +117,10 @@ def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
     return {"tol": tol, "converged": converged, "adjust": lambda model, s: _relocated(data, model, s)}
 
 
-class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
+class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Labelled, Estimator):
     """Base class of clusterings that label a row by the nearest centre of a model."""
 
     cluster_centers_: np.ndarray
-    labels_: np.ndarray
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then predict the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
 
     @property
     def _n_features_out(self) -> int:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
@@ -18,16 +17,16 @@ from ..core.blocks import Rows
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.small import sized_as
-from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Features, Landmarks
-from ..inputs import in_blocks, map_rows, open_rows, read_rows, source_of
+from ..inputs import in_blocks, open_rows, source_of
 from ..statistics import describe
 from .base import must_have_enough
 from .k_means import Centers, ClusterSums, lloyd, warn_of_fewer
 from .k_medoids import Pairs, drawn_by, spread_out
+from .labels import Labelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ def feature_starts(
     return tuple(out)
 
 
-class KernelKMeans(ClusterMixin, KernelEstimator, Iterative):
+class KernelKMeans(Labelled, KernelEstimator, Iterative):
     """k-means clustering in the space of a kernel: exact, or with landmarks.
 
     Without `landmarks`, the rows are gathered, and the features of their kernel matrix are computed. Memory
@@ -261,17 +260,3 @@ class KernelKMeans(ClusterMixin, KernelEstimator, Iterative):
 
     def _fitted(self, model: KernelCenters) -> dict[str, Any]:
         return {}
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then predict the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = read_rows(self, X)
-        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)

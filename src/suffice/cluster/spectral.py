@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
-from sklearn.base import ClusterMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
@@ -27,7 +26,6 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
@@ -41,13 +39,14 @@ from ..estimator.parameters import (
 )
 from ..fitting.landmarks import Features
 from ..fitting.nearest import squared_distances
-from ..inputs import in_blocks, map_rows, read_rows, source_of
+from ..inputs import in_blocks, source_of
 from ..kernels import Kernel, as_kernel
 from ..statistics.nearest import search
 from .base import must_have_enough, opened, spread_rows, symmetric
 from .k_centroids import directions
 from .k_means import Centers, lloyd, warn_of_fewer
 from .kernel_k_means import feature_starts
+from .labels import Labelled
 from .measures import CRITERIA
 
 INSTEAD = "use affinity='landmarks', whose sums are computed where the rows are."
@@ -84,7 +83,7 @@ class GraphEmbedding(Value):
     def affinities(self, X: np.ndarray) -> np.ndarray:
         """Of new rows with the rows of the fit, (N, M)."""
         if self.column is not None:
-            return X[:, self.column]
+            return dense(X[:, self.column])
         if self.kernel is not None:
             return self.kernel(X, self.points)
         square = squared_distances(X, self.points)
@@ -247,7 +246,7 @@ def discretize(Y: np.ndarray, rng: np.random.Generator, max_iter: int = 30) -> n
     return labels
 
 
-class SpectralClustering(ClusterMixin, Estimator):
+class SpectralClustering(Labelled, Estimator):
     """Spectral clustering: k-means on eigenvectors of a graph of the rows, by four criteria.
 
     The affinities of all pairs of rows need memory quadratic in the rows, which is estimated first. With
@@ -491,7 +490,7 @@ class SpectralClustering(ClusterMixin, Estimator):
         warn_of_fewer(len(np.unique(labels)), self.n_clusters, "n_clusters")
         rest = np.flatnonzero(block.weight == 0)
         if len(rest):
-            self.labels_[rest] = self.model_.nearest(dense(X[rest]))[0]
+            self.labels_[rest] = self.model_.nearest(X[rest])[0]
 
     def _affinities(self, X: Any, there: np.ndarray) -> tuple[Kernel | None, Any]:
         N = len(there)
@@ -601,20 +600,6 @@ class SpectralClustering(ClusterMixin, Estimator):
         if not isinstance(embedding, GraphEmbedding):
             raise AttributeError("affinity_matrix_ is there after a fit without landmarks.")
         return embedding.matrix
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit, then return the cluster of each row."""
-        self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
-
-    @row_wise
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the cluster of each row, from its affinities to the rows of the fit or to landmarks.
-
-        For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
-        """
-        X = dense(read_rows(self, X))
-        return map_rows(lambda rows: self.model_.nearest(rows)[0], X).astype(np.int32)
 
 
 def spacing(points: np.ndarray) -> float:
