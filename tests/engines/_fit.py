@@ -25,7 +25,7 @@ def estimators():
             n_components=8, tol=0.0, init_params="random_from_data", n_init=2, random_state=3
         ),
         "Gibbs": suffice.mixture.BayesianGaussianMixture(
-            n_components=8, solver="gibbs", init_params="random_from_data", random_state=3
+            n_components=8, solver="gibbs", init_params="random_from_data", n_init=2, random_state=3
         ),
         "FastICA": suffice.decomposition.FastICA(tol=0.0, random_state=3),
         "LogisticRegression": suffice.linear_model.LogisticRegression(C=1e4, tol=1e-14),
