@@ -56,9 +56,10 @@ def fitted(estimator, *data, **more):
 
 
 def answer(estimator):
-    """All bits that were learnt; what is known of each row is kept only of rows in memory."""
-    learnt = bits(estimator)
-    return {k: v for k, v in learnt.items() if k not in ("feature_names_in_", "labels_", "outliers_")}
+    """All bits that were learnt; what is known of each row, and which rows they are, is kept only of rows in
+    memory."""
+    of_rows = ("feature_names_in_", "labels_", "outliers_", "component_indices_")
+    return {k: v for k, v in bits(estimator).items() if k not in of_rows}
 
 
 def from_arrays(estimator, table):

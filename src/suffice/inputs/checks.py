@@ -224,6 +224,12 @@ def objects_of(table: Any) -> np.ndarray:
     X = np.asarray(table)
     if X.dtype.kind in "biuf":
         return X
+    # Numbers of pandas that know NA, whose array has objects.
+    types = [getattr(kind, "numpy_dtype", kind) for kind in table.dtypes] if hasattr(table, "columns") else []
+    if types and all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in types):
+        if table.isna().to_numpy().any():
+            return table.to_numpy(np.float64, na_value=np.nan)
+        return table.to_numpy(np.result_type(*types))
     X = np.array(table, dtype=object)
     pandas = sys.modules.get("pandas")
     if pandas is not None:
