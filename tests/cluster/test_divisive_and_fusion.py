@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
 
@@ -121,8 +122,12 @@ def test_choices_that_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             choose_k(**{"estimator": KMeans(), "X": X, "ks": range(1, 4), **arguments})
-    with pytest.raises(TypeError, match="must be a KMeans"):
+    with pytest.raises(TypeError, match="must be a suffice.cluster.KMeans; got .*DivisiveClustering"):
         choose_k(DivisiveClustering(), X, [1, 2])
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        choose_k(KMeans(), X, [1.5, 2])
+    with pytest.raises(TypeError, match="dense data is required"):
+        choose_k(KMeans(), csr_array(X), [1, 2], criterion="gap")
 
 
 def test_definitions_of_a_cluster():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 
 from ..core.partitions import Partitions
+from ..estimator.base import reader
 from ..fitting.em import summarize_each
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
 from ..fitting.shared import Sharing, undivided
@@ -118,11 +120,11 @@ def choose_k(
     >>> [choose_k(KMeans(random_state=0), X, range(1, 7), criterion=c).k_ for c in ("elbow", "gap", "bic")]
     [3, 3, 3]
     """
-    numbers = sorted({int(k) for k in ks})
+    numbers = sorted({index(k) for k in ks})
     if criterion not in CRITERIA:
         raise ValueError(f"criterion={criterion!r} is not one of {', '.join(map(repr, CRITERIA))}.")
     if not isinstance(estimator, KMeans):
-        raise TypeError(f"estimator must be a KMeans; got {type(estimator).__name__}.")
+        raise TypeError(f"estimator must be a suffice.cluster.KMeans; got {type(estimator)!r}.")
     if not numbers or numbers[0] < 1:
         raise ValueError(f"ks must be numbers of clusters from 1; got {numbers}.")
     if not isinstance(estimator.init, str):
@@ -130,7 +132,8 @@ def choose_k(
     if n_references < 1:
         raise ValueError(f"n_references={n_references} must be at least 1.")
     estimator = clone(estimator)
-    data = open_rows(estimator.set_params(n_clusters=numbers[-1]), X, None, sample_weight)
+    reads = reader("choose_k") if criterion == "gap" else estimator  # reference rows are dense
+    data = open_rows(reads, X, None, sample_weight)
     tol = estimator._tolerance(data, numbers[-1])
     random = check_random_state(estimator.random_state)
     n_init = estimator.n_init

@@ -13,6 +13,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -479,6 +480,7 @@ default='dirichlet_process'
         """
         check_is_fitted(self)
         X, draws = read_rows(self, X), self._draws()
+        afford(2.0 * len(X) ** 2, f"the pairs of {len(X)} rows", "choose fewer rows.")
         total = np.zeros((len(X), len(X)))
         for draw in draws:
             P = softmax(draw.regularized_log_joint(X), axis=1)
