@@ -122,7 +122,7 @@ def test_choices_that_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             choose_k(**{"estimator": KMeans(), "X": X, "ks": range(1, 4), **arguments})
-    with pytest.raises(TypeError, match="must be a suffice.cluster.KMeans; got .*DivisiveClustering"):
+    with pytest.raises(TypeError, match=r"must be a suffice.cluster.KMeans; got .*DivisiveClustering"):
         choose_k(DivisiveClustering(), X, [1, 2])
     with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
         choose_k(KMeans(), X, [1.5, 2])

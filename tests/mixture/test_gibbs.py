@@ -348,7 +348,7 @@ def test_one_component_empty_components_and_empty_columns(covariance_type):
     assert (one.n_occupied_ == 1).all() and (one.draws_["weights"] == 1.0).all()
     np.testing.assert_allclose(one.means_[0], X.mean(axis=0), atol=0.05)
     np.testing.assert_allclose(one.co_clustering(X[:5]), 1.0)
-    with pytest.raises(MemoryError, match="the pairs of 1000000 rows.*choose fewer rows"):
+    with pytest.raises(MemoryError, match=r"the pairs of 1000000 rows.*choose fewer rows"):
         one.co_clustering(np.zeros((1_000_000, X.shape[1])))
     many = fitted(np.repeat(SMALL, 2, axis=0), n_components=9, **how)
     assert many.n_occupied_.max() <= 9 and np.isfinite(many.draws_["covariances"]).all()
