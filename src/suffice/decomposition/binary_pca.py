@@ -40,6 +40,7 @@ from ..fitting.em import em
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Moments, describe, moments
+from .factor_analysis import named
 from .nmf_start import row_uniforms
 
 NODES = {0: 1, 1: 31, 2: 15, 3: 9, 4: 7}  # nodes of an axis, by number of components
@@ -500,8 +501,8 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         mean, flat = features.mean, np.flatnonzero(features.variance <= 0)
         if len(flat):
             warn(
-                f"Feature {flat[0]} is constant ({len(flat)} such features): its loadings are 0 but for the "
-                "penalty, and its intercept is as large as the penalty allows.",
+                f"{named(flat)} constant: the loadings are 0 but for the penalty, and the intercept is as "
+                "large as the penalty allows.",
             )
         s = data.fold(_filled, model, mean)
         size = np.sqrt(np.where(np.diag(s.scatter) > 0, np.diag(s.scatter), 1.0))

@@ -42,6 +42,12 @@ def _of_all(rows: Any) -> Moments:
     return moments(rows.X, rows.weight)
 
 
+def named(features: np.ndarray) -> str:
+    """Features as the subject of a warning: 'Feature 3 is', or 'Features 3, 5 are'."""
+    few = ", ".join(map(str, features[:8])) + (", ..." if len(features) > 8 else "")
+    return f"Feature {few} is" if len(features) == 1 else f"Features {few} are"
+
+
 class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """Base class of factor analysis and probabilistic PCA."""
 
@@ -136,8 +142,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         lost = np.flatnonzero(features.weight == 0)
         if len(lost):
             warn(
-                f"Feature {lost[0]} is constant: all of its values are missing ({len(lost)} such features). "
-                "Its loadings are 0.",
+                f"{named(lost)} constant: all values are missing. The loadings are 0.",
             )
         spread = np.where(features.variance > 0, features.variance, features.variance.max() or 1.0)
         model = Mixture(np.ones(1), family.replace(mean=features.mean[None], noise=spread[None]))
@@ -153,15 +158,14 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         constant = np.flatnonzero(variance <= (1e-14 * s.mean[0]) ** 2)  # but for rounding
         if len(constant):
             warn(
-                f"Feature {constant[0]} is constant ({len(constant)} such features): its loadings are 0, and "
-                "its noise variance is a small number.",
+                f"{named(constant)} constant: the loadings are 0, and the noise variance is a small number.",
             )
         zero = np.setdiff1d(np.flatnonzero(noise <= 2.0 * LEAST * variance), constant)
         if len(zero) and self.n_components is not None:
             warn(
-                f"Heywood case: the noise variance of feature {zero[0]} ({len(zero)} such features) is at "
-                f"its lower bound, {LEAST:g} of the variance. The factors explain all of it. Use fewer "
-                "factors, leave out duplicate features, or set alpha.",
+                f"Heywood case: {named(zero).lower()} explained wholly by the factors, with a noise variance "
+                f"at its lower bound, {LEAST:g} of the variance. Use fewer factors, leave out duplicate "
+                "features, or set alpha.",
             )
 
     def _components(self, D: int, default: int, most: int) -> int:
