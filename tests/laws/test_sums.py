@@ -158,6 +158,8 @@ def test_weight_is_repetition_through_fit(variant):
     repeated = fit(variant.make(max_iter=20), X[again], None if y is None else y[again])
     # A gap is the difference of two objectives, of which none of the digits may be left.
     skip = ("labels_", "outliers_", ".W", ".factors", "dual_gap_", *OF_PLACE)
+    if variant.estimator.get_params().get("loss") in ("hinge", "epsilon_insensitive"):
+        skip = (*skip, ".gradient")  # of rows on the margin, by the rounding of their scores
     assert_close(weighted, repeated, 1e-7, skip=skip)
     assert_close(numbers(variant, weighted, X), numbers(variant, repeated, X), 1e-7)
     if hasattr(weighted, "score"):
