@@ -315,11 +315,11 @@ class AgglomerativeClustering(Clustering):
 
     def _merge_rows(self, data: Partitions) -> None:
         instead = "use micro_clusters=1000, whose sums are computed where the rows are."
-        X, all_weights, there = gathered(data, instead)
-        points, weight = X[there], all_weights[there]
-        must_have_enough(float(len(there)), self.n_clusters)
+        X, all_weights, present = gathered(data, instead)
+        points, weight = X[present], all_weights[present]
+        must_have_enough(float(len(present)), self.n_clusters)
         if self.metric == "precomputed":
-            points = symmetric(X)[np.ix_(there, there)]
+            points = symmetric(X)[np.ix_(present, present)]
         self.n_connected_components_ = 1
         if self.connectivity is not None:
             self._merge_connected(points, weight)
@@ -329,10 +329,10 @@ class AgglomerativeClustering(Clustering):
             afford_pairs(len(points), INSTEAD)
             D = points if self.metric == "precomputed" else distances(points, points, self.metric)
             self._set(merged_matrix(D, weight, self.linkage))
-        column = there if self.metric == "precomputed" else None
+        column = present if self.metric == "precomputed" else None
         stored = points if column is None else np.empty((0, X.shape[1]))
-        self._label(Leaves(stored, np.zeros(len(there), np.int32), column), weight)
-        self._label_all(X, there)
+        self._label(Leaves(stored, np.zeros(len(present), np.int32), column), weight)
+        self._label_all(X, present)
 
     def _merge_sums(self, data: Partitions, size: int) -> None:
         points, weight = micro_clusters(data, size, seed_of(self.random_state))

@@ -97,9 +97,9 @@ def afford_pairs(N: int, instead: str) -> None:
 
 def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Any:
     """Rows with a weight, drawn in proportion to their squared distance from the chosen rows."""
-    there = block.weight > 0
-    if not there.all():  # see `counts_rows`
-        block = block.replace(X=np.ascontiguousarray(block.X[there]), weight=block.weight[there])
+    present = block.weight > 0
+    if not present.all():  # see `counts_rows`
+        block = block.replace(X=np.ascontiguousarray(block.X[present]), weight=block.weight[present])
     return draw(size, seed, turn, chosen, block)
 
 
@@ -178,11 +178,11 @@ class Clustering(Labelled, Estimator):
         tags.input_tags.pairwise = getattr(self, "metric", None) == "precomputed"
         return tags
 
-    def _label_all(self, X: np.ndarray, there: np.ndarray) -> None:
+    def _label_all(self, X: np.ndarray, present: np.ndarray) -> None:
         """Set the labels of all rows, of which these are the leaves."""
         self.labels_ = np.empty(len(X), np.int32)
-        self.labels_[there] = self.model_.label
-        rest = np.setdiff1d(np.arange(len(X)), there)
+        self.labels_[present] = self.model_.label
+        rest = np.setdiff1d(np.arange(len(X)), present)
         if len(rest):
             self.labels_[rest] = self.model_.of(X[rest], self.metric)
 

@@ -175,14 +175,14 @@ class DivisiveClustering(Clustering):
 
     def _split_rows(self, data: Partitions) -> None:
         instead = "use micro_clusters=1000, whose sums are computed where the rows are."
-        X, _, there = gathered(data, instead)
-        must_have_enough(float(len(there)), self.n_clusters)
+        X, _, present = gathered(data, instead)
+        must_have_enough(float(len(present)), self.n_clusters)
         of_pairs = self.metric == "precomputed"
-        points = symmetric(X)[np.ix_(there, there)] if of_pairs else X[there]
+        points = symmetric(X)[np.ix_(present, present)] if of_pairs else X[present]
         label = self._split(Pairs(points, self.metric))
         stored = np.empty((0, X.shape[1])) if of_pairs else points
-        self.model_ = Leaves(stored, label, there if of_pairs else None)
-        self._label_all(X, there)
+        self.model_ = Leaves(stored, label, present if of_pairs else None)
+        self._label_all(X, present)
 
     def _split_sums(self, data: Partitions, size: int) -> None:
         if self.metric == "precomputed":

@@ -230,9 +230,9 @@ class FusionClustering(Clustering):
         """
         with one_task(self):
             data, _ = opened(self, X, sample_weight)
-            rows, weight, there = gathered(data, INSTEAD)
-            self.model_ = Leaves(rows[there], self._fuse(rows[there], weight[there]))
-            self._label_all(rows, there)
+            rows, weight, present = gathered(data, INSTEAD)
+            self.model_ = Leaves(rows[present], self._fuse(rows[present], weight[present]))
+            self._label_all(rows, present)
         return self
 
     def _fuse(self, X: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -113,8 +113,8 @@ class Cosine(CentroidModel):
 
     def estimate(self, s: Any) -> Self:
         total = s.weight[:, None] * directions(self.center) + s.offset
-        there = (s.weight > 0) & (np.abs(total).max(axis=1) > 0)
-        return self.replace(center=np.where(there[:, None], directions(total), directions(self.center)))
+        present = (s.weight > 0) & (np.abs(total).max(axis=1) > 0)
+        return self.replace(center=np.where(present[:, None], directions(total), directions(self.center)))
 
 
 def directions(X: np.ndarray) -> np.ndarray:

@@ -293,20 +293,20 @@ class KMedoids(Clustering):
 
     def _fit_rows(self, data: Partitions, seed: int) -> None:
         instead = "use sample_size=4096: the loss is computed where the rows are."
-        X, all_weights, there = gathered(data, instead)
-        must_have_enough(float(len(there)), self.n_clusters)
+        X, all_weights, present = gathered(data, instead)
+        must_have_enough(float(len(present)), self.n_clusters)
         if self.metric == "precomputed":
-            pairs = Pairs(symmetric(X)[np.ix_(there, there)], self.metric)
+            pairs = Pairs(symmetric(X)[np.ix_(present, present)], self.metric)
         else:
             if isinstance(self.init, str):  # candidates in an order that is not that of the rows
-                there = there[np.lexsort(X[there].T[::-1])]
-            pairs = Pairs(X[there], self.metric)
-        weight = all_weights[there]
-        medoid, self.inertia_ = self._search(pairs, weight, self._start(pairs, weight, seed, there))
-        self.medoid_indices_ = there[medoid]
+                present = present[np.lexsort(X[present].T[::-1])]
+            pairs = Pairs(X[present], self.metric)
+        weight = all_weights[present]
+        medoid, self.inertia_ = self._search(pairs, weight, self._start(pairs, weight, seed, present))
+        self.medoid_indices_ = present[medoid]
         self._set(X[self.medoid_indices_], self.medoid_indices_ if self.metric == "precomputed" else None)
         self.labels_ = self.model_.of(X, self.metric).astype(np.int32)
-        warn_of_fewer(len(np.unique(self.labels_[there])), self.n_clusters, "n_clusters")
+        warn_of_fewer(len(np.unique(self.labels_[present])), self.n_clusters, "n_clusters")
 
     def _fit_samples(self, data: Partitions, size: int, seed: int) -> None:
         """Medoids of samples, and the loss of each over all rows, in one pass."""
@@ -325,13 +325,13 @@ class KMedoids(Clustering):
         self._set(centers, None)
 
     def _start(
-        self, pairs: Pairs, weight: np.ndarray, seed: int, there: np.ndarray, K: int | None = None
+        self, pairs: Pairs, weight: np.ndarray, seed: int, present: np.ndarray, K: int | None = None
     ) -> np.ndarray:
         K = K or self.n_clusters
         if not isinstance(self.init, str):
             index = np.asarray(self.init)
-            found = np.searchsorted(there, index)
-            known = np.isin(index, there)
+            found = np.searchsorted(present, index)
+            known = np.isin(index, present)
             if len(index) != K or len(np.unique(index)) != K or not known.all():
                 raise ValueError(
                     f"init must be the numbers of {K} different rows with a weight; got {index.tolist()}."

@@ -229,12 +229,12 @@ class KernelKMeans(Labelled, KernelEstimator, Iterative):
             block = data.gather(INSTEAD)
             must_have_rows(block.weight)
             landmarks, phi = Landmarks.all_rows(self._kernel(), block, INSTEAD)
-            there = np.flatnonzero(block.weight > 0)
-            candidates, rows = np.ascontiguousarray(phi[there]), block.X[there]
+            present = np.flatnonzero(block.weight > 0)
+            candidates, rows = np.ascontiguousarray(phi[present]), block.X[present]
             if isinstance(rows, np.ndarray) and rows.dtype.kind == "f":  # equal rows have equal features
                 _, first, same = np.unique(rows, axis=0, return_index=True, return_inverse=True)
                 candidates = candidates[first[same.ravel()]]
-            features = Features(in_blocks(Rows(candidates, None, block.weight[there])))
+            features = Features(in_blocks(Rows(candidates, None, block.weight[present])))
         description = features.fold(describe)
         must_have_rows(description.weight)
         must_have_enough(description.rows, self.n_clusters)

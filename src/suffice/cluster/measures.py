@@ -406,7 +406,7 @@ def _labelled(X: Any, labels: Any, sample_weight: Any) -> tuple[np.ndarray, np.n
     check_consistent_length(X, labels, weight)
     if not (weight >= 0).all() or not np.isfinite(weight).all():
         raise ValueError("sample_weight must be finite and not negative.")
-    there = weight > 0
-    if not there.any():
+    present = weight > 0
+    if not present.any():
         raise ValueError("There are no rows, or the weights of all rows are zero.")
-    return X[there], labels[there], weight[there]
+    return X[present], labels[present], weight[present]

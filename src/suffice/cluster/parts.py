@@ -40,10 +40,10 @@ def _labelled(model: Any, label: int, block: Any) -> Any:
     """The rows of a block that the model gives the label."""
     if not len(block):
         return block
-    there = model.nearest(block.X)[0] == label
-    X = block.X[there]
+    member = model.nearest(block.X)[0] == label
+    X = block.X[member]
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
-    return block.replace(X=X, weight=block.weight[there])
+    return block.replace(X=X, weight=block.weight[member])
 
 
 @dataclass(frozen=True)

@@ -465,16 +465,16 @@ class SpectralClustering(Labelled, Estimator):
 
     def _fit_rows(self, data: Partitions) -> None:
         block = data.gather(INSTEAD)
-        there = np.flatnonzero(block.weight > 0)
-        must_have_enough(float(len(there)), self.n_clusters)
-        weight, N = block.weight[there], len(there)
+        present = np.flatnonzero(block.weight > 0)
+        must_have_enough(float(len(present)), self.n_clusters)
+        weight, N = block.weight[present], len(present)
         X = block.X if sp.issparse(block.X) else np.asarray(block.X, dtype=np.float64)
-        kernel, A = self._affinities(X, there)
+        kernel, A = self._affinities(X, present)
         self._must_be_linked(A)
         count = min(self.n_components or self.n_clusters, N)
         values, vectors, degree = embedded(A, weight, count, self.criterion)
-        column = there if self._precomputed else None
-        points = np.empty((0, X.shape[1])) if self._precomputed else np.asarray(X)[there]
+        column = present if self._precomputed else None
+        points = np.empty((0, X.shape[1])) if self._precomputed else np.asarray(X)[present]
         near = min(self.n_neighbors, N) if self.affinity == "nearest_neighbors" else 0
         graph = None if kernel is not None else A
         embedding = GraphEmbedding(
@@ -483,31 +483,31 @@ class SpectralClustering(Labelled, Estimator):
         self.eigenvalues_ = values
         self.bound_ = bound(values, self.criterion)
         Y = directions(vectors)
-        labels, centers = self._labels(Y, weight, X[there])
+        labels, centers = self._labels(Y, weight, X[present])
         self.model_ = SpectralModel(embedding, centers)
         self.labels_ = np.empty(len(block), np.int32)
-        self.labels_[there] = labels
+        self.labels_[present] = labels
         warn_of_fewer(len(np.unique(labels)), self.n_clusters, "n_clusters")
         rest = np.flatnonzero(block.weight == 0)
         if len(rest):
             self.labels_[rest] = self.model_.nearest(X[rest])[0]
 
-    def _affinities(self, X: Any, there: np.ndarray) -> tuple[Kernel | None, Any]:
-        N = len(there)
+    def _affinities(self, X: Any, present: np.ndarray) -> tuple[Kernel | None, Any]:
+        N = len(present)
         if self._precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(f"Affinity matrix should be square, got matrix of shape {X.shape}.")
         if self.affinity == "precomputed":
-            A = X[there][:, there]
+            A = X[present][:, present]
             return None, symmetric(A, "Affinity matrix", directed=sp.issparse(A))
         if self.affinity == "precomputed_nearest_neighbors":
             from sklearn.neighbors import NearestNeighbors
 
             graph = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed").fit(
-                X[there][:, there]
+                X[present][:, present]
             )
-            links = graph.kneighbors_graph(X[there][:, there], mode="connectivity")
+            links = graph.kneighbors_graph(X[present][:, present], mode="connectivity")
             return None, sp.csr_array(0.5 * (links + links.T))
-        X = np.asarray(X)[there]
+        X = np.asarray(X)[present]
         if self.affinity == "nearest_neighbors":
             from ..neighbors import NearestNeighbors as Search
 

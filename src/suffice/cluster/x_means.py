@@ -26,11 +26,11 @@ def spherical_bic(inertia: float, weight: np.ndarray, D: int) -> float:
     There are K - 1 weights, K D means and a variance.
     """
     N, K = float(weight.sum()), int(np.count_nonzero(weight))
-    there = weight[weight > 0]
+    present = weight[weight > 0]
     spare = max(N - K, 1.0)
     variance = max(inertia / (spare * D), np.finfo(np.float64).tiny)
     likelihood = (
-        float(there @ np.log(there / N)) - 0.5 * N * D * np.log(2.0 * np.pi * variance) - 0.5 * spare * D
+        float(present @ np.log(present / N)) - 0.5 * N * D * np.log(2.0 * np.pi * variance) - 0.5 * spare * D
     )
     return (K - 1 + K * D + 1) * np.log(max(N, 1.0)) - 2.0 * likelihood
 
@@ -170,9 +170,9 @@ class XMeans(NearestCenters):
 
     def _set(self, model: Centers, data: Partitions) -> None:
         s: ClusterSums = data.fold(Centers.summarize, model)
-        there = s.weight > 0
-        self.model_ = model.replace(center=model.center[there])
-        self.statistics_ = s.replace(weight=s.weight[there], offset=s.offset[there])
+        present = s.weight > 0
+        self.model_ = model.replace(center=model.center[present])
+        self.statistics_ = s.replace(weight=s.weight[present], offset=s.offset[present])
         self.cluster_centers_, self.inertia_ = self.model_.center, s.inertia
         self.n_clusters_ = len(self.cluster_centers_)
         self.bic_ = spherical_bic(s.inertia, s.weight, model.center.shape[1])

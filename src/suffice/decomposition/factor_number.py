@@ -231,8 +231,8 @@ def factor_number_test(
         ratio = max(rows * (-2.0 * _best(s, K, isotropic) - D * np.log(2.0 * np.pi) - log_det - D), 0.0)
         tests.append((ratio, free, float(chi2.sf(ratio, free))))
     statistic, freedom, p_value = (np.array(part) for part in zip(*tests, strict=True))
-    kept = np.flatnonzero(p_value >= level)
-    return FactorNumberTest(int(kept[0]) if len(kept) else None, statistic, freedom, p_value)
+    accepted = np.flatnonzero(p_value >= level)
+    return FactorNumberTest(int(accepted[0]) if len(accepted) else None, statistic, freedom, p_value)
 
 
 def _best(s: Moments, K: int, isotropic: bool) -> float:

@@ -108,10 +108,10 @@ class Pursuit(Model):
         """Shrink the singular values of A."""
         squares, V = eigh(s.gram)
         size = np.sqrt(np.maximum(squares, 0.0))[::-1]
-        kept = size * self.penalty > 1.0
-        axes = V.T[::-1][kept]
+        large = size * self.penalty > 1.0
+        axes = V.T[::-1][large]
         return self.replace(
-            axes=np.ascontiguousarray(axes * signs(axes)[:, None]), value=size[kept] - 1.0 / self.penalty
+            axes=np.ascontiguousarray(axes * signs(axes)[:, None]), value=size[large] - 1.0 / self.penalty
         )
 
     def objective(self, s: PursuitSums) -> float:

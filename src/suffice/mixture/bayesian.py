@@ -366,8 +366,8 @@ default='dirichlet_process'
         return sticks.truncated() if self.solver == "gibbs" else sticks
 
     def _concentration(self) -> float:
-        given = self.weight_concentration_prior
-        return 1.0 / self.n_components if given is None else float(given)
+        prior = self.weight_concentration_prior
+        return 1.0 / self.n_components if prior is None else float(prior)
 
     def _model(self, data: Partitions, description: Description) -> VariationalMixture:
         family = self._family(data, description)

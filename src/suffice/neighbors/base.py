@@ -173,10 +173,10 @@ class Neighbors(Estimator):
 
     def _nearest(self, X: Any, n_neighbors: int | None = None, k_more: int = 0) -> Nearest:
         """The nearest rows of checked queries."""
-        given = self.n_neighbors if n_neighbors is None else n_neighbors
-        if isinstance(given, bool) or not isinstance(given, Integral):
-            raise TypeError(f"n_neighbors does not take {type(given)} value, enter integer value")
-        k = int(given)
+        number = self.n_neighbors if n_neighbors is None else n_neighbors
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise TypeError(f"n_neighbors does not take {type(number)} value, enter integer value")
+        k = int(number)
         if k <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
         if k + k_more > self.n_samples_fit_:
@@ -188,9 +188,9 @@ class Neighbors(Estimator):
             )
         found = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
         if (found.row < 0).any():
-            there = int((found.row >= 0).sum(axis=1).min())
+            fewest = int((found.row >= 0).sum(axis=1).min())
             raise ValueError(
-                f"{k + k_more} neighbors per samples are required, but some samples have only {there} at a "
+                f"{k + k_more} neighbors per samples are required, but some samples have only {fewest} at a "
                 "finite distance: lower n_neighbors."
             )
         return found
@@ -255,10 +255,10 @@ class Neighbors(Estimator):
         first = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1] - 1)  # else many equal rows
         keep = np.flatnonzero(np.arange(own.shape[1]) != first[:, None])
 
-        def kept(values: np.ndarray) -> np.ndarray:
+        def others(values: np.ndarray) -> np.ndarray:
             return values.reshape(own.size, -1)[keep].reshape(len(own), own.shape[1] - 1, *values.shape[2:])
 
-        parts = {name: kept(getattr(found, name)) for name in ("distance", "row", "vote", "target")}
+        parts = {name: others(getattr(found, name)) for name in ("distance", "row", "vote", "target")}
         return found.replace(**parts)
 
     def kneighbors_graph(
@@ -342,10 +342,10 @@ class Voters(Neighbors):
                     "this case if you are using a user-defined function."
                 )
             return votes, found.target
-        here = distance == 0.0
+        equal = distance == 0.0
         with np.errstate(divide="ignore"):
             inverse = 1.0 / distance
-        return found.vote * np.where(here.any(axis=1, keepdims=True), here, inverse), found.target
+        return found.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), found.target
 
 
 class LeaveOneOut:

@@ -67,9 +67,9 @@ class KDTree(Value):
 
         X = np.ascontiguousarray(X, dtype=np.float64)
         weight = np.ones(len(X)) if weight is None else weight
-        there = np.flatnonzero(weight > 0)
-        order, axis = build_tree(X[there], leaf_size)
-        index = there[order]
+        present = np.flatnonzero(weight > 0)
+        order, axis = build_tree(X[present], leaf_size)
+        index = present[order]
         return cls(np.ascontiguousarray(X[index].T), index, axis, weight[index], leaf_size)
 
     def search(self, queries: np.ndarray, k: int, p: float) -> tuple[np.ndarray, ...]:
