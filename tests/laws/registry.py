@@ -235,6 +235,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
     ),
     ("LinearSVC", "multi_class"): (("crammer_singer",), "is refused: tests/svm/test_linear.py"),
+    ("LinearSVR", "loss"): (
+        ("squared_epsilon_insensitive",),
+        "is tried with a tube below; without, it is least squares, and ends in one step",
+    ),
     ("LocallyLinearEmbedding", "method"): (
         ("hessian", "ltsa", "modified"),
         "are refused: tests/manifold/test_locally_linear.py",

@@ -18,7 +18,7 @@ import pytest
 
 import suffice
 from suffice.core.blocks import Rows
-from suffice.linear_model import logistic
+from suffice.fitting import sample
 from suffice.sequence import ConditionalRandomField
 from suffice.topics import LatentDirichletAllocation
 
@@ -135,27 +135,27 @@ BOUNDED = [v for v in ALL if not re.search("|".join([REFUSES, GATHERS, *GROWS]),
 
 @parametrized(BOUNDED, slow=lambda variant: variant.name not in SAMPLED)
 def test_peak_does_not_grow_with_the_rows(variant, tmp_path, monkeypatch):
-    monkeypatch.setattr(logistic, "LEAST_SAMPLE", 1 << 8)  # of many more rows in blocks of the usual size
+    monkeypatch.setattr(sample, "LEAST", 1 << 8)  # of many more rows in blocks of the usual size
     one, four = growth(variant, tmp_path)
     print(f"{variant.name}: {1e-6 * one:.2f} MB, {1e-6 * four:.2f} MB")
     assert four <= 1.1 * one + FLOOR
 
 
 def test_sample_of_a_fit_is_bounded_and_holds_no_block():
-    """That of LogisticRegression: copies, and as many of small blocks as of large ones."""
+    """Copies, and as many of small blocks as of large ones."""
     block = Rows(np.arange(8192.0).reshape(4096, 2), np.arange(4096), index=(0,)).piece(0, 4096, 0)
-    (rows,) = logistic._every(64, block)
+    (rows,) = sample._every(64, block)
     assert len(rows) == 64
     assert not any(np.shares_memory(a, b) for a, b in ((rows.X, block.X), (rows.y, block.y)))
     parts = [block.piece(n, n + 4, n) for n in range(0, 4096, 4)]
-    assert 40 <= sum(len(rows) for part in parts for rows in logistic._every(64, part)) <= 90
+    assert 40 <= sum(len(rows) for part in parts for rows in sample._every(64, part)) <= 90
 
 
 @pytest.mark.slow
 def test_law_sees_a_view_of_a_block(tmp_path, monkeypatch):
     """One row of each block is little; but a view of it holds the block."""
-    monkeypatch.setattr(logistic, "LEAST_SAMPLE", 1 << 8)
-    monkeypatch.setattr(logistic, "_every", _views)
+    monkeypatch.setattr(sample, "LEAST", 1 << 8)
+    monkeypatch.setattr(sample, "_every", _views)
     one, four = growth(next(v for v in VARIANTS if v.name == "LogisticRegression"), tmp_path)
     assert four > 2.0 * one + FLOOR
 

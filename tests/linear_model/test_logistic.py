@@ -14,8 +14,9 @@ from sklearn.utils import get_tags
 
 import suffice
 from suffice.core.blocks import Rows
+from suffice.fitting import sample
 from suffice.fitting.standardize import column_sizes
-from suffice.linear_model import LogisticRegression, logistic
+from suffice.linear_model import LogisticRegression
 from suffice.linear_model.logistic import LogLinear
 from suffice.loops.log_linear import errors, svrg_epoch
 
@@ -143,7 +144,7 @@ def test_many_rows_start_from_some(ratio, monkeypatch):
     X, y, weight = X[order], y[order], weight[order]
     how = {"l1_ratio": ratio, "C": 1e-3, "tol": 1e-7, "max_iter": 500}
     quick = LogisticRegression(**how).fit(X, y, weight)
-    monkeypatch.setattr(logistic, "SAMPLE", len(y))
+    monkeypatch.setattr(sample, "ROWS_EACH", len(y))
     plain = LogisticRegression(**how).fit(X, y, weight)
     assert abs(quick.trace_[-1] - plain.trace_[-1]) <= 1e-10
     assert quick.trace_[0] - plain.trace_[-1] < 1e-3 < plain.trace_[0] - plain.trace_[-1]

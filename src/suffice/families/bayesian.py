@@ -46,7 +46,9 @@ class VariationalMixture(LatentGroups):
 
     def log_joint(self, X: Any) -> np.ndarray:
         """E[log p(x, k)], (N, K)."""
-        return self.weight.expected_log + self.component.expected_log_density(X)
+        out = self.component.expected_log_density(X)
+        out += self.weight.expected_log
+        return out
 
     def estimate(self, s: GroupStatistics) -> Self:
         family = self.prior.family

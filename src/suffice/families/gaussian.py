@@ -243,8 +243,12 @@ class _Dense(Gaussian):
                 part, mean = part[:, seen], mean[:, seen]
                 U = np.stack([_whitening(C[np.ix_(seen, seen)]) for C in self._different])
             log_det = np.log(np.diagonal(U, axis1=1, axis2=2)).sum(axis=1)
-            distance = _distances(part, mean, np.broadcast_to(U, (K, *U.shape[1:])))
-            out[rows] = log_det - 0.5 * (mean.shape[1] * LOG_2PI + distance)
+            density = _distances(part, mean, np.broadcast_to(U, (K, *U.shape[1:])))
+            density *= -0.5
+            density += log_det - 0.5 * mean.shape[1] * LOG_2PI
+            if seen is None and len(density) == len(X):
+                return density
+            out[rows] = density
         return out
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:

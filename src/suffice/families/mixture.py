@@ -81,8 +81,10 @@ class Mixture(LatentGroups):
         return self.component
 
     def log_joint(self, X: Any) -> np.ndarray:
+        out = self.component.log_density(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.weight) + self.component.log_density(X)
+            out += np.log(self.weight)
+        return out
 
     def regularized_log_joint(self, X: Any) -> np.ndarray:
         """`log_joint` less the expected loss by the noise that regularization adds to every row, (N, K)."""

@@ -69,7 +69,9 @@ class Posterior(Value, ABC):
     def expected_log_density(self, X: Any) -> np.ndarray:
         """E[log p(x given k)] over the parameters, (N, K), less the expected loss by the noise of
         regularization unless it is negligible. NaN means not observed."""
-        return self.expected.log_density(X) + sum_observed(self.offset, X)
+        out = self.expected.log_density(X)
+        out += sum_observed(self.offset, X)
+        return out
 
 
 def sum_observed(terms: np.ndarray, X: Any) -> np.ndarray:

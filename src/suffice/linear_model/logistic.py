@@ -18,7 +18,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from ..core.blocks import BLOCK_BYTES, stack
+from ..core.blocks import BLOCK_BYTES
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Watch
@@ -43,9 +43,10 @@ from ..estimator.scores import Classifier, log_softmax, softmax
 from ..fitting import EpochIterates, LossModel, Problem, Solver, find_solver
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
+from ..fitting.sample import few_rows
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
-from ..inputs import in_blocks, open_rows, read_rows
+from ..inputs import open_rows, read_rows
 from ..statistics import Objective, class_codes, class_totals, class_weights
 from .precision import SparseCoefficients, line
 
@@ -236,18 +237,6 @@ def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.
     return np.log(total) - own, P
 
 
-def _length(block: Any) -> int:
-    return len(block)
-
-
-def _every(n: int, block: Any) -> list[Any]:
-    """Every n-th row of a block, as a list that can be added. From a block of fewer rows, one row is drawn
-    with the matching probability: otherwise every block would contribute a row."""
-    start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
-    rows = np.arange(start, len(block), n)
-    return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
-
-
 def _block_rows(block: Any) -> float | None:
     """Block size for which computing the summary takes long compared with adding it: a dense summary of
     sparse rows is large."""
@@ -257,8 +246,6 @@ def _block_rows(block: Any) -> float | None:
 
 ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
 FEW = 256  # parameters, of which a pass with the Hessian is about as fast as some passes without
-SAMPLE = 32  # rows per coefficient in the sample whose optimum is the start
-LEAST_SAMPLE = 1 << 14  # rows of the sample, at least
 
 SOLVERS = (
     "lbfgs",
@@ -605,10 +592,9 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         """Starting point of the solver. With many rows, it is the optimum on a sample of them, with its
         curvature."""
         data, model, size = problem.data, problem.model, problem.model.theta.size
-        sample = max(LEAST_SAMPLE, SAMPLE * size)
-        if model.theta.any() or weight < 8 * sample or (n := data.fold(_length)) < 8 * sample:
+        if model.theta.any() or (few := few_rows(data, size, weight)) is None:
             return origin
-        rows, standard = in_blocks(stack(data.fold(_every, n // sample))), problem.standard
+        (rows, n), standard = few, problem.standard
         some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
         result = solver(some, origin, tol=10.0 * self.tol, max_iter=self.max_iter)
         # The Hessian of the sample would take longer than some passes over all rows.

@@ -30,9 +30,9 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEG
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import SOLVERS, LossModel, Problem, Ridge
 from ..fitting.descent import ROUNDING, Descent
-from ..fitting.few_rows import optimum_of_few
 from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
+from ..fitting.sample import few_rows
 from ..fitting.seeding import Sample, smallest
 from ..inputs import open_rows, read_rows
 from ..linear_model.precision import SparseCoefficients, line
@@ -407,6 +407,16 @@ class HingeSearch:
 class SquaredHinges(Problem):
     """Between two points, the Hessian of squared hinges changes only by the rows that cross the margin."""
 
+    def optimum_of_few(self, total: float) -> np.ndarray | None:
+        """The optimum of some rows, if there are many, of the weight `total`. Newton's method from there
+        takes half as many passes over all rows."""
+        few = few_rows(self.data, self.start.size, total)
+        if few is None:
+            return None
+        rows, share = few[0], few[0].fold(_weight) / total
+        penalty = Ridge(share * cast(Ridge, self.penalty).strength)
+        return SOLVERS["newton"](Problem(rows, self.model, penalty, l1=self.l1)).model
+
     def update(self, theta: np.ndarray, state: Descent) -> tuple[Any, ...]:
         """The value, the gradient and the Hessian, from those at `state`. The Hessian is summed anew if much
         of it went: what is left has the rounding error of what went."""
@@ -415,10 +425,8 @@ class SquaredHinges(Problem):
         hessian = state.hessian + s.hessian / s.weight
         if (np.diag(hessian) < 0.5 * np.diag(state.hessian)).any():
             return self(theta)
-        self._last = (
-            theta.copy(),
-            s.replace(hessian=s.weight * hessian - np.diag(cast(Ridge, self.penalty).strength)),
-        )
+        ridge = np.diag(cast(Ridge, self.penalty).strength)
+        self._last = theta.copy(), s.replace(hessian=s.weight * hessian - ridge)
         return *self.penalty(theta, s)[:2], hessian
 
 
@@ -468,7 +476,7 @@ class LinearMachine(Iterative):
             options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "watch": watch}
             begin = None
             if name == "newton":
-                begin = optimum_of_few(problem, SOLVERS[name], total)
+                begin = problem.optimum_of_few(total)
                 options["update"] = problem.update
             progress = SOLVERS[name](problem, begin, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)

@@ -1,0 +1,38 @@
+"""A sample of the rows, whose optimum is the start of a fit to all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.blocks import cut, stack
+from ..core.partitions import Partitions
+from ..engines.local import LocalPartitions
+
+ROWS_EACH = 32  # for each parameter
+LEAST = 1 << 14  # rows
+
+
+def few_rows(data: Partitions, n_parameters: int, weight: float) -> tuple[Partitions, int] | None:
+    """Every n-th row, in this process, with the number of all rows; or None if those are not many more than a
+    sample needs.
+
+    `weight` is the total weight of the rows: if it is small, they are not counted.
+    """
+    size = max(LEAST, ROWS_EACH * n_parameters)
+    if weight < 8 * size or (n := data.fold(_length)) < 8 * size:
+        return None
+    return LocalPartitions(cut(stack(data.fold(_every, n // size)))), n
+
+
+def _length(block: Any) -> int:
+    return len(block)
+
+
+def _every(n: int, block: Any) -> list[Any]:
+    """Every n-th row of a block, as a list that can be added. From a block of fewer rows, one row is drawn
+    with the matching probability: otherwise every block would contribute a row."""
+    start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
+    rows = np.arange(start, len(block), n)
+    return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
