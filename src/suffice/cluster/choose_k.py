@@ -70,7 +70,8 @@ def choose_k(
     Parameters
     ----------
     estimator : KMeans
-        Its `init`, `n_init`, `max_iter`, `tol` and `random_state` are used.
+        Its `init`, which must be the name of a method, `n_init`, `max_iter`, `tol` and `random_state` are
+        used.
     X : array, table, Parquet scan or distributed data set
         The rows.
     ks : iterable of int

@@ -282,7 +282,7 @@ class SpectralClustering(Labelled, Estimator):
     eigen_tol : float or 'auto', default='auto'
         Ignored: eigenvectors are computed to full precision.
     assign_labels : {'kmeans', 'discretize', 'cluster_qr'}, default='kmeans'
-        How rows are labelled from their places. Rows of a scan with 'landmarks' need 'kmeans'.
+        How rows are labelled from their places. 'landmarks' needs 'kmeans'.
     degree : float, default=3
         Degree of the kernel 'poly'.
     coef0 : float, default=1
@@ -335,8 +335,8 @@ class SpectralClustering(Labelled, Estimator):
     Places of rows have length one. New rows are placed by the means of eigenvectors with their affinities
     (Nyström).
 
-    Landmarks are rows far apart, without those that are nearest to less than half of the mean weight of
-    rows: else a few outliers would be clusters. Through landmarks, a row has the Gaussian affinities z to
+    Landmarks are rows that are far apart. A landmark is left out if it is the nearest of few rows, less than
+    half of the mean, so that outliers are no clusters. A row has the Gaussian affinities z to
     its nearest landmarks, with sum one. Two rows have the affinity :math:`z^T Λ^{-1} z'` with the sums Λ of
     all z, so that all degrees are one.
 

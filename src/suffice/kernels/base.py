@@ -1,4 +1,4 @@
-"""Kernels, and what is closed: sums, products, scaling, exponentials, normalization, centering.
+"""Kernels, and kernels made of others: sums, products, scaling, exponentials, normalization, centering.
 
 Schölkopf and Smola, "Learning with Kernels", 2002, ch. 13; Li 7.3.
 """
