@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import svm as peer
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice import svm
@@ -143,6 +143,15 @@ def test_equal_rows_and_an_indefinite_kernel():
 
 def test_a_start_that_is_the_optimum_is_one_iteration():
     assert NuSVC(nu=1.0).fit([[-1.0], [1.0]], [0, 1]).n_iter_.tolist() == [1]
+
+
+def test_iterations_of_both_tolerances_count():
+    rows, labels = load_iris(return_X_y=True)
+    ours, theirs = (cls(kernel="linear").fit(rows, labels).n_iter_ for cls in (NuSVC, peer.NuSVC))
+    assert (ours >= 0.5 * theirs).all()
+    with pytest.warns(ConvergenceWarning):
+        assert (NuSVC(kernel="linear", max_iter=7).fit(rows, labels).n_iter_ == 7).all()
+    assert SVC(kernel="linear", C=np.inf).fit(rows, labels == 0).n_iter_[0] > 1
 
 
 def test_what_is_refused():

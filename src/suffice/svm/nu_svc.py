@@ -188,9 +188,12 @@ class NuSVC(OneVsOne):
         lower, upper = np.where(y > 0, 0.0, -weight), np.where(y > 0, weight, 0.0)
         dual = Dual(zero, lower, upper, np.arange(len(y)), (y < 0).astype(np.int64))
         beta = y * sum(filled(np.where(rows, weight, 0.0), half) for rows in of_class)
-        least = half * _least_margin(columns)
+        least, n_iter = half * _least_margin(columns), 0
         for tol in (max(self.tol, 0.1 * least), self.tol):  # a margin of zero takes long to find exactly
-            solution = minimize_dual(dual, columns, beta, tol, self.max_iter, record)
+            if n_iter and n_iter == self.max_iter:
+                break
+            solution = minimize_dual(dual, columns, beta, tol, max(self.max_iter - n_iter, -1), record)
+            n_iter += solution.n_iter
             first, second = solution.level  # ρ - b and -ρ - b
             beta, rho = solution.beta, 0.5 * float(first - second)
             if rho <= least:
@@ -198,6 +201,7 @@ class NuSVC(OneVsOne):
                     f"nu={self.nu} is too small for classes that are not separable with this kernel: the "
                     "margin is zero. Raise nu, or centre the features."
                 )
+        solution = solution.replace(n_iter=n_iter)
         return Result(beta / rho, -0.5 * float(first + second) / rho, solution, 1.0 / rho)
 
 

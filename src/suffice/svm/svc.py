@@ -310,15 +310,16 @@ class SVC(OneVsOne):
         beta = np.zeros(len(y))
         beta[[np.argmax(y), np.argmin(y)]] = 1.0, -1.0
         largest = float(columns.diagonal().max())
-        tol = 0.1 * LEAST_DISTANCE * largest
+        tol, n_iter = 0.1 * LEAST_DISTANCE * largest, 0
         while True:
             solution = self._minimize(dual, columns, beta, tol, record)
+            n_iter += solution.n_iter
             square = 2.0 * solution.objective  # the squared distance of the hulls
             if square <= LEAST_DISTANCE * largest:
                 raise ValueError("Two classes are not separable with this kernel: set a finite C.")
             if solution.violation > tol or self.solver == "qp" or tol <= 0.5 * self.tol * square:
                 middle = np.abs(solution.beta) @ solution.slope  # of the two points, twice
-                scaled = replace(solution, violation=2.0 * solution.violation / square)
+                scaled = replace(solution, violation=2.0 * solution.violation / square, n_iter=n_iter)
                 return Result(solution.beta * (2.0 / square), -middle / square, scaled, np.inf)
             beta, tol = solution.beta, 0.4 * self.tol * square
 
