@@ -48,7 +48,7 @@ class LinearModel(Model):
 
     def summarize(self, block: Any) -> Moments:
         block = self.coded(block)
-        return moments(columns_of(block), block.weight)
+        return moments(columns_of(block), block.weight, overwrite=True)
 
     def factor(self, block: Any) -> Factor:
         """The triangular factor of the same columns; of CSR rows, which it would fill, it is empty."""
@@ -107,7 +107,7 @@ class LinearModel(Model):
 
 
 def columns_of(block: Any) -> Any:
-    """Features and targets side by side, (N, D + T), dense or CSR."""
+    """Features and targets side by side, (N, D + T), dense or CSR: a copy."""
     X, y = block.X, targets_of(block)
     return sp.hstack([X, y], format="csr") if sp.issparse(X) else np.hstack([X, y])
 

@@ -87,15 +87,18 @@ class Moments(Statistics):
         return np.divide(self.scatter, weight, out=np.zeros_like(self.scatter), where=weight > 0)
 
 
-def moments(X: Any, weight: np.ndarray, kind: str = "full") -> Moments:
-    """Weight, mean and scatter of the rows of X, dense or CSR: "full" or "diagonal"."""
+def moments(X: Any, weight: np.ndarray, kind: str = "full", *, overwrite: bool = False) -> Moments:
+    """Weight, mean and scatter of the rows of X, dense or CSR: "full" or "diagonal".
+
+    `overwrite` says that X, if dense, is needed no more.
+    """
     if sp.issparse(X) and kind == "diagonal":
         return _sparse_diagonal(X, weight)
     if sp.issparse(X):
         total = weight.sum()
         mean = np.asarray(X.T @ weight) / (total or 1.0)
         return Moments(total, mean, _sparse_scatter(X, weight, mean))
-    of_all = grouped_moments(X, weight[:, None], kind)
+    of_all = grouped_moments(X, weight[:, None], kind, overwrite=overwrite)
     return Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
 
 
@@ -139,10 +142,11 @@ def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
 FEW_FEATURES = 32
 
 
-def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
+def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str, *, overwrite: bool = False) -> Moments:
     """Moments of K groups with responsibilities R (N, K) for the rows of X: "full", "pooled" or "diagonal".
 
-    If X has NaN, only "diagonal" is defined, from the observed entries.
+    If X has NaN, only "diagonal" is defined, from the observed entries. `overwrite` says that X is needed no
+    more.
     """
     from ..loops.distances import scatters_about, squares_about
 
@@ -158,7 +162,8 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str) -> Moments:
     if X.shape[1] <= FEW_FEATURES and 2 * np.count_nonzero(shares) >= shares.size:
         scatter = scatters_about(X, shares, mean)
     else:
-        scatter = np.stack([_scatter_about(X, r, m) for r, m in zip(shares, mean, strict=True)])
+        room = X if overwrite and len(shares) == 1 else None
+        scatter = np.stack([_scatter_about(X, r, m, room) for r, m in zip(shares, mean, strict=True)])
     return Moments(weight, mean, scatter.sum(axis=0) if kind == "pooled" else scatter)
 
 
@@ -183,11 +188,12 @@ def _sums(shares: np.ndarray, X: np.ndarray) -> np.ndarray:
     return weighted_sum(X, shares[0])[None] if len(shares) == 1 else shares.dot(X)
 
 
-def _scatter_about(X: np.ndarray, r: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def _scatter_about(X: np.ndarray, r: np.ndarray, mean: np.ndarray, room: np.ndarray | None) -> np.ndarray:
+    """`room` may be overwritten: an array like X, or X itself."""
     rows = np.flatnonzero(r)
     if 2 * len(rows) < len(r):  # labels, or groups far apart: most rows belong elsewhere
-        X, r = X[rows], r[rows]
-    Y = X - mean
+        X, r, room = X[rows], r[rows], None
+    Y = np.subtract(X, mean, out=room)
     if not (r == 1.0).all():
         Y *= np.sqrt(r)[:, None]
     return Y.T.dot(Y)
