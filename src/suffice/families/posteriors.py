@@ -162,7 +162,7 @@ class NormalInverseWishart(_GaussianPosterior):
             return self.family.replace(mean=self.mean)
         return self._with(self.mean, self.scale / self.degrees_of_freedom[:, None, None])
 
-    @property
+    @cached_property
     def offset(self) -> np.ndarray:
         D, gap = self.mean.shape[1], np.zeros(len(self.scale))
         if not self._known:  # half of E[log det(precision)] - log det(E[precision])
@@ -309,7 +309,7 @@ class NormalInverseGamma(_GaussianPosterior):
             return self.family.replace(mean=self.mean)
         return self._with(self.mean, self.scale / self.degrees_of_freedom)
 
-    @property
+    @cached_property
     def offset(self) -> np.ndarray:
         gap = np.zeros_like(self.scale)
         if not self._known:  # half of E[log precision] - log E[precision]
@@ -658,7 +658,7 @@ class Sticks(Value):
     def mean(self) -> np.ndarray:
         return self._weights(self._shapes[:, 0] / self._shapes.sum(axis=1))
 
-    @property
+    @cached_property
     def expected_log(self) -> np.ndarray:
         """E[log weight_k]."""
         share, rest = _expected_logs(self._shapes).T
