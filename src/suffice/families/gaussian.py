@@ -105,7 +105,9 @@ class Gaussian(Family):
 
     def regularized_log_density(self, X: np.ndarray) -> np.ndarray:
         out = self.log_density(X)
-        return out if self.reg == 0 else out - sum_observed(self.noise, X)
+        if self.reg > 0:
+            out -= sum_observed(self.noise, X)
+        return out
 
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Moments:
         return grouped_moments(X, R, self.kind)

@@ -88,8 +88,10 @@ class Mixture(LatentGroups):
 
     def regularized_log_joint(self, X: Any) -> np.ndarray:
         """`log_joint` less the expected loss by the noise that regularization adds to every row, (N, K)."""
+        out = self.component.regularized_log_density(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.weight) + self.component.regularized_log_density(X)
+            out += np.log(self.weight)
+        return out
 
     def log_joint_of(self, X: Any, k: np.ndarray) -> np.ndarray:
         """log p(x, k) of rows with labels k, (N,)."""
