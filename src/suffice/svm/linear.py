@@ -81,9 +81,6 @@ class Machines(LossModel):
     width: float = 0.0  # of the smoothing of hinges that are not squared
     problem: int = -1  # the class against the rest of which theta is the only row; -1 for all
     curvature: bool = False  # whether to sum the Hessian
-    before: Annotated[np.ndarray | None, "(P, M)"] = (
-        None  # if given, the change of the Hessian since this theta
-    )
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         sizes["D"] = sizes["M"] - self.fit_intercept
