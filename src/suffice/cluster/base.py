@@ -14,13 +14,13 @@ from ..core.callers import warn
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import must_have_rows
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import NOBODY, SPARE, draw
 from ..inputs import open_rows
 from ..statistics import Moments, describe
+from .clusterer import Clusterer
 from .k_means import Centers
-from .labels import Labelled
 
 FEW = 1000  # small clusters
 
@@ -164,7 +164,7 @@ class Leaves(Value):
         return self.label[nearest_by(X, self.points, metric)[0]]
 
 
-class Clustering(Labelled, Estimator):
+class Clustering(Clusterer):
     """Base class of clusterings that label a row as the nearest of stored points."""
 
     model_: Annotated[Leaves, "D"]

@@ -22,14 +22,14 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, Iterative
+from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.em import em, em_runs
 from ..fitting.nearest import nearest, nearest_sums, squared_distances
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
-from .labels import Labelled
+from .clusterer import Clusterer
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
     return {"tol": tol, "converged": converged, "adjust": lambda model, s: _relocated(data, model, s)}
 
 
-class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Labelled, Estimator):
+class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """Base class of clusterings that label a row by the nearest centre of a model."""
 
     cluster_centers_: np.ndarray

@@ -24,9 +24,9 @@ from ..fitting.landmarks import Features, Landmarks
 from ..inputs import in_blocks, open_rows, source_of
 from ..statistics import describe
 from .base import must_have_enough
+from .clusterer import Clusterer
 from .k_means import Centers, ClusterSums, lloyd, warn_of_fewer
 from .k_medoids import Pairs, drawn_by, spread_out
-from .labels import Labelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def feature_starts(
     return tuple(out)
 
 
-class KernelKMeans(Labelled, KernelEstimator, Iterative):
+class KernelKMeans(Clusterer, KernelEstimator, Iterative):
     """k-means clustering in the space of a kernel: exact, or with landmarks.
 
     Without `landmarks`, the rows are gathered, and the features of their kernel matrix are computed. Memory

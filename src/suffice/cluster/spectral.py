@@ -26,7 +26,6 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
@@ -43,10 +42,10 @@ from ..inputs import in_blocks, source_of
 from ..kernels import Kernel, as_kernel
 from ..statistics.nearest import search
 from .base import must_have_enough, opened, spread_rows, symmetric
+from .clusterer import Clusterer
 from .k_centroids import directions
 from .k_means import Centers, lloyd, warn_of_fewer
 from .kernel_k_means import feature_starts
-from .labels import Labelled
 from .measures import CRITERIA
 
 INSTEAD = "use affinity='landmarks', whose sums are computed where the rows are."
@@ -246,7 +245,7 @@ def discretize(Y: np.ndarray, rng: np.random.Generator, max_iter: int = 30) -> n
     return labels
 
 
-class SpectralClustering(Labelled, Estimator):
+class SpectralClustering(Clusterer):
     """Spectral clustering: k-means on eigenvectors of a graph of the rows, by four criteria.
 
     The affinities of all pairs of rows need memory quadratic in the rows, which is estimated first. With

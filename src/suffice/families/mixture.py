@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -264,9 +265,13 @@ class PartlyLabelled(Labelled):
 
 def draw_labels(R: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One label for each row, with the probabilities of its row in R (N, K)."""
-    below = np.cumsum(R, axis=1)
-    u = rng.random((len(R), 1)) * below[:, -1:]
-    return np.minimum((u >= below).sum(axis=1), R.shape[1] - 1)
+    below, k = R.T.copy(), np.zeros(len(R), np.int64)  # (K, N)
+    for before, now in pairwise(below):
+        now += before
+    u = rng.random(len(R)) * below[-1]
+    for bound in below[:-1]:
+        k += u >= bound
+    return k
 
 
 def _responsibilities(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -348,8 +348,8 @@ class Voters(Neighbors):
         return found.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), found.target
 
 
-class LeaveOneOut:
-    """Mixin of `Voters`: without rows, each row of `fit` is predicted from the others, and scored."""
+class LeaveOneOut(Estimator):
+    """Base class of `Voters`: without rows, each row of `fit` is predicted from the others, and scored."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score of the predictions: accuracy of a classifier, R^2 of a regressor.
@@ -365,6 +365,6 @@ class LeaveOneOut:
             Weights of the rows.
         """
         if X is not None:
-            return super().score(X, y, sample_weight)  # type: ignore[misc]
+            return super().score(X, y, sample_weight)
         metric = accuracy_score if is_classifier(self) else r2_score
-        return float(metric(y, self.predict(None), sample_weight=sample_weight))  # type: ignore[attr-defined]
+        return float(metric(y, self.predict(None), sample_weight=sample_weight))

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from ..estimator.answers import row_wise
+from ..estimator.base import Estimator
 from ..inputs import map_rows, read_rows, source_of
 
 
-class Labelled(ClusterMixin):
-    """Mixin: clusters of the rows of a fit, and of new ones."""
+class Clusterer(ClusterMixin, Estimator):
+    """Base class of clusterings: clusters of the rows of a fit, and of new ones."""
 
     labels_: np.ndarray
     model_: Any
