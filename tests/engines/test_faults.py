@@ -94,6 +94,7 @@ class TestWorker:
         assert killed and not psutil.pid_exists(killed[0])
         assert bits(got) == bits(expected)
 
+    @pytest.mark.slow
     def test_killed_within_a_tree(self, cluster, monkeypatch, tmp_path):
         import ray
 

@@ -33,6 +33,7 @@ def rows(seed: int = 0, n: int = N) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return X, label.astype(np.int64), number
 
 
+@pytest.mark.slow  # compiles
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
 def test_agrees_with_scikit_learn(criterion, weighted):
