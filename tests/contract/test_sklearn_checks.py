@@ -144,7 +144,7 @@ def is_sibling(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as scikit-learn runs them
 @pytest.mark.filterwarnings("ignore:A clone of")
-@pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Features? .* constant:UserWarning")
+@pytest.mark.filterwarnings("ignore:n_quantiles|Bins whose width|Features? .* (is|are) constant:UserWarning")
 @pytest.mark.filterwarnings("ignore:The neighbours divide the rows|Graph is not fully connected:UserWarning")
 @parametrize_with_checks([e for e in CHECKED if not is_sibling(e)], expected_failed_checks=expected)
 def test_sklearn_checks(estimator, check):

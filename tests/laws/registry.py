@@ -707,7 +707,8 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
     """Fit, whether or not it converges."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "Features? .* constant|Bins whose width|n_quantiles .* is greater")
+        warnings.filterwarnings("ignore", "Features? .* (is|are) constant")
+        warnings.filterwarnings("ignore", "Bins whose width|n_quantiles .* is greater")
         warnings.filterwarnings("ignore", ".* > n_samples|Singular matrix in solving dual")
         warnings.filterwarnings("ignore", "No vector of length 1|algorithm='elkan' doesn't make sense")
         warnings.filterwarnings("ignore", "The neighbours divide the rows into|Graph is not fully connected")

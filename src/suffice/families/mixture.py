@@ -82,17 +82,17 @@ class Mixture(LatentGroups):
         return self.component
 
     def log_joint(self, X: Any) -> np.ndarray:
-        out = self.component.log_density(X)
-        with np.errstate(divide="ignore"):
-            out += np.log(self.weight)
-        return out
+        return self._weighted(self.component.log_density(X))
 
     def regularized_log_joint(self, X: Any) -> np.ndarray:
         """`log_joint` less the expected loss by the noise that regularization adds to every row, (N, K)."""
-        out = self.component.regularized_log_density(X)
+        return self._weighted(self.component.regularized_log_density(X))
+
+    def _weighted(self, log_density: np.ndarray) -> np.ndarray:
+        """Log densities plus the logarithms of the weights, in place."""
         with np.errstate(divide="ignore"):
-            out += np.log(self.weight)
-        return out
+            log_density += np.log(self.weight)
+        return log_density
 
     def log_joint_of(self, X: Any, k: np.ndarray) -> np.ndarray:
         """log p(x, k) of rows with labels k, (N,)."""

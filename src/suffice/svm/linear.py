@@ -415,8 +415,11 @@ class SquaredHinges(Problem):
         return SOLVERS["newton"](Problem(rows, self.model, penalty, l1=self.l1)).model
 
     def update(self, theta: np.ndarray, state: Descent) -> tuple[Any, ...]:
-        """The value, the gradient and the Hessian, from those at `state`. The Hessian is summed anew if much
-        of it went: what is left has the rounding error of what went."""
+        """The value, the gradient and the Hessian at `theta`, from the Hessian at `state`.
+
+        The Hessian is recomputed if an entry of its diagonal falls by more than half: the rounding error of
+        a difference is relative to the larger Hessian.
+        """
         before = self.model.at(state.model).theta
         s = self.data.fold(Machines.squared_sums, self.model.at(theta), before)
         hessian = state.hessian + s.hessian / s.weight
