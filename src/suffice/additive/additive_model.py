@@ -15,10 +15,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import expit, log_expit, xlogy
 from scipy.stats import chi2, f, norm
-from sklearn.callback import with_callbacks
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model

@@ -12,9 +12,9 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import expit, log_expit
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model

@@ -9,8 +9,8 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee

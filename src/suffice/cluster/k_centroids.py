@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import xlogy
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.model import Model

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import one_task

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.small import sized_as

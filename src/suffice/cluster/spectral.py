@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, dense
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task

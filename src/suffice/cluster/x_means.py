@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.statistics import Statistics

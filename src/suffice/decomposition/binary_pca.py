@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp, ndtri
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch

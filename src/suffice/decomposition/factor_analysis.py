@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from scipy.linalg import eigh, solve
 from scipy.sparse.linalg import eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model

@@ -17,12 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import digamma, gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model

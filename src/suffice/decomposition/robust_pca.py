@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from scipy.linalg import cholesky, eigh, lu, qr, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model

@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index

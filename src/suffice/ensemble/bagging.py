@@ -11,13 +11,13 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions

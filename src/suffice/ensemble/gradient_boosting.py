@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..core.callbacks import with_callbacks
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator

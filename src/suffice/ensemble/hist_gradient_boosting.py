@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
 
+from ..core.callbacks import with_callbacks
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
 from ..inputs import open_rows

@@ -14,12 +14,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..additive.additive_model import level_of
 from ..core.blocks import Rows, stack
+from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must

@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
 from ..core.blas import one_blas_thread
+from ..core.callbacks import CallbackSupportMixin, with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, one_task
 from ..core.model import Model

@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import parts_of
 from ..core.loop import one_task

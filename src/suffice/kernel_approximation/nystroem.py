@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import one_task
 from ..core.partitions import Partitions

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.model import Model
 from ..estimator.answers import row_wise

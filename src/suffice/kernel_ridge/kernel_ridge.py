@@ -14,10 +14,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, block_diag, lstsq, solve
 from sklearn.base import MultiOutputMixin
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task

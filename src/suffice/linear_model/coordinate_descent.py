@@ -15,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -23,6 +22,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task

@@ -12,8 +12,8 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows

@@ -14,11 +14,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, log_expit
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from ..core.blocks import BLOCK_BYTES
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Watch

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.callback import with_callbacks
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import UNUSED
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.values import Value

@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 
 from ..core.blocks import Rows, Sequences, offsets
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions

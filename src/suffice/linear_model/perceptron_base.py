@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.partitions import Partitions

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions

@@ -19,8 +19,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import linprog
 from scipy.special import expit, ndtri
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch

@@ -17,12 +17,12 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.callback import with_callbacks
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import one_task
 from ..core.model import Model

@@ -15,11 +15,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch

@@ -10,12 +10,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd, warn_of_fewer
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import missing
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch, one_task
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics

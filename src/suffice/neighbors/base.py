@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
-from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import one_task
 from ..estimator.base import Estimator, must_have_rows

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.interpolate import BSpline
 from scipy.special import expit
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.model import Model
 from ..estimator.answers import row_wise

@@ -15,10 +15,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import missing
+from ..core.callbacks import with_callbacks
 from ..core.coded import Coded, coded, objects
 from ..core.loop import one_task
 from ..core.statistics import Statistics

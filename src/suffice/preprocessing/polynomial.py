@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions

@@ -17,10 +17,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn import preprocessing
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..core.blocks import Rows, missing
+from ..core.callbacks import with_callbacks
 from ..core.coded import coded
 from ..core.loop import one_task
 from ..core.statistics import Parts, Statistics

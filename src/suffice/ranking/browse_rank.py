@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..estimator.parameters import Numbers
 from .links import read_graph
 from .page_rank import Surfer, Walks, weights_of

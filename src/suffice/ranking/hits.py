@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..estimator.parameters import AT_LEAST_1
 from .links import read_graph, turned_graph

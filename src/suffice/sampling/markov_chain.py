@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from sklearn.base import DensityMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model

@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, clone
-from sklearn.callback import with_callbacks
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.statistics import Parts

@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import xlogy
 from sklearn.base import DensityMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Watch
 from ..core.model import Family, Model

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, seed_of

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions

@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, Self, cast
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.callback import with_callbacks
 
+from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch

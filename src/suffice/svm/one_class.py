@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Interval

@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.small import sized_as
 from ..estimator.answers import row_wise

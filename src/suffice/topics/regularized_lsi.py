@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
+from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.model import Model
 from ..core.statistics import Statistics

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..estimator.parameters import StrOptions, seed_of

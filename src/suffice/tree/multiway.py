@@ -10,10 +10,10 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
+from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index

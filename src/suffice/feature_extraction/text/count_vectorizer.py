@@ -14,11 +14,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import TransformerMixin
-from sklearn.callback import with_callbacks
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.blocks import Rows, offsets
+from ...core.callbacks import with_callbacks
 from ...core.callers import warn
 from ...core.cost import afford
 from ...core.loop import one_task
