@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +20,9 @@ from suffice.metrics import predicted, ranking
 from suffice.metrics.classification import Confusion
 from suffice.metrics.ranking import ScoreCounts
 from suffice.metrics.scorers import SCORERS
+from suffice.mixture import GaussianMixture
 from suffice.model_selection import cross_validate
+from suffice.sequence import StructuredPerceptron
 
 from ..laws.registry import recorded_folds
 from ..laws.test_sums import assert_same, cut
@@ -115,6 +119,95 @@ def test_numbers(rows):
         )
 
 
+# The features that each metric takes from ROWS, and the column of its target.
+TAKES = {
+    "accuracy_score": (["prediction"], "label"),
+    "average_precision_score": (["score"], "binary"),
+    "confusion_matrix": (["prediction"], "label"),
+    "log_loss": (["p0", "p1", "p2"], "label"),
+    "mean_squared_error": (["fit"], "y"),
+    "r2_score": (["fit"], "y"),
+    "roc_auc_score": (["score"], "binary"),
+}
+
+
+def test_every_metric_is_tested():
+    assert set(TAKES) == set(metrics.__all__) - {"predicted"}
+
+
+@pytest.mark.parametrize("name", sorted(TAKES))
+def test_rows_of_weight_zero_are_absent(name, tmp_path):
+    features, target = TAKES[name]
+    metric = getattr(metrics, name)
+    present = TABLE.append_column("present", pa.array((weight > 0) * 1.0))
+    value = metric(suffice.rows(present, features=features, target=target, weight="present"))
+    expected = metric(suffice.rows(TABLE.filter(weight > 0), features=features, target=target))
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    none = TABLE.set_column(0, "zero", pa.array(np.zeros(N)))
+    pq.write_table(none, tmp_path / "rows.parquet", row_group_size=700)
+    for source in (none, none.to_pandas(), suffice.scan_parquet(tmp_path)):
+        with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+            metric(suffice.rows(source, features=features, target=target, weight="zero"))
+
+
+def test_models_do_not_score_rows_without_weight():
+    table = TABLE.append_column("zero", pa.array(np.zeros(N)))
+    for model, target in (
+        (LogisticRegression(), "binary"),
+        (LinearRegression(), "y"),
+        (GaussianMixture(), None),
+    ):
+        rows = suffice.rows(table, features=["x0", "x1"], target=target)
+        model.fit(rows)
+        with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+            model.score(suffice.rows(table, features=["x0", "x1"], target=target, weight="zero"))
+
+
+@pytest.mark.parametrize("name", ["accuracy_score", "confusion_matrix"])
+@pytest.mark.parametrize("strings", ["label", "prediction"])
+def test_strings_and_numbers_are_not_compared(rows, name, strings):
+    numbers = "binary"
+    target, prediction = (strings, numbers) if strings == "label" else (numbers, strings)
+    with pytest.raises(ValueError, match="Mix of label input types") as error:
+        getattr(metrics, name)(rows([prediction], target))
+    for kind in ("type str", "type (int64|float64)"):
+        assert re.search(kind, str(error.value))
+    with pytest.raises(ValueError, match=r"can't handle a mix .* continuous predictions, e.g. "):
+        getattr(metrics, name)(rows(["p0"], "binary"))
+
+
+def test_models_do_not_score_labels_of_another_type():
+    text = binary.astype(str)
+    for fitted_to, scored in ((binary, text), (text, binary), (text.astype(object), binary)):
+        with pytest.raises(ValueError, match="Mix of label input types"):
+            LogisticRegression().fit(X, fitted_to).score(X, scored)
+
+
+def test_probabilities_that_do_not_sum_to_one():
+    off = P.copy()
+    off[weight > 0] *= 0.9
+    with pytest.warns(UserWarning, match="do not sum to one"):
+        expected = theirs.log_loss(label, off, sample_weight=weight)
+    three = suffice.rows(
+        pa.table({"a": off[:, 0], "b": off[:, 1], "c": off[:, 2], "label": label, "w": weight}),
+        features=["a", "b", "c"],
+        target="label",
+        weight="w",
+    )
+    with pytest.warns(UserWarning, match="do not sum to one"):
+        assert metrics.log_loss(three) == pytest.approx(expected, rel=1e-12)
+    single = P.astype(np.float32)  # rows sum to one in single precision
+    table = pa.table({**{f"p{k}": single[:, k] for k in range(3)}, "label": label})
+    metrics.log_loss(suffice.rows(table, features=["p0", "p1", "p2"], target="label"))
+
+
+@pytest.mark.parametrize("name", ["roc_auc_score", "average_precision_score"])
+def test_one_class_has_no_rank(name):
+    table = pa.table({"score": [0.1, 0.4], "label": [1, 1]})
+    with pytest.raises(ValueError, match=rf"Only one class is present in y_true: \[1\]. {name} is not def"):
+        getattr(metrics, name)(suffice.rows(table, features=["score"], target="label"))
+
+
 def test_arrays_are_left_to_scikit_learn():
     assert metrics.accuracy_score(label, other) == theirs.accuracy_score(label, other)
     assert metrics.roc_auc_score(label, P, multi_class="ovr") == theirs.roc_auc_score(
@@ -198,3 +291,17 @@ def test_scikit_learns_names_of_scores():
     assert (found["test_score"] < 0.0).all()
     with pytest.raises(ValueError, match=r"scoring='f1' is unknown for a table: use one of \['accuracy'"):
         cross_validate(model, table, scoring="f1")
+
+
+def test_sequences_do_not_score_labels_of_another_type():
+    table = pa.table({"x": X[:60, 0], "id": np.repeat(np.arange(6), 10), "label": binary[:60]})
+    text = table.append_column("text", pa.array(binary[:60].astype(str)))
+
+    def described(target):
+        return suffice.sequences(text, sequence="id", features=["x"], target=target)
+
+    for target, other_type in (("label", "text"), ("text", "label")):
+        model = StructuredPerceptron(max_iter=2).fit(described(target))
+        assert 0.0 <= model.score(described(target)) <= 1.0
+        with pytest.raises(ValueError, match="Mix of label input types"):
+            model.score(described(other_type))

@@ -31,6 +31,37 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
     return scores
 
 
+def check_label_types(labels: np.ndarray, predicted: np.ndarray) -> None:
+    """Raise if the labels are strings and the predicted labels numbers, or the other way round: none would
+    equal any other, and the score would be zero."""
+    types = [_label_type(values) for values in (labels, predicted)]
+    if None not in types and ("str" in types) and types[0] != types[1]:
+        raise ValueError(
+            f"Mix of label input types (string and number): the labels are of type {types[0]} (e.g. "
+            f"{labels.ravel().tolist()[0]!r}) and the predictions of type {types[1]} (e.g. "
+            f"{predicted.ravel().tolist()[0]!r}): convert one of them, e.g. by y.astype(str)."
+        )
+
+
+def _label_type(labels: np.ndarray) -> str | None:
+    """The type of labels, of which all are strings or none; None if there are no labels."""
+    if not labels.size:
+        return None
+    if labels.dtype == object:
+        label = labels.ravel()[0]
+        return "str" if isinstance(label, str) else type(label).__name__
+    return "str" if labels.dtype.kind in "UST" else str(labels.dtype)
+
+
+def check_some_weight(weight: Any) -> None:
+    """Raise if the rows have no weight: a mean over them is not defined."""
+    if not np.all(weight):
+        raise ValueError(
+            "There are no rows to score, or sample_weight is zero for every row, expected a positive weight "
+            "for some."
+        )
+
+
 def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
     """The sum of `score_samples` over the rows, and their weight."""
     check_is_fitted(estimator)
@@ -42,6 +73,7 @@ def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[floa
 def mean_score(estimator: Any, X: Any, sample_weight: Any = None) -> float:
     """The mean of `score_samples` over the rows."""
     total, weight = total_score(estimator, X, sample_weight)
+    check_some_weight(weight)
     return total / weight
 
 
@@ -68,6 +100,7 @@ class Classifier(ClassifierMixin):
             Weights of the rows.
         """
         right, total = _summed(self, _right, X, y, sample_weight)
+        check_some_weight(total)
         return float(right / total)
 
 
@@ -83,6 +116,7 @@ def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 def _right(estimator: Any, rows: Any) -> np.ndarray:
     """Weight of the correctly classified rows, and of all."""
     predicted = estimator.predict(rows.X) if len(rows) else rows.y
+    check_label_types(rows.y, predicted)
     right = rows.y.reshape(predicted.shape) == predicted  # one target may be a column
     right = right.all(axis=1) if right.ndim == 2 else right  # all labels of a row
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
@@ -104,6 +138,7 @@ class Regressor(RegressorMixin):
             Weights of the rows.
         """
         sums = _summed(self, residuals, X, y, sample_weight)
+        check_some_weight(sums.target.weight)
         if sums.rows < 2:
             warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning)
             return float("nan")

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn import metrics
 
+from ..core.callers import warn
 from ..core.statistics import Statistics
+from ..estimator.scores import check_label_types, check_some_weight
 from ..statistics import CategoryCounts, class_codes, distinct
 from .predictions import as_numbers, opened
 
@@ -43,6 +45,7 @@ def accuracy_score(
     if y_pred is not None:
         return metrics.accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight)
     right, total = opened(y_true, "classifier", "accuracy_score").fold(_right)
+    check_some_weight(total)
     return float(right / total if normalize else right)
 
 
@@ -60,6 +63,14 @@ def _labels(rows: Any) -> np.ndarray:
             'suffice.rows(table, features=["prediction"], target="...").'
         )
     labels = rows.X[:, 0]
+    check_label_types(rows.y, labels)
+    continuous = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else ()
+    if len(continuous):
+        raise ValueError(
+            "Classification metrics can't handle a mix of labels and continuous predictions, e.g. "
+            f"{continuous[0]}: name the column of predicted labels as the feature, or "
+            "pass the probabilities to log_loss or roc_auc_score."
+        )
     return labels.astype(rows.y.dtype) if labels.dtype == object and rows.y.dtype.kind in "biuf" else labels
 
 
@@ -138,6 +149,7 @@ def confusion_matrix(
     if normalize not in (None, "true", "pred", "all"):
         raise ValueError(f"normalize={normalize!r} is unknown: use 'true', 'pred', 'all' or None.")
     confusion = opened(y_true, "classifier", "confusion_matrix").fold(Confusion.of)
+    check_some_weight(confusion.count.sum())
     if labels is None:
         count = confusion.count
     else:
@@ -177,7 +189,8 @@ def log_loss(
 
     Notes
     -----
-    As in scikit-learn, probabilities are clipped to [eps, 1 - eps], with the smallest difference of floats.
+    As in scikit-learn, probabilities are clipped to [eps, 1 - eps], with the smallest difference of floats,
+    and probabilities that do not sum to one cause a warning.
 
     Examples
     --------
@@ -193,19 +206,23 @@ def log_loss(
         )
     sums: CategoryCounts = opened(y_true, "classifier", "log_loss").fold(_losses)
     (values,), (count,) = sums.values, sums.count
-    loss, weight = count[:-1], count[-1].sum()
+    loss, weight, not_one = count[:-2], count[-2].sum(), count[-1].sum()
+    check_some_weight(weight)
     classes = values if labels is None else np.unique(labels)
     if len(classes) < 2 or len(classes) != len(loss):
         raise ValueError(
             f"The table has probabilities of {len(loss)} classes, and the labels are {classes.tolist()}: "
             "pass the labels of all classes, log_loss(..., labels=[...])."
         )
+    if not_one:
+        warn("The y_prob values do not sum to one. Make sure to pass probabilities.", UserWarning)
     total = float(loss[class_codes(classes, values), np.arange(len(values))].sum())
     return total / float(weight) if normalize else total
 
 
 def _losses(rows: Any) -> CategoryCounts:
-    """By label, the weighted sums of -log p of every class, and the weight."""
+    """By label, the weighted sums of -log p of every class, the weight, and that of the rows whose
+    probabilities do not sum to one."""
     P = as_numbers(rows.X, "log_loss")
     if len(P) and not ((P >= 0.0) & (P <= 1.0)).all():
         raise ValueError(
@@ -214,12 +231,15 @@ def _losses(rows: Any) -> CategoryCounts:
         )
     if P.shape[1] == 1:
         P = np.hstack([1.0 - P, P])
+    # A table is read in double precision: numbers that are also single ones had such a column.
+    precision = np.float32 if (P.astype(np.float32) == P).all() else np.float64
+    not_one = ~np.isclose(P.sum(axis=1), 1.0, rtol=np.finfo(precision).eps ** 0.5)
     eps = np.finfo(np.float64).eps
     loss = -np.log(np.clip(P, eps, 1.0 - eps))
     values = distinct(rows.y)
     if not len(values):
-        return CategoryCounts((values,), (np.zeros((P.shape[1] + 1, 0)),))
+        return CategoryCounts((values,), (np.zeros((P.shape[1] + 2, 0)),))
     codes = class_codes(values, rows.y)
-    terms = [*(loss.T * rows.weight), rows.weight]
+    terms = [*(loss.T * rows.weight), rows.weight, rows.weight * not_one]
     count = np.stack([np.bincount(codes, term, minlength=len(values)) for term in terms])
     return CategoryCounts((values,), (count,))

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn import metrics
 
 from ..core.statistics import Statistics
-from ..statistics import classes_of
+from ..estimator.scores import check_some_weight
+from ..statistics import distinct_targets
 from .predictions import as_numbers, opened
 
 log = logging.getLogger("suffice")
@@ -75,7 +76,13 @@ def _merged(score: np.ndarray, weight: np.ndarray, level: int) -> ScoreCounts:
 
 def _counted(table: Any, pos_label: Any, name: str) -> ScoreCounts:
     data = opened(table, "classifier", name)
-    classes = classes_of(data)
+    classes: np.ndarray = data.fold(distinct_targets).values[0]
+    check_some_weight(len(classes))
+    if len(classes) < 2:
+        raise ValueError(
+            f"Only one class is present in y_true: {classes.tolist()}. {name} is not defined in that case: "
+            "score rows of both classes."
+        )
     if len(classes) > 2 and pos_label is None:
         raise ValueError(
             f"{name} of a table takes two classes, and the labels are {classes.tolist()}: pass pos_label=..."

@@ -9,7 +9,7 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..core.callers import warn
-from ..estimator.scores import Residuals, residuals
+from ..estimator.scores import Residuals, check_some_weight, residuals
 from .predictions import opened
 
 
@@ -95,7 +95,9 @@ def r2_score(
 
 
 def _residuals(table: Any, name: str) -> Residuals:
-    return opened(table, "regressor", name).fold(residuals, None)
+    sums: Residuals = opened(table, "regressor", name).fold(residuals, None)
+    check_some_weight(sums.target.weight)
+    return sums
 
 
 def _averaged(values: np.ndarray, multioutput: Any) -> Any:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import Sequences
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.scores import check_label_types, check_some_weight
 from ..inputs import map_block, open_sequences, read_sequences
 
 
@@ -135,7 +136,10 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
 
 def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
     """Weight of the correctly labelled steps, and of all."""
-    right = block.y == estimator._labels(block)
+    assert block.y is not None
+    predicted = estimator._labels(block)
+    check_label_types(block.y, predicted)
+    right = block.y == predicted
     return np.array([block.step_weight[right].sum(), block.step_weight.sum()])
 
 
@@ -144,4 +148,5 @@ def scored(estimator: Any, f: Callable[..., np.ndarray], X: Any, sample_weight: 
     check_is_fitted(estimator)
     data = open_sequences(estimator, X, None, None, sample_weight, reset=False)
     part, total = data.fold(f, estimator)
+    check_some_weight(total)
     return float(part / total)

@@ -23,6 +23,7 @@ from ..core.model import Family, Model
 from ..core.statistics import Parts
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Numbers, check_parameters
+from ..estimator.scores import check_label_types
 from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
@@ -278,7 +279,9 @@ def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndar
     """Weight of the correctly classified sequences, and of all. Empty sequences have no weight."""
     block = block[block.lengths > 0]
     assert block.y is not None
-    right = block.y[block.firsts] == estimator._labels(block)
+    labels, predicted = block.y[block.firsts], estimator._labels(block)
+    check_label_types(labels, predicted)
+    right = labels == predicted
     return np.array([block.weight[right].sum(), block.weight.sum()])
 
 
