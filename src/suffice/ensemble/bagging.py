@@ -294,7 +294,8 @@ class BaseBagging(Estimator):
             name = type(self.estimator_).__name__
             raise ValueError(f"{name} doesn't support sample_weight: fit without weights.")
         members, seed = (), None
-        if self.warm_start and hasattr(self, "model_"):
+        if self._goes_on():
+            self._check_same_targets(start.classes.values[0] if self._labels else None)
             members, seed = self.model_.members, self.draws_.seed
         self._check_number(len(members))
         mean = 1.0 if self.max_samples is None else mean_draws(self.max_samples, int(start.rows))
@@ -344,6 +345,9 @@ class BaseBagging(Estimator):
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False")
+
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "model_")
 
     def _check_number(self, n_members: int) -> None:
         if n_members > self.n_estimators:

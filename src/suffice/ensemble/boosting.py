@@ -463,11 +463,15 @@ class TreeBoosting(TreeGrower):
         """A fitted estimator that predicts before the first stage; None for a constant."""
         return None
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "model_")
+
     def _boost(self, X: Any, y: Any, sample_weight: Any, held_out: Any = None, monitor: Any = None) -> Self:
         """Fit the stages to rows, and validate with others, which may be `held_out`."""
         data, start, bins = self._opened(X, y, sample_weight)
         loss, fitted = self._loss_of(start)
-        earlier = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        self._check_same_targets(fitted.get("classes_"))
+        earlier = self.model_ if self._goes_on() else None
         n_stages = getattr(self, self._limited_by)
         if earlier is not None and earlier.n_stages > n_stages:
             raise ValueError(

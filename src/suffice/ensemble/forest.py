@@ -140,13 +140,14 @@ class RandomForest(TreeGrower):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         p = self._prepared(X, y, sample_weight)
+        self._check_same_targets(p.fitted.get("classes_"), p.fitted["n_outputs_"])
         if self.oob_score and self._labels and p.fitted["n_outputs_"] > 1:
             indicators(p.fitted["classes_"])
         rows = p.data.map(binned, p.bins, p.target).persisted()
         all_rows = not self.bootstrap or self.max_samples is None
         mean = 1.0 if all_rows else mean_draws(self.max_samples, p.rows)
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
-        trees = tuple(self.model_) if self.warm_start and hasattr(self, "model_") else ()
+        trees = tuple(self.model_) if self._goes_on() else ()
         if len(trees) > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={len(trees)} "
@@ -181,6 +182,9 @@ class RandomForest(TreeGrower):
             votes = rows.map(out_of_bag, trees, draws, p.target).gather(INSTEAD)
             self._score_out_of_bag(votes)
         return self
+
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "model_")
 
     def _shorten(self) -> None:
         first = self.model_.first(self.n_estimators)

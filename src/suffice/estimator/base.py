@@ -89,6 +89,30 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         out._shorten()
         return out
 
+    def _goes_on(self) -> bool:
+        """Whether a fit continues the previous one, as `warm_start` asks. Then `inputs` compares the features
+        with those of the previous fit."""
+        return False
+
+    def _check_same_targets(self, classes: Any, n_targets: int = 1) -> None:
+        """Raise if a fit that continues the previous one has other classes, or another number of targets."""
+        if not self._goes_on():
+            return
+        advice = "Pass the same, or call set_params(warm_start=False) for a new fit."
+        before = getattr(self, "n_outputs_", n_targets)
+        if before != n_targets:
+            raise ValueError(
+                "warm_start can only be used where `y` has as many targets as in the previous call to fit. "
+                f"Previously got {before}, `y` has {n_targets}. {advice}"
+            )
+        pairs = [] if classes is None else zip(*map(_as_list, (self.classes_, classes)), strict=True)
+        for earlier, now in pairs:
+            if not np.array_equal(earlier, now):
+                raise ValueError(
+                    "warm_start can only be used where `y` has the same classes as in the previous call to "
+                    f"fit. Previously got {_shortened(earlier)}, `y` has {_shortened(now)}. {advice}"
+                )
+
     @property
     def rows_elsewhere(self) -> bool:
         """Whether an answer reads the rows of the fit where they are, in one pass for all that is asked."""
@@ -105,6 +129,17 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             return Guarantee()
         exact = "approximate" if solver.approximate else "order" if solver.ordered else "rounding"
         return Guarantee(exact, solver.gathers)
+
+
+def _as_list(classes: Any) -> list[np.ndarray]:
+    """The classes of each target."""
+    return classes if isinstance(classes, list) else [classes]
+
+
+def _shortened(classes: np.ndarray) -> str:
+    """The classes, or the first of many."""
+    first = classes[:10].tolist()
+    return f"{first}" if len(classes) <= len(first) else f"{len(classes)} classes, {first} ..."
 
 
 def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:

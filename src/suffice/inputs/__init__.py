@@ -16,7 +16,7 @@ from ..engines.stores import OnDisk
 from ..engines.threads import in_order, n_threads, short_tasks, threads
 from .checks import Check
 from .containers import source_of
-from .sources import Opening, Source
+from .sources import Opening, Source, same_features
 from .tables import Table
 
 
@@ -36,7 +36,8 @@ def open_rows(
     """
     opening = Opening(estimator, Check.of(estimator), reset, block_rows)
     opening.check.must_be_many(X)
-    return source_of(X).open_rows(opening, y, sample_weight)
+    with same_features(estimator, reset):
+        return source_of(X).open_rows(opening, y, sample_weight)
 
 
 def open_sequences(

@@ -7,7 +7,8 @@ runs row-wise methods where its rows are.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -257,6 +258,31 @@ def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -
         raise ValueError(
             f"X has {width} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_}."
         )
+
+
+@contextmanager
+def same_features(estimator: Any, reset: bool) -> Iterator[None]:
+    """Open rows of the same features as those of the previous fit, if the fit continues it (`warm_start`)."""
+    goes_on = getattr(estimator, "_goes_on", None)
+    if not (reset and hasattr(estimator, "n_features_in_") and goes_on is not None and goes_on()):
+        yield
+        return
+    fitted = vars(estimator)
+    before = {k: fitted[k] for k in ("n_features_in_", "feature_names_in_") if k in fitted}
+    yield
+    width, names = before["n_features_in_"], before.get("feature_names_in_")
+    now = fitted.get("feature_names_in_")
+    by_name = names is not None and now is not None
+    earlier, later = (list(names), list(now)) if by_name else (width, estimator.n_features_in_)  # type: ignore[arg-type]
+    if earlier == later:
+        return
+    fitted.pop("feature_names_in_", None)
+    fitted.update(before)  # the previous fit stays
+    raise ValueError(
+        "warm_start can only be used where X has the same features as in the previous call to fit. "
+        f"Previously got {earlier}, X has {later}. Pass the same, or call set_params(warm_start=False) for a "
+        "new fit."
+    )
 
 
 def must_be_columns(check: Check, table: Table, verb: str, *given: Any) -> None:

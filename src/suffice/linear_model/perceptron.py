@@ -252,10 +252,13 @@ class Perceptron(OnlinePerceptron):
         return self._take(self._descent().partial_fit(X, y, classes, sample_weight))
 
     def _initial(self, start: Hyperplanes, coef: Any, intercept: Any) -> np.ndarray | None:
-        before = getattr(self, "model_", None)
-        if coef is None and intercept is None and self.warm_start and before is not None:
-            return before.theta if before.theta.shape == start.theta.shape else None
+        self._check_same_targets(start.classes)
+        if coef is None and intercept is None and self._goes_on():
+            return self.model_.theta
         return super()._initial(start, coef, intercept)
+
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "model_")
 
     def _weights(self, form: Form, epochs: Epochs) -> np.ndarray:
         return form.mean(epochs) if self.average else epochs.W

@@ -201,6 +201,9 @@ class StochasticGradient(SparseCoefficients, Iterative):
         """The model whose weights are zero."""
         raise NotImplementedError
 
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "coef_")
+
     def _check(self) -> None:
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ValueError(
@@ -225,7 +228,8 @@ class StochasticGradient(SparseCoefficients, Iterative):
         data = open_rows(self, X, y, sample_weight, block_rows=_whole)
         zero = self._zero(data)
         coef, intercept = coef_init, intercept_init
-        if self.warm_start and hasattr(self, "coef_"):
+        if self._goes_on():
+            self._check_same_targets(zero.classes)
             self.densify()
             coef = self.coef_ if coef is None else coef
             intercept = self.intercept_ if intercept is None else intercept

@@ -116,10 +116,6 @@ class LatentMixture(DensityMixin, Iterative):
         """What prints the progress of a fit."""
         return None
 
-    def _goes_on(self) -> bool:
-        """Whether the fit starts from the previous one."""
-        return False
-
     def _starts(self, data: Partitions, description: Description) -> tuple[Any, ...]:
         mixture = self._model(data, description)
         random = check_random_state(self.random_state)
