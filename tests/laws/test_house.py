@@ -18,6 +18,7 @@ import pytest
 from sklearn.utils import get_tags
 
 import suffice
+from suffice.cluster import KMeans
 from suffice.estimator.answers import ANSWERS
 from suffice.mixture import BayesianGaussianMixture
 from suffice.svm import SVC, NuSVC
@@ -186,6 +187,16 @@ def test_import_is_light():
     # scikit-learn imports pandas if it is there, and pandas imports pyarrow.
     theirs = python(code.format(modules="sklearn.base, sklearn.callback")).split()
     assert set(python(code.format(modules=", ".join(sorted(topics)))).split()) <= set(theirs)
+
+
+def test_a_loaded_model_imports_its_own_packages_only(tmp_path):
+    """A process that loads a model and predicts waits neither for the other packages nor for Numba."""
+    KMeans(2, random_state=0).fit([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]]).save(tmp_path / "model")
+    code = (
+        f"import sys, suffice; suffice.load({str(tmp_path / 'model')!r}).predict([[0.0, 1.0]]); "
+        "print(*({'suffice.topics', 'suffice.linear_model', 'suffice.tree', 'numba'} & sys.modules.keys()))"
+    )
+    assert python(code).split() == []
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ import re
 import stat
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -332,13 +332,26 @@ def _dtype(name: object) -> np.dtype:
     return np.dtype(name)
 
 
-def known_class(name: str) -> type:
-    """The class with this name, looked up in the registry. A file cannot cause imports."""
-    if name not in Value.known:
+def known_class(name: str, registry: Mapping[str, type] = Value.known) -> type:
+    """The class with this name in a registry. Of all modules, a file can cause the import of ours alone."""
+    if name not in registry:
+        _import_package(name)
+    if name not in registry:
         import_everything()
-    if name not in Value.known:
+    if name not in registry:
         raise StorageError(f"the file holds a {name[:200]}, which this version does not have.")
-    return Value.known[name]
+    return registry[name]
+
+
+def _import_package(name: str) -> None:
+    """Import the package of suffice in which a class of this stored name is, if there is such a package.
+
+    A process that loads one model and predicts should not wait for the import of all packages.
+    """
+    package = import_module("suffice")
+    packages = {module.name for module in pkgutil.iter_modules(package.__path__, "suffice.")}
+    if (home := name.rpartition(".")[0]) in packages:
+        import_module(home)
 
 
 def import_everything() -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from sklearn.pipeline import Pipeline
 
 from ..core.shapes import fitting_sizes
-from ..core.storage import StorageError, import_everything, load_value, save_value, this_version
+from ..core.storage import StorageError, known_class, load_value, save_value, this_version
 from ..core.values import Value, stored_name
 
 
@@ -70,11 +70,7 @@ class StoredEstimator(Value):
 
     def estimator_of(self) -> Any:
         """The estimator. Nested estimators are stored in the same way."""
-        if self.estimator not in Storable.known:
-            import_everything()
-        if self.estimator not in Storable.known:
-            raise StorageError(f"the file holds a {self.estimator}, which this version does not have.")
-        cls: Any = Storable.known[self.estimator]
+        cls: Any = known_class(self.estimator, Storable.known)
         if strange := set(self.params) - set(cls._get_param_names()):
             raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
         if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
