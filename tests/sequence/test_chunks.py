@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from suffice.sequence import Chunk, chunk_scores, chunks
@@ -100,6 +103,31 @@ def test_scores_by_hand():
     assert chunk_scores(y_true, y_true).f1 == 1.0
     assert chunk_scores(["O"], ["O"]).f1 == 0.0
     assert str(scores).splitlines()[-1].split() == ["all", "0.600", "0.600", "0.600", "5", "5"]
+
+
+COLUMN = [["B-PER", "I-PER", "O"], ["B-LOC"]]
+OBJECTS = np.empty(2, dtype=object)
+OBJECTS[:] = COLUMN
+
+
+@pytest.mark.parametrize("labels", [OBJECTS, pd.Series(COLUMN), pa.array(COLUMN), pl.Series(COLUMN)])
+def test_columns_of_lists(labels):
+    assert chunks(labels) == chunks(COLUMN)
+    for pair in ((labels, COLUMN), (COLUMN, labels)):
+        scores = chunk_scores(*pair)
+        assert (scores.f1, scores.n_true) == (1.0, 2)
+
+
+def test_arrays_of_two_dimensions():
+    square = [["B", "I"], ["O", "B"]]
+    assert chunks(np.array(square)) == chunks(square)
+    assert chunks(np.array([["B"], ["I"]])) == chunks(["B", "I"])  # a column vector is one sequence
+
+
+@pytest.mark.parametrize("labels", [[COLUMN], [["O"], "B"]])
+def test_nested_too_deep(labels):
+    with pytest.raises(ValueError, match=r'got lists nested [23] deep.*: pass e.g. \[\["B-PER", "O"\]'):
+        chunk_scores(labels, labels)
 
 
 def test_errors_say_what_to_do():

@@ -37,7 +37,7 @@ def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: boo
 
     Parameters
     ----------
-    labels : list of arrays, or array of str
+    labels : list of arrays or lists, column of lists, or array of str
         Labels of each sequence; or an array of the labels of one sequence, or of several by `groups`.
     groups : array, default=None
         Sequence id of each step. The steps of a sequence must be contiguous.
@@ -116,7 +116,7 @@ def chunk_scores(
 
     Parameters
     ----------
-    y_true, y_pred : list of arrays, or array of str
+    y_true, y_pred : list of arrays or lists, column of lists, or array of str
         True and predicted labels, as in `chunks`.
     groups : array, default=None
         Sequence id of each step. The steps of a sequence must be contiguous.
@@ -160,7 +160,19 @@ def chunk_scores(
 
 def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
     """Concatenated labels, and the offsets of the sequences."""
-    if isinstance(labels, list | tuple) and all(np.ndim(part) for part in labels):
+    if hasattr(labels, "to_pylist"):  # an Arrow column
+        labels = labels.to_pylist()
+    if getattr(labels, "ndim", 1) == 2 and labels.shape[1] == 1:
+        labels = column_or_1d(labels)
+    labels = list(labels)  # also of a column of lists: of NumPy, pandas or Polars
+    depths = {_depth(part) for part in labels}
+    if depths - {0, 1} or len(depths) > 1:
+        raise ValueError(
+            "Labels are an array of strings, or a list of such arrays, one per sequence; got lists nested "
+            f"{max(depths) + 1} deep{', beside labels' if 0 in depths else ''}: pass e.g. "
+            '[["B-PER", "O"], ["O"]].'
+        )
+    if depths != {0}:
         if groups is not None:
             raise ValueError("A list of sequences needs no groups: pass one or the other.")
         parts = [np.asarray(part, dtype=str) for part in labels]
@@ -170,6 +182,13 @@ def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
         return flat, offsets([len(flat)])
     check_consistent_length(flat, groups)
     return flat, np.append(runs(column_or_1d(groups), "groups")[0], len(flat))
+
+
+def _depth(labels: Any) -> int:
+    """How deep lists are nested: 0 for a label."""
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        return 0
+    return 1 + max((_depth(part) for part in labels), default=0)
 
 
 def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) -> list[Chunk]:
