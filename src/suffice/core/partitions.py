@@ -82,6 +82,7 @@ class Opened(Partitions):
     features: tuple[str, ...] | int  # the names of the features, or how many there are
     check: Any  # that the blocks have passed
     flat_target: bool  # whether there is one target, without a second axis
+    categorical: np.ndarray | None = None  # which features hold categories by their type, if that is known
 
 
 def _gathered_bytes(block: Any) -> np.ndarray:

@@ -27,7 +27,7 @@ from ..estimator.scores import Classifier, softmax
 from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
 from ..statistics import CategoryCounts, class_codes, class_counts
 from ..statistics.bins import grid
-from ..tree.base import categorical_columns, importances
+from ..tree.base import categorical_by_type, importances
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS
@@ -358,7 +358,7 @@ class AdaBoostClassifier(Classifier, Boosting):
             raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
         trees = type(self.estimator_) is DecisionTreeClassifier
         data = open_rows(self, X, y, sample_weight)
-        learner: Any = self._trees(X, data) if trees else self._classifiers(data)
+        learner: Any = (self._trees if trees else self._classifiers)(X, data)
         rows, done = learner.opened(data), 0
 
         def weighted(rounds: Rounds) -> Partitions:
@@ -406,19 +406,21 @@ class AdaBoostClassifier(Classifier, Boosting):
 
     def _trees(self, X: Any, data: Partitions) -> TreeLearner:
         base = clone(self.estimator_)
-        if isinstance(base.categorical_features, str):
-            base.set_params(categorical_features=categorical_columns(X))
-        start = base._prepared(Passed(data, feature_names(self), Check.of(base)), None, None)
+        by_type = categorical_by_type(base, X)
+        passed = Passed(data, feature_names(self), Check.of(base), categorical=by_type)
+        start = base._prepared(passed, None, None)
         self._set_classes(start.fitted["statistics_"])
         unit = min(start.target.weight_unit, grid(self._total, WEIGHT_BITS))
         target = start.target.replace(weight_unit=unit)
         limits = base._limits(target, float(self.statistics_.count[0][0].dot(target.class_weight)))
         return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha)
 
-    def _classifiers(self, data: Partitions) -> ClassifierLearner:
+    def _classifiers(self, X: Any, data: Partitions) -> ClassifierLearner:
         self._set_classes(data.fold(class_counts))
         unit = grid(self._total, WEIGHT_BITS)
-        return ClassifierLearner(self.estimator_, self.classes_, feature_names(self), unit, self._seeds())
+        by_type = categorical_by_type(self.estimator_, X)
+        names, seeds = feature_names(self), self._seeds()
+        return ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type)
 
     def _set_classes(self, s: CategoryCounts) -> None:
         self.statistics_, (self.classes_,) = s, s.values

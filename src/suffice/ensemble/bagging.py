@@ -42,7 +42,7 @@ from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_o
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, class_codes, class_counts
 from ..statistics.histograms import Binned
-from ..tree.base import categorical_columns, n_features
+from ..tree.base import categorical_by_type, n_features
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
@@ -408,16 +408,20 @@ class BaseBagging(Estimator):
         if not reads_partitions(base) or base._guarantee().gathers:
             log.info("Bagging: the rows are gathered for %s.", type(base).__name__)
             data, draws, in_process = in_memory(data.gather(INSTEAD)), draws.gathered(), True
+        by_type = categorical_by_type(base, X)
         if not in_process:
-            return self._shared_fits(data, flat, draws, numbers)
-        return (self._fitted_member(data, flat, draws, m) for m in numbers)
+            return self._shared_fits(data, flat, by_type, draws, numbers)
+        return (self._fitted_member(data, flat, by_type, draws, m) for m in numbers)
 
-    def _fitted_member(self, rows: Any, flat: bool, draws: Draws, m: int) -> Any:
+    def _fitted_member(
+        self, rows: Any, flat: bool, categorical: np.ndarray | None, draws: Draws, m: int
+    ) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
         member = seeded(clone(self.estimator_), seed)
         part = rows.map(drawn, draws, m, features, self._by_weight)
         if reads_partitions(member):
-            member.fit(Passed(part, self._named(features), Check.of(member), flat))
+            by_type = None if categorical is None else categorical[features]
+            member.fit(Passed(part, self._named(features), Check.of(member), flat, by_type))
         else:
             block = part.block(0)
             weight = {"sample_weight": block.weight} if self._by_weight else {}
@@ -425,7 +429,12 @@ class BaseBagging(Estimator):
         return packed(member)
 
     def _shared_fits(
-        self, data: Partitions, flat: bool, draws: Draws, numbers: tuple[int, ...]
+        self,
+        data: Partitions,
+        flat: bool,
+        categorical: np.ndarray | None,
+        draws: Draws,
+        numbers: tuple[int, ...],
     ) -> Iterator[Any]:
         """Members whose fits share each pass over the data."""
         name = type(self.estimator_).__name__
@@ -433,16 +442,17 @@ class BaseBagging(Estimator):
         check, fit = Check.of(self.estimator_), self._fitted_member
         for a in range(0, len(numbers), AT_ONCE):
             sharing = Sharing(data, 1, 0, features=self.n_features_in_, check=check, division=(undivided, ()))
-            fits = [partial(fit, sharing.view(), flat, draws, m) for m in numbers[a : a + AT_ONCE]]
+            fits = [
+                partial(fit, sharing.view(), flat, categorical, draws, m) for m in numbers[a : a + AT_ONCE]
+            ]
             yield from sharing.together(fits, forgive=False)
 
     def _grown(self, X: Any, data: Partitions, draws: Draws, numbers: tuple[int, ...]) -> Iterator[Any]:
         """Trees share the bins of the features, and the codes of the rows."""
         base = clone(self.estimator_)
-        if isinstance(base.categorical_features, str):
-            base.set_params(categorical_features=categorical_columns(X))
         base._draws = MOST + 1.0
-        p = base._prepared(Passed(data, feature_names(self), Check.of(base)), None, None)
+        by_type = categorical_by_type(base, X)
+        p = base._prepared(Passed(data, feature_names(self), Check.of(base), categorical=by_type), None, None)
         rows, draws, at_once = gathered_if_few(p, p.data.map(binned, p.bins, p.target).persisted(), draws)
 
         def grow(m: int) -> Any:

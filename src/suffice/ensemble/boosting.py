@@ -459,7 +459,7 @@ class TreeBoosting(TreeGrower):
         """Whether the last of these losses, from that before the first stage on, did not decrease."""
         raise NotImplementedError
 
-    def _first(self, data: Partitions) -> Any:
+    def _first(self, data: Partitions, categorical: np.ndarray) -> Any:
         """A fitted estimator that predicts before the first stage; None for a constant."""
         return None
 
@@ -480,7 +480,7 @@ class TreeBoosting(TreeGrower):
             )
         stopping, share = self._validation(int(start.rows))
         key = seed_of(self.random_state)
-        first = self._first(data) if earlier is None else earlier.start
+        first = self._first(data, bins.categorical) if earlier is None else earlier.start
         held = (key, share) if stopping and share is not None and held_out is None else None
         binned = Start(bins, fitted.get("classes_"), self._by_rows, loss, first, held)
         rows, block = opened(data, binned, bins, int(start.rows))

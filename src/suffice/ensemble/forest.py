@@ -324,7 +324,7 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         must not rise, 0 without a constraint; or a dict from names.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings.
+        a table that hold categories or strings.
     max_bins : int, default=65535
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.
@@ -510,7 +510,7 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
         must not rise, 0 without a constraint; or a dict from names.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings.
+        a table that hold categories or strings.
     max_bins : int, default=65535
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.

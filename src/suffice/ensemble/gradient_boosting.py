@@ -95,12 +95,13 @@ class ExactBoosting(TreeBoosting):
             self.min_impurity_decrease,
         )  # fmt: skip
 
-    def _first(self, data: Partitions) -> Any:
+    def _first(self, data: Partitions, categorical: np.ndarray) -> Any:
         if self.init is None or isinstance(self.init, str):
             return None
         model = clone(self.init)
         if isinstance(model, Estimator):
-            return packed(model.fit(Passed(data, feature_names(self), Check.of(model))))
+            passed = Passed(data, feature_names(self), Check.of(model), categorical=categorical)
+            return packed(model.fit(passed))
         rows = data.gather("use an estimator of suffice as init.")
         if (rows.weight == 1.0).all():
             return packed(model.fit(rows.X, rows.y))
@@ -244,7 +245,7 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         Complexity of minimal cost-complexity pruning.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. Unknown categories are treated as missing.
+        a table that hold categories or strings. Unknown categories are treated as missing.
     max_bins : int, default=65535
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.
@@ -456,7 +457,7 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         Complexity of minimal cost-complexity pruning.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. Unknown categories are treated as missing.
+        a table that hold categories or strings. Unknown categories are treated as missing.
     max_bins : int, default=65535
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own
         bin, and every split is considered. With more, values with the same leading bits share a bin.

@@ -220,7 +220,7 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         bin. With more, bins have about the same weight.
     categorical_features : array-like, 'from_dtype' or None, default='from_dtype'
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. Categories are ordered by their gradients. Unknown
+        a table that hold categories or strings. Categories are ordered by their gradients. Unknown
         categories are treated as missing.
     monotonic_cst : array-like of int or dict, default=None
         For each feature, 1 if the prediction must not fall with it, -1 if it
@@ -413,7 +413,7 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         bin. With more, bins have about the same weight.
     categorical_features : array-like, 'from_dtype' or None, default='from_dtype'
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. Categories are ordered by their gradients. Unknown
+        a table that hold categories or strings. Categories are ordered by their gradients. Unknown
         categories are treated as missing.
     monotonic_cst : array-like of int or dict, default=None
         For each feature, 1 if the probability of the second of two classes must not fall with it, -1 if it

@@ -30,6 +30,7 @@ from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
+from ..tree.base import categorical_by_type
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
 from .weak_learners import PERSIST_ROUNDS, Boosting, Passed, feature_names, packed, seeded, unpacked
@@ -333,6 +334,7 @@ class ForwardStagewise(Boosting):
         loss, self.estimator_ = LOSSES[self.loss], clone(self._base())
         self._must_be_fit_for(loss)
         data = open_rows(self, X, y, sample_weight)
+        by_type = categorical_by_type(self.estimator_, X)
         classes = self._classes(data)
         rows, done = data.map(_start, classes), 0
         local = reads_partitions(self.estimator_)
@@ -356,7 +358,7 @@ class ForwardStagewise(Boosting):
             learner = seeded(clone(self.estimator_), int(seeds[state.n_iter]))
             part = here.map(_working, loss, scale, classes)
             if local:
-                learner.fit(Passed(part, feature_names(self), Check.of(learner)))
+                learner.fit(Passed(part, feature_names(self), Check.of(learner), categorical=by_type))
             else:
                 block = part.gather("use an estimator of suffice.")
                 learner.fit(block.X, block.y, sample_weight=block.weight)

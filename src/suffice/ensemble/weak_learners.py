@@ -343,6 +343,7 @@ class ClassifierLearner:
     features: tuple[str, ...] | int
     unit: float
     seeds: np.ndarray
+    categorical: np.ndarray | None = None  # which features hold categories by their type
     total: int = field(default=0)
 
     @property
@@ -365,7 +366,7 @@ class ClassifierLearner:
         model = seeded(clone(self.estimator), int(self.seeds[m]))
         part = rows.map(_as_rows, self.classes, self.total)
         if reads_partitions(model):
-            model.fit(Passed(part, self.features, Check.of(model)))
+            model.fit(Passed(part, self.features, Check.of(model), categorical=self.categorical))
         else:
             block = part.block(0)  # type: ignore[attr-defined]
             model.fit(block.X, block.y, sample_weight=block.weight)
@@ -398,9 +399,15 @@ class Passed(Opened):
     """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
 
     def __init__(
-        self, data: Partitions, features: tuple[str, ...] | int, check: Check, flat_target: bool = True
+        self,
+        data: Partitions,
+        features: tuple[str, ...] | int,
+        check: Check,
+        flat_target: bool = True,
+        categorical: np.ndarray | None = None,
     ) -> None:
         self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
+        self.categorical = categorical
 
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         return self.data.map(f, *shared)

@@ -166,8 +166,8 @@ class Sharing:
         Number of random parts.
     seed : int
         Seed for the division.
-    features, check, flat_target
-        Names and checks of the data: see `Opened`.
+    features, check, flat_target, categorical
+        Names, checks and types of the data: see `Opened`.
     division : callable and arguments, optional
         What divides a block, in place of `divide`: it returns it as `Divided`.
     """
@@ -181,12 +181,14 @@ class Sharing:
         features: tuple[str, ...] | int,
         check: Any,
         flat_target: bool = True,
+        categorical: np.ndarray | None = None,
         division: Step | None = None,
     ) -> None:
         by, shared = division or (divide, (n_parts, seed))
         self.data = data.map(by, *shared)
         self.n_parts, self.seed = n_parts, seed
         self.features, self.check, self.flat_target = features, check, flat_target
+        self.categorical = categorical
         self.n_passes = 0
         self._current = threading.local()
 
@@ -251,7 +253,7 @@ class View(Opened):
     def __init__(self, sharing: Sharing, parts: tuple[int, ...] | None, steps: tuple[Step, ...] = ()) -> None:
         self.sharing, self.parts, self.steps = sharing, parts, steps
         self.features, self.check = sharing.features, sharing.check
-        self.flat_target = sharing.flat_target
+        self.flat_target, self.categorical = sharing.flat_target, sharing.categorical
 
     def map(self, f: Callable[..., Any], *shared: Any) -> View:
         return View(self.sharing, self.parts, (*self.steps, (f, shared)))

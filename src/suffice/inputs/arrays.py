@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
@@ -115,6 +116,9 @@ class ArraySource(Source):
         listed = are_sequences(self.container, check.sparse, check.strings)
         return block.piece(0, len(block), 0), Shape(block.offset, listed)
 
+    def categorical_features(self) -> np.ndarray | None:
+        return columns_of_categories(self.container)
+
     def flat_target(self, y: Any) -> bool:
         return _ndim(y) < 2
 
@@ -201,6 +205,13 @@ class FrameSource(MemoryTableSource):
 
     def types(self) -> dict[str, Any]:
         return ArrowSource(as_arrow(self.container[:0], self.names()), None).types()
+
+    def categorical_features(self) -> np.ndarray | None:
+        assert self.table is not None
+        reader = self.table.columns(self.names()).reader
+        if not isinstance(reader, DenseColumns):
+            return None
+        return columns_of_categories(self.container[list(reader.columns)])
 
     def _arrow(self) -> ArrowSource:
         """The columns that the description names, as an Arrow table."""
@@ -291,6 +302,22 @@ class ArrowSource(MemoryTableSource):
     def sequences_in_order(self, opening: Opening, columns: Columns, offset: np.ndarray) -> Sequences:
         opening.set_features(columns.reader.features)
         return columns.block(opening.check, 0, self.container)  # type: ignore[return-value]
+
+
+CATEGORIES = re.compile(r"(?i)categor|enum|str(ing)?\b|large_string|dictionary")  # types of pandas and polars
+
+
+def columns_of_categories(X: Any) -> np.ndarray | None:
+    """Which columns of a pandas or polars table hold categories or strings; None for other containers."""
+    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
+        return None
+    return np.array([_are_categories(X, d, dtype) for d, dtype in enumerate(X.dtypes)], bool)
+
+
+def _are_categories(X: Any, d: int, dtype: Any) -> bool:
+    if str(dtype) == "object":  # of pandas: strings, unless no value is one
+        return any(isinstance(value, str) for value in X.iloc[:, d])
+    return CATEGORIES.match(str(dtype)) is not None
 
 
 def nameless_copy(estimator: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from base64 import b64decode
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -352,7 +353,18 @@ def joined(batches: list[Any]) -> Any:
         return batches[0]
     # Types may change from file to file.
     parts = [part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in batches]
+    for d, name in enumerate(parts[0].schema.names):
+        if len({part.schema.types[d] for part in parts}) > 1:  # Arrow does not join dictionaries and others
+            parts = [_decoded(part, d, name) for part in parts]
     return pa.concat_tables(parts, promote_options="permissive")
+
+
+def _decoded(table: Any, d: int, name: str) -> Any:
+    """The table with the values of a column in place of its dictionary."""
+    column = table.column(d)
+    if not required("pyarrow.types", "parquet").is_dictionary(column.type):
+        return table
+    return table.set_column(d, name, column.cast(column.type.value_type))
 
 
 def recut(batches: Iterable[Any], size: int) -> Generator[Any]:
@@ -498,7 +510,8 @@ class ParquetSource(ScanSource):
     def types(self) -> dict[str, Any]:
         pq = required("pyarrow.parquet", "parquet")
 
-        schema = pq.read_schema(self.container.files[0], filesystem=self.container.filesystem)
+        metadata = pq.read_metadata(self.container.files[0], filesystem=self.container.filesystem)
+        schema = written_schema(metadata)
         keys = self.container.keys
         known = {**dict(zip(schema.names, schema.types, strict=True)), **{k: v.type for k, v in keys.items()}}
         return {name: known[name] for name in self.names()}
@@ -508,6 +521,21 @@ class ParquetSource(ScanSource):
         if reader is None or reader.fixed_size:
             return Batches(scan, names, batch_rows(names, scan.sizes))
         return Batches(scan, names, rows_of_lists(scan.files[0], names, scan.filesystem))
+
+
+def written_schema(metadata: Any) -> Any:
+    """The schema of a Parquet file with the dictionaries of numbers that were written to it. Arrow reads them
+    as numbers, and stores the schema before that beside Parquet's."""
+    pa, types = required("pyarrow", "parquet"), required("pyarrow.types", "parquet")
+    schema, stored = metadata.schema.to_arrow_schema(), (metadata.metadata or {}).get(b"ARROW:schema")
+    if stored is None:
+        return schema
+    written = pa.ipc.read_schema(pa.py_buffer(b64decode(stored)))
+    for d, part in enumerate(schema):
+        kind = written.field(part.name).type if written.get_field_index(part.name) >= 0 else part.type
+        if types.is_dictionary(kind) and kind.value_type == part.type:
+            schema = schema.set(d, part.with_type(kind))
+    return schema
 
 
 def _accept(block: Any) -> None:

@@ -356,6 +356,13 @@ def column_of(batch: Any, name: str) -> np.ndarray:
     return column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
 
 
+def are_categories(kind: Any) -> bool:
+    """Whether a column of this Arrow type holds categories: a dictionary, or strings."""
+    types = required("pyarrow.types", "parquet")
+    known = (types.is_dictionary, types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_kind(kind) for is_kind in known)
+
+
 def categories_of(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The codes of a column of categories, and its values: objects for strings, None and NaN if missing."""
     pa = required("pyarrow", "parquet")

@@ -20,7 +20,7 @@ from ..core.blocks import Block, Sequences, cut
 from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions
 from .checks import Check
-from .readers import DenseColumns, Reader, columns_of, dense
+from .readers import DenseColumns, Reader, are_categories, columns_of, dense
 from .tables import Columns, EdgeColumns, EdgeTable, Table
 
 
@@ -59,6 +59,11 @@ class Source(ABC):
 
     def transformed(self, estimator: Any) -> Table | None:
         """The same table with rows that are transformed when they are read; None if that is not supported."""
+        return None
+
+    def categorical_features(self) -> np.ndarray | None:
+        """Which features hold categories or strings, (D,), by the types of the columns; None if features are
+        not columns of a table."""
         return None
 
     def flat_target(self, y: Any) -> bool:
@@ -182,6 +187,14 @@ class TableSource(Source):
     def types(self) -> dict[str, Any]:
         """The Arrow types of all columns."""
 
+    def categorical_features(self) -> np.ndarray | None:
+        reader = (self.table or Table(self.container)).columns(self.names(), self.sizes()).reader
+        if not isinstance(reader, DenseColumns):
+            return None
+        types = self.types()
+        columns = [name for name in reader.columns if are_categories(types[name])]
+        return np.isin(reader.features, columns)
+
     def transformed_reader(self, estimator: Any) -> Reader:
         """The reader with the transformer."""
         assert self.table is not None
@@ -234,6 +247,9 @@ class OpenedSource(Source):
 
     def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
         return self.open_rows(opening, y, sample_weight if groups is None else groups)
+
+    def categorical_features(self) -> np.ndarray | None:
+        return self.container.categorical
 
     def flat_target(self, y: Any) -> bool:
         return self.container.flat_target

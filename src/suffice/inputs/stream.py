@@ -228,6 +228,10 @@ class StreamSource(ScanSource):
     """A source of Arrow batches."""
 
     def types(self) -> dict[str, Any]:
+        source = self.container.source
+        if isinstance(source, Lazy):  # which need not be read
+            schema = source.schema
+            return {name: schema.field(name).type for name in self.names()}
         _, batch = next(iter(self.batches(self.names())))
         return dict(zip(batch.schema.names, batch.schema.types, strict=True))
 

@@ -315,7 +315,16 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             self.feature_names_in_ = base.feature_names_in_
             features = tuple(base.feature_names_in_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        sharing = Sharing(data, self.cv, seed, features=features, check=Check.of(base), flat_target=flat)
+        by_type = source_of(X).categorical_features() if hasattr(base, "categorical_features") else None
+        sharing = Sharing(
+            data,
+            self.cv,
+            seed,
+            features=features,
+            check=Check.of(base),
+            flat_target=flat,
+            categorical=by_type,
+        )
         return sharing.view, sharing
 
     def _open_table(

@@ -19,7 +19,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import open_rows
+from ..inputs import open_rows, source_of
 from ..statistics import (
     FeatureBins,
     FeatureValues,
@@ -113,9 +113,9 @@ class TreeGrower(Estimator):
 
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
         """Read the rows once: their values, and their bins."""
-        by_dtype = categorical_columns(X) if self.categorical_features is not None else None
+        by_type = categorical_by_type(self, X)
         data = open_rows(self, X, y, sample_weight)
-        categorical = categorical_mask(self, by_dtype)
+        categorical = categorical_mask(self, by_type)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
         must_have_rows(start.weight)
         return data, start, FeatureBins.of(categorical, start.features, self.max_bins)
@@ -213,21 +213,21 @@ def paths(tree: Tree, leaves: np.ndarray) -> sp.csr_array:
     return sp.csr_array((np.ones(len(pair[0]), np.int64), pair), shape=(len(leaves), len(parent)))
 
 
-def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
+def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
     """The features that are categorical, from `categorical_features`."""
     D, chosen = model.n_features_in_, model.categorical_features
     out = np.zeros(D, bool)
     if chosen is None:
         return out
     if isinstance(chosen, str):
-        if by_dtype is None:
+        if by_type is None:
             if getattr(model, "_from_dtype_of_arrays", False):
                 return out
             raise ValueError(
-                "categorical_features='from_dtype' requires a DataFrame: pass the names or indices of "
-                "the categorical features."
+                "categorical_features='from_dtype' requires columns with types, as of a DataFrame, an Arrow "
+                "table or a scan: pass the names or indices of the categorical features."
             )
-        return by_dtype
+        return by_type
     chosen = np.asarray(chosen)
     if chosen.dtype == bool:
         if chosen.shape != (D,):
@@ -248,17 +248,10 @@ def categorical_mask(model: Any, by_dtype: np.ndarray | None) -> np.ndarray:
     return out
 
 
-def categorical_columns(X: Any) -> np.ndarray | None:
-    """The columns of a DataFrame whose type is that of categories or strings."""
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is None or not hasattr(X, "columns"):
-        return None
-    return np.array(
-        [
-            str(dtype).lower().startswith(("category", "categorical", "object", "str", "enum"))
-            for dtype in dtypes
-        ]
-    )
+def categorical_by_type(model: Any, X: Any) -> np.ndarray | None:
+    """Which features of X hold categories by their types, if the estimator asks for them."""
+    chosen = getattr(model, "categorical_features", None)
+    return source_of(X).categorical_features() if isinstance(chosen, str) else None
 
 
 class TreeClassifier(Classifier):

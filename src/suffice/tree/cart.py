@@ -227,7 +227,7 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         must not rise, 0 without a constraint; or a dict from names.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. With two classes, categories are ordered by their share
+        a table that hold categories or strings. With two classes, categories are ordered by their share
         of the second class, which finds the best subset; with more, one category is split off at a time.
         Unknown categories are treated as missing.
     max_bins : int, default=65535
@@ -366,7 +366,7 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
         constraint; or a dict from names.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. They are ordered by their mean target, which finds the
+        a table that hold categories or strings. They are ordered by their mean target, which finds the
         best subset. Unknown categories are treated as missing.
     max_bins : int, default=65535
         Maximum number of bins of a feature. With at most this many distinct values, each value has its own

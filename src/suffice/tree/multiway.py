@@ -24,7 +24,7 @@ from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, open_rows, read_rows
 from ..statistics import FeatureBins, class_codes
 from ..statistics.histograms import bin_offsets
-from .base import MAX_BINS, TreeClassifier, TreeStart, categorical_columns, categorical_mask
+from .base import MAX_BINS, TreeClassifier, TreeStart, categorical_by_type, categorical_mask
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 
@@ -375,7 +375,7 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         of its leaves, plus `alpha` for each leaf. See `prune`.
     categorical_features : array-like or 'from_dtype', default=None
         Indices, names or mask of the categorical features, which may be strings; 'from_dtype' takes those of
-        a DataFrame that hold categories or strings. If None, all features are numeric.
+        a table that hold categories or strings. If None, all features are numeric.
     max_bins : int, default=255
         Maximum number of bins of a numeric feature. With fewer distinct values, each has its own, and every
         threshold is a candidate.
@@ -485,9 +485,9 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         self
         """
         with one_task(self):
-            by_dtype = categorical_columns(X) if self.categorical_features is not None else None
+            by_type = categorical_by_type(self, X)
             data = open_rows(self, X, y, sample_weight)
-            categorical = categorical_mask(self, by_dtype)
+            categorical = categorical_mask(self, by_type)
             start = data.fold(TreeStart.of, categorical, MAX_BINS, True)
             must_have_rows(start.weight)
             bins = FeatureBins.of(categorical, start.features, self.max_bins)
