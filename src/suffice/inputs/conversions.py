@@ -23,6 +23,7 @@ CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
     r"|too large to convert|real number|bytes/strings|[Cc]annot (interpret|convert|cast)|value of NA"
 )
+DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
 TIMES = re.compile("(?i)date|time|duration|period")
 REMEDIES: dict[Any, str] = {
     (str, bytes): "encode the column, e.g. with suffice.preprocessing.OneHotEncoder, or drop it",
@@ -58,9 +59,16 @@ def explained(
             "numpy.lib.recfunctions.structured_to_unstructured(array)."
         )
     for row, column, value in _no_numbers(values):
+        if column is not None and isinstance(value, str) and _is_text_of_number(value):
+            return _numbers_as_strings(values, what, taker, column, names)
         kinds = (text for kind, text in REMEDIES.items() if isinstance(value, kind))
         remedy = "pass numbers" if column is None else next(kinds, "pass numbers")
-        if _is_missing(value):
+        if column is not None and isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+            remedy = (
+                "if numbers have a decimal comma, call scan_csv(..., decimal=',') or "
+                "pandas.read_csv(..., decimal=',')"
+            )
+        elif _is_missing(value):
             remedy = "fill missing values, or leave the rows out"
         elif what == "y":
             remedy += "; if these are classes, use a classifier"
@@ -78,6 +86,32 @@ def explained(
     return ValueError(
         f"The rows of {what} differ in length: row 0 has {lengths[0]} entries, and row {other} has "
         f"{lengths[other]}. {taker} takes rows of one length."
+    )
+
+
+def _is_text_of_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers_as_strings(
+    values: Any, what: str, taker: str, column: Any, names: Sequence[Any] | None
+) -> ValueError:
+    """The error for a column of strings that begins with numbers: it names the first value that is none."""
+    for row, name, value in _no_numbers(values):
+        if name == column and isinstance(value, str) and not _is_text_of_number(value):
+            return ValueError(
+                f"{taker} takes numbers, and {what} has {value!r:.60} {_at(row, column, names)}, among "
+                f"numbers that are written as strings: correct it, or take it as missing, e.g. scan_csv(..., "
+                f"null_values=[{value!r:.60}]) or pandas.to_numeric(column, errors='coerce')."
+            )
+    place = column if names is None else names[column]
+    return ValueError(
+        f"{taker} takes numbers, and the column {place!r} of {what} has them as strings: convert it, e.g. "
+        f"table.astype({{{place!r}: float}}), or if it has codes, use suffice.preprocessing.OneHotEncoder."
     )
 
 

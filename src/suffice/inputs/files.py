@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -266,6 +266,14 @@ def must_be_plain(marked: Iterable[tuple[str, str]]) -> None:
             f"{folder} is {name}: its files may hold rows that were deleted or replaced, and its log says "
             f"which are live. To read those, call {call.format(folder)}."
         )
+
+
+def more_columns(path: str, more: Sequence[str], first: str, names: Sequence[str], function: str) -> str:
+    """The error for columns that only a later file has."""
+    return (
+        f"{path} has the columns {list(more)}, which {first} does not have. To leave them out, call "
+        f"{function}(..., columns={list(names)})."
+    )
 
 
 def partition_keys(files: Files) -> dict[str, Any]:

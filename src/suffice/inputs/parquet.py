@@ -21,7 +21,7 @@ from ..core.extras import required
 from ..core.partitions import Partitions, in_block
 from ..engines.cache import check_cache, streamed
 from .checks import Check
-from .files import find_files, partition_keys, scan_of
+from .files import find_files, more_columns, partition_keys, scan_of
 from .readers import DenseColumns, Reader, list_sizes
 from .remote import FILES_AHEAD, REQUESTS, RemoteFile, ahead, fetched
 from .results import answers, write
@@ -42,6 +42,7 @@ class ParquetScan(Unread):
     filesystem: Any = field(default=None, hash=False)  # of pyarrow; None for files of this machine
     filters: RowFilter | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
+    all_columns: bool = False  # whether no columns were named
 
     def __repr__(self) -> str:
         cache = "" if self.cache is None else f", cache={self.cache!r}"
@@ -109,8 +110,8 @@ class Batches:
     passes.
     """
 
-    def __init__(self, scan: ParquetScan, columns: Sequence[str], size: int) -> None:
-        self.scan, self.columns, self.size = scan, list(columns), size
+    def __init__(self, scan: ParquetScan, columns: Sequence[str], size: int, strict: bool = False) -> None:
+        self.scan, self.columns, self.size, self.strict = scan, list(columns), size, strict
         self.known: dict[str, FileState] = {}
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
@@ -158,7 +159,7 @@ class Batches:
                     )
                 state = state_of(source, status, file.metadata.num_rows)
                 _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
-                _must_have(columns, file, path)
+                self._check_names(columns, file, path)
                 try:
                     for group in self._row_groups(n, file, source):
                         for batch in file.iter_batches(self.size, [group], columns):
@@ -210,8 +211,19 @@ class Batches:
             file.metadata.num_rows, remote.state.size, hash(remote.footer), mark=remote.state.mark
         )
         _must_be_unchanged(path, self.known.setdefault(path, state), state, "in the first pass")
-        _must_have(columns, file, path)
+        self._check_names(columns, file, path)
         return OpenedFile(n, remote, file, self._row_groups(n, file, end))
+
+    def _check_names(self, columns: list[str], file: Any, path: str) -> None:
+        """Raise if a file lacks one of these columns; or if it has others, where that is an error."""
+        names, first = file.schema_arrow.names, self.scan.files[0]
+        if missing := [name for name in columns if name not in names]:
+            raise ValueError(
+                f"{path} has no column {missing}, but {first} does: leave the file out, or read columns that "
+                "all files have, scan_parquet(..., columns=[...])."
+            )
+        if self.strict and (more := [name for name in names if name not in self.scan.columns]):
+            raise ValueError(more_columns(path, more, first, self.scan.columns, "scan_parquet"))
 
     def _row_groups(self, n: int, file: Any, source: Any) -> Sequence[int]:
         """The row groups whose statistics do not exclude all of their rows."""
@@ -243,11 +255,6 @@ def _parquet(path: str, read: Callable[..., Any], *args: Any, **how: Any) -> Any
         raise ValueError(
             f"{path} is not a complete Parquet file: {str(error).rstrip('.')}. Expected Parquet: {remedy}."
         ) from error
-
-
-def _must_have(columns: list[str], file: Any, path: str) -> None:
-    if missing := [name for name in columns if name not in file.schema_arrow.names]:
-        raise ValueError(f"{path} has no column {missing}, but files before it do.")
 
 
 def _ranges(file: Any, group: int, columns: list[str]) -> list[tuple[int, int]]:
@@ -400,7 +407,8 @@ def scan_parquet(
         folders that begin with a dot or an underscore are ignored. Hive partition columns, as in
         ``year=2024/part-0.parquet``, are columns like others: integers if all values are, else strings.
     columns : sequence of str, optional
-        Columns to read. If None, all. To name targets and weights, see `suffice.rows`.
+        Columns to read. If None, those of the first file; a column that only a later file has raises an
+        error. To name targets and weights, see `suffice.rows`.
     filters : list of tuples, list of lists of tuples, or pyarrow.compute.Expression, optional
         Rows to read, as in ``pyarrow.parquet.read_table``: ``[("year", ">", 2020), ("x", "<=", 1.5)]``. Files
         and row groups without such rows, by their partition columns and statistics, are not read.
@@ -445,7 +453,8 @@ def scan_parquet(
     if missing:
         raise ValueError(f"{files.paths[0]} has no column {missing}; its columns are {schema.names}.")
     chosen = tuple(columns or schema.names)
-    scan = ParquetScan(files.paths, chosen, cache, keys, files.filesystem, None, list_sizes(first))
+    sizes = list_sizes(first)
+    scan = ParquetScan(files.paths, chosen, cache, keys, files.filesystem, None, sizes, columns is None)
     return scan if filters is None else _filtered(scan, RowFilter(filters, schema), schema)
 
 
@@ -479,8 +488,16 @@ class ScanSource(TableSource):
         return self.container.sizes
 
     @abstractmethod
-    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
-        """Numbered batches of these columns, sized for the output of the reader."""
+    def batches(
+        self, names: Sequence[str], reader: Reader | None = None, strict: bool = False
+    ) -> Iterable[tuple[int, Any]]:
+        """Numbered batches of these columns, sized for the output of the reader. With `strict`, a column that
+        only a later file has raises an error."""
+
+    def _takes_all(self, names: Sequence[str]) -> bool:
+        """Whether the columns are all those of the scan, since none were named."""
+        named = self.table is not None and isinstance(self.table.features, tuple)
+        return self.container.all_columns and not named and {*self.names()} <= {*names}
 
     def compare(self) -> Callable[[Any], None]:
         """A function that is called with each block of each pass, and raises if it differs from the first
@@ -488,7 +505,8 @@ class ScanSource(TableSource):
         return _accept
 
     def partitions(self, columns: Any, check: Check) -> Partitions:
-        batches = whole(self.batches(tuple(columns.names()), columns.reader), columns)
+        names = tuple(columns.names())
+        batches = whole(self.batches(names, columns.reader, self._takes_all(names)), columns)
         return streamed(batches, self.container.cache, _block, columns, check, self.compare())
 
     def answer(self, request: Any, to: Any) -> Any:
@@ -516,11 +534,13 @@ class ParquetSource(ScanSource):
         known = {**dict(zip(schema.names, schema.types, strict=True)), **{k: v.type for k, v in keys.items()}}
         return {name: known[name] for name in self.names()}
 
-    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
+    def batches(
+        self, names: Sequence[str], reader: Reader | None = None, strict: bool = False
+    ) -> Iterable[tuple[int, Any]]:
         scan = self.container
         if reader is None or reader.fixed_size:
-            return Batches(scan, names, batch_rows(names, scan.sizes))
-        return Batches(scan, names, rows_of_lists(scan.files[0], names, scan.filesystem))
+            return Batches(scan, names, batch_rows(names, scan.sizes), strict)
+        return Batches(scan, names, rows_of_lists(scan.files[0], names, scan.filesystem), strict)
 
 
 def written_schema(metadata: Any) -> Any:

@@ -29,6 +29,7 @@ class StreamScan(Unread):
     columns: tuple[str, ...]
     cache: str | None = None
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
+    all_columns: bool = False  # whether no columns were named
 
     def __repr__(self) -> str:
         cache = "" if self.cache is None else f", cache={self.cache!r}"
@@ -107,7 +108,7 @@ def lazy_scan(lazy: Lazy, columns: Sequence[str] | None = None, *, cache: str | 
         raise ValueError(f"The table has no column {missing}; its columns are {names}.")
     if lazy.once and cache is None:
         cache = "disk"  # passes after the first must read something
-    return StreamScan(lazy, tuple(columns or names), cache, list_sizes(schema))
+    return StreamScan(lazy, tuple(columns or names), cache, list_sizes(schema), columns is None)
 
 
 def scan_csv(
@@ -116,12 +117,19 @@ def scan_csv(
     *,
     schema: Any = None,
     delimiter: str = ",",
+    header: bool = True,
+    column_names: Sequence[str] | None = None,
+    null_values: Sequence[str] = (),
+    decimal: str = ".",
+    quote_char: str | None = '"',
+    encoding: str = "utf8",
     filesystem: Any = None,
     cache: str | None = None,
 ) -> StreamScan:
     """Scan CSV files as data for `fit`. They are streamed in each pass, in constant memory.
 
-    The first line of a file has the names of its columns.
+    The columns are those of the first file. Files may have them in another order. A column that only a later
+    file has raises an error, unless `columns` are named.
 
     Parameters
     ----------
@@ -136,6 +144,20 @@ def scan_csv(
         another type raises an error that names file and column.
     delimiter : str, default=","
         Character between the values of a line.
+    header : bool, default=True
+        Whether the first line of a file has the names of its columns. If False and there are no
+        `column_names`, they are f0, f1, ...
+    column_names : sequence of str, optional
+        Names of all columns, in their order, in place of those of the header.
+    null_values : sequence of str, default=()
+        Values that stand for a missing one, besides an empty value, NA, N/A, NaN, NULL and the like. If some
+        are stated, all of these stand for a missing value in columns of strings, too.
+    decimal : str, default="."
+        Decimal point of numbers.
+    quote_char : str or None, default='"'
+        Character around values that have a delimiter or a line break in them; None if there is none.
+    encoding : str, default="utf8"
+        Encoding of the files.
     filesystem : file system of pyarrow or fsspec, optional
         Where the files are. If None, it follows from the URL, or is this machine.
     cache : {"memory", "disk"}, optional
@@ -158,7 +180,17 @@ def scan_csv(
     array([2.])
     """
     files = find_files(path, CsvFiles.function, filesystem)
-    return _text_scan(CsvFiles(files, delimiter=delimiter), columns, schema, cache)
+    text = CsvFiles(
+        files,
+        delimiter=delimiter,
+        header=header,
+        column_names=None if column_names is None else tuple(column_names),
+        null_values=tuple(null_values),
+        decimal=decimal,
+        quote_char=quote_char,
+        encoding=encoding,
+    )
+    return _text_scan(text, columns, schema, cache)
 
 
 def scan_json(
@@ -177,8 +209,8 @@ def scan_json(
         Files, globs, folders or URLs, as in `suffice.scan_parquet`. Files whose names end in ``.gz`` are
         decompressed.
     columns : sequence of str, optional
-        Fields to read. If None, those of the first megabyte of the first file. A field that a line does not
-        have is missing there.
+        Fields to read. If None, those of the first megabyte of the first file, and of `schema`; another field
+        raises an error. A field that a line does not have is missing there.
     schema : mapping of str to type, or pyarrow.Schema, optional
         Types of fields, as types of Arrow or their names. Other types are inferred from the first megabyte
         of the first file. They hold for all files: a value of another type raises an error that names file
@@ -210,10 +242,21 @@ def _text_scan(files: TextFiles, columns: Sequence[str] | None, schema: Any, cac
     pa = required("pyarrow", "parquet")
     check_cache(cache)
     pairs = zip(schema.names, schema.types, strict=True) if isinstance(schema, pa.Schema) else schema or {}
-    stated = {
-        name: pa.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in dict(pairs).items()
-    }
-    return lazy_scan(replace(files, types=files.inferred(stated)), columns, cache=cache)
+    stated = {name: _type(name, kind) for name, kind in dict(pairs).items()}
+    return lazy_scan(replace(files, types=files.inferred(stated, columns)), columns, cache=cache)
+
+
+def _type(name: str, kind: Any) -> Any:
+    """A type of Arrow, or the one with this name."""
+    if not isinstance(kind, str):
+        return kind
+    try:
+        return required("pyarrow", "parquet").type_for_alias(kind)
+    except ValueError:
+        raise ValueError(
+            f"schema has {kind!r} for {name!r}, which is not a type of Arrow: pass e.g. 'float64', 'int64', "
+            "'string', 'bool' or 'timestamp[s]'."
+        ) from None
 
 
 def lazy_source(container: Any, table: Any) -> StreamSource:
@@ -235,10 +278,14 @@ class StreamSource(ScanSource):
         _, batch = next(iter(self.batches(self.names())))
         return dict(zip(batch.schema.names, batch.schema.types, strict=True))
 
-    def batches(self, names: Sequence[str], reader: Reader | None = None) -> Iterable[tuple[int, Any]]:
+    def batches(
+        self, names: Sequence[str], reader: Reader | None = None, strict: bool = False
+    ) -> Iterable[tuple[int, Any]]:
         source = self.container.source
         if isinstance(source, Lazy):
             source = replace(source, columns=tuple(names))
+        if isinstance(source, TextFiles):
+            source = replace(source, strict=strict)
         return Recut(source, tuple(names), batch_rows(names, self.container.sizes))
 
     def compare(self) -> Callable[[Any], None]:
@@ -281,6 +328,8 @@ class Recut:
                     rows += sum(later.num_rows for later in batches)
                     break
                 yield number, batch
+        if not rows and isinstance(self.source, TextFiles):
+            raise ValueError(f"The files {brief(self.source.container.paths, 1)} have a header, and no rows.")
         if not rows:
             raise ValueError(f"The source gave no rows. {FRESH}")
         if known_rows not in (None, rows):
