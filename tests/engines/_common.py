@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.interpolate import BSpline
 from sklearn.utils import get_tags
 
 import suffice
@@ -65,6 +66,7 @@ def public_estimators(takes: str = "rows") -> list[type]:
 def made(cls: type, **params: Any) -> Any:
     """An estimator small enough to fit in a moment, and without chance."""
     small = {"n_clusters": 3, "n_components": 2, "random_state": 0, "max_iter": 6, "landmarks": 20}
+    small |= {"n_estimators": 3, "n_quantiles": 20}  # fewer than the rows
     known = cls().get_params()
     if cls.takes == "sequences":
         del small["landmarks"]  # of kernels that are not the default
@@ -90,6 +92,9 @@ def variants() -> dict[str, Any]:
         found[name].set_params(**many)
     found["KCentroids-hamming"] = made(suffice.cluster.KCentroids, metric="hamming")
     found["FactorAnalysis"] = made(suffice.decomposition.FactorAnalysis, n_components=1)  # of 3 features
+    found["LogisticRegressionCV"].set_params(  # whose defaults warn that they will change
+        Cs=3, l1_ratios=(0.0,), scoring="accuracy", use_legacy_attributes=True
+    )
     for kind in ("tied", "diag", "spherical"):
         found[f"GaussianMixture-{kind}"] = made(suffice.mixture.GaussianMixture, covariance_type=kind)
     bayesian, mixed = suffice.mixture.BayesianGaussianMixture, suffice.mixture.MixedMixture
@@ -120,12 +125,30 @@ KINDS = (
 )
 
 
-def each_kind(*without: str) -> Any:
-    """For every name of `variants`; those that are no kind of their own are slow, for they are many."""
+def each_kind(
+    *without: str,
+    of: str = "",
+    values: Any = ((),),
+    always: Any = (),
+    quick: Any = None,
+    indirect: Any = (),
+) -> Any:
+    """For every name of `variants`, and for the values of other arguments, such as a source.
+
+    Each of `KINDS` is tried with every value. All other names, which are slow, are tried with one value, in
+    turn, and with those of `always`. What reads a source or divides blocks among tasks does not know which
+    estimator it serves: so every value is tried with every kind of sum, and every estimator with some value,
+    and not each with each. Values that are not in `quick` are slow for all.
+    """
     names = [name for name in variants() if name not in without]
-    slow = pytest.mark.slow
-    given = [name if name in KINDS else pytest.param(name, marks=slow) for name in names]
-    return pytest.mark.parametrize("name", given)
+    values, rest = list(values), [value for value in values if value not in always]
+    cases = []
+    for n, name in enumerate(names):
+        for value in values if name in KINDS else [*always, *([rest[n % len(rest)]] if rest else [])]:
+            parts = value if isinstance(value, tuple) else (value,)
+            slow = name not in KINDS or (quick is not None and value not in quick)
+            cases.append(pytest.param(name, *parts, marks=pytest.mark.slow if slow else ()))
+    return pytest.mark.parametrize(("name", *of.split()), cases, indirect=indirect)
 
 
 def kind_of(estimator: Any) -> str:
@@ -157,6 +180,8 @@ def bits(value: Any) -> Any:
         return bits({k: v for k, v in vars(value).items() if k.endswith("_") and not k.startswith("_")})
     if isinstance(value, Value):
         return type(value).__name__, bits(value.fields())
+    if isinstance(value, BSpline):  # whose text is its address
+        return bits({"t": value.t, "c": value.c, "k": value.k, "extrapolate": str(value.extrapolate)})
     if isinstance(value, dict):
         return {key: bits(part) for key, part in value.items()}
     if isinstance(value, tuple | list):

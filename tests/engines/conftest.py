@@ -16,8 +16,8 @@ import pytest
 
 # A task costs Spark a tenth of a second and more: what shows the most is in the common run, the rest is slow.
 ON_SPARK = {
-    "test_same_bits_on_spark[classic-PCA]",
-    "test_same_bits_on_spark[classic-LogisticRegression]",
+    "test_same_bits_on_spark[PCA-classic]",
+    "test_same_bits_on_spark[LogisticRegression-classic]",
     "test_a_bad_block_is_refused_by_its_number[classic]",
     "test_a_worker_is_killed_in_a_fold[classic]",
     "test_blocks_are_given_back_and_the_session_is_as_it_was[classic]",

@@ -31,7 +31,7 @@ from suffice.statistics import moments
 
 from ..attack._blas import blas_libraries, limits, set_threads
 from . import test_sequences as steps
-from ._common import FEATURES, bits, described, each_kind, kind_of, made, tables, variants
+from ._common import FEATURES, KINDS, bits, described, each_kind, kind_of, made, tables, variants
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.distributed")
@@ -140,8 +140,9 @@ def test_same_bits(name, sources, dask_client, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", [None, 1, 8])
-@each_kind()
+@pytest.mark.parametrize("name", KINDS)
 def test_same_bits_of_any_run(name, run, sources, there, monkeypatch):
+    """Of each kind of sum: the test above has every estimator."""
     monkeypatch.setattr(engine, "RUN", run)
     estimator = variants()[name]
     blocks = sources[kind_of(estimator)]

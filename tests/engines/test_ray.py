@@ -85,8 +85,12 @@ def test_same_bits_on_two_threads(name, sources, references):
     assert bits(fitted(estimator, suffice.scan_parquet(folder))) == references(name)
 
 
-@pytest.mark.parametrize("run", [2, *(pytest.param(run, marks=pytest.mark.slow) for run in (None, 1, 8))])
-@each_kind()
+@each_kind(
+    of="run cluster",
+    values=[(2, 2), (None, 2), (1, 2), (8, 2), (None, 1)],
+    quick=[(2, 2)],
+    indirect=["cluster"],
+)
 def test_same_bits_on_ray(name, run, cluster, sources, references, monkeypatch):
     """With any number of blocks to a task; None is as many as the engine chooses."""
     estimator = variants()[name]

@@ -81,7 +81,7 @@ def folders(tmp_path_factory):
     return {kind: write(tmp_path_factory.mktemp(kind), tables(kind)[:BLOCKS]) for kind in ("real", "count")}
 
 
-@each_kind()
+@each_kind(of="spark", values=["classic", "connect"], indirect=["spark"])
 def test_same_bits_on_spark(name, spark, folders):
     estimator = variants()[name]
     if "max_iter" in estimator.get_params():

@@ -237,6 +237,11 @@ class Sharing:
     def _sums(self, f: Callable[..., Any], calls: tuple[Any, ...]) -> tuple[Any, ...]:
         shares = self.data.fold(f, Calls(calls, self.n_parts))
         self.n_passes += 1
+        if not shares.sizes.any():
+            raise ValueError(
+                "There are no rows to fit, or sample_weight is zero for every row, expected a positive "
+                "weight for some."
+            )
         if not shares.sizes.all():
             sizes = shares.sizes.astype(int)
             raise ValueError(
