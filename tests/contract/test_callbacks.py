@@ -25,6 +25,7 @@ from ..laws.registry import (
     fit,
     has_options,
     has_trace,
+    is_default,
     is_iterative,
     parametrized,
 )
@@ -34,7 +35,6 @@ ITERATIVE = [v for v in VARIANTS if is_iterative(v) and not isinstance(v.estimat
 # Of kernel machines, the dual is solved after the pass, and may not converge.
 ONE_PASS = [v for v in VARIANTS if not has_trace(v) and not isinstance(v.estimator, SupportVectorMachine)]
 each_iterative = parametrized(ITERATIVE)
-each_variant = parametrized(VARIANTS, slow=has_options)
 
 
 class Recorder:
@@ -105,9 +105,10 @@ def test_callbacks_see_a_model_that_predicts(variant):
     assert bits(answers(recorder.models[0], X)) == bits(answers(fit(variant.make(max_iter=1), X, y), X))
 
 
-@each_variant
+@parametrized([v for v in VARIANTS if is_default(v)], slow=lambda v: False)
 def test_progress_bar_works(variant):
-    """scikit-learn's own, drawn by rich; for a fit of one pass too."""
+    """scikit-learn's own, drawn by rich; for a fit of one pass too. The tests above try what loops
+    report to it with every option."""
     rich = pytest.importorskip("rich.progress")
     assert rich
     X, y = variant.data()

@@ -675,6 +675,12 @@ def has_options(variant: Variant) -> bool:
     return "(" in variant.name
 
 
+def is_default(variant: Variant) -> bool:
+    """For laws of code that comes before the options or does not read them, such as the checks of rows and of
+    weights: each estimator is tried once."""
+    return not has_options(variant)
+
+
 def parametrized(variants: list[Variant], slow: Any = is_rare) -> Any:
     import pytest
 
