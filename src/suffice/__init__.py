@@ -3,6 +3,7 @@
 A model is fitted by summing its summaries of the blocks.
 """
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -73,7 +74,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOMES[name]), name)
     if name in _MODULES:
         return import_module(f"suffice.{name}")
-    raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+    from .core.names import no_attribute
+
+    raise no_attribute("suffice", name, sys._getframe(1))
 
 
 def __dir__() -> list[str]:

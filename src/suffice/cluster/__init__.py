@@ -1,5 +1,6 @@
 """Clustering."""
 
+from ..core.names import names_of_sklearn
 from .agglomerative import AgglomerativeClustering
 from .bisecting_k_means import BisectingKMeans
 from .choose_k import choose_k
@@ -41,3 +42,5 @@ __all__ = [
     "normalized_cut_weights",
     "sums_of_squares",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Matrix decompositions."""
 
+from ..core.names import names_of_sklearn
 from .bilinear_nmf import BilinearNMF
 from .binary_pca import BinaryPCA
 from .factor_analysis import FactorAnalysis, ProbabilisticPCA
@@ -37,3 +38,5 @@ __all__ = [
     "parallel_analysis",
     "rotate_loadings",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Ensembles of trees and of other models."""
 
+from ..core.names import names_of_sklearn
 from .adaboost import AdaBoost, AdaBoostClassifier
 from .bagging import Bagging, BaggingClassifier, BaggingRegressor
 from .boosting import BoostedTrees
@@ -27,3 +28,5 @@ __all__ = [
     "Stagewise",
     "boosting_effects",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

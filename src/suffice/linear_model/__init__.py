@@ -1,5 +1,6 @@
 """Linear models."""
 
+from ..core.names import names_of_sklearn
 from .bayesian import BayesianLinearRegression
 from .bayesian_ridge import BayesianRidge
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
@@ -53,3 +54,5 @@ __all__ = [
     "model_probabilities",
     "select_features",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Metrics of predictions: of arrays, as in scikit-learn, and of tables, scans and clusters, by folds."""
 
+from ..core.names import names_of_sklearn
 from .classification import accuracy_score, confusion_matrix, log_loss
 from .predictions import predicted
 from .ranking import average_precision_score, roc_auc_score
@@ -15,3 +16,5 @@ __all__ = [
     "r2_score",
     "roc_auc_score",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Splits, cross-validation and grid search that share passes over the data; generalization bounds."""
 
+from ..core.names import names_of_sklearn
 from .bias_variance import BiasVariance, bias_variance_decomposition, replicate_predictions
 from .bounds import (
     finite_class_bound,
@@ -30,3 +31,5 @@ __all__ = [
     "vc_bound",
     "vc_confidence",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Generative classifiers: naive Bayes, and Bayes' rule over any family of densities."""
 
+from ..core.names import names_of_sklearn
 from .bernoulli import BernoulliNB
 from .categorical import CategoricalNB
 from .class_conditional import ClassConditional
@@ -17,3 +18,5 @@ __all__ = [
     "MixedNB",
     "MultinomialNB",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Nearest neighbours: exact, in memory or where the rows are."""
 
+from ..core.names import names_of_sklearn
 from .classification import KNeighborsClassifier
 from .kd_tree import KDTree
 from .regression import KNeighborsRegressor
@@ -15,3 +16,5 @@ __all__ = [
     "RowsElsewhere",
     "StoredRows",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

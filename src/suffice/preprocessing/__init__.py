@@ -1,5 +1,6 @@
 """Feature transformers."""
 
+from ..core.names import names_of_sklearn
 from .basis_functions import BasisFunctions
 from .datetime_encoder import DatetimeEncoder
 from .discretizer import KBinsDiscretizer
@@ -24,3 +25,5 @@ __all__ = [
     "StandardScaler",
     "TargetEncoder",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,5 +1,6 @@
 """Support vector machines, and margins of separating hyperplanes."""
 
+from ..core.names import names_of_sklearn
 from .kernel_machine import KernelMachine
 from .linear import LinearSVC, LinearSVR
 from .margins import (
@@ -36,3 +37,5 @@ __all__ = [
     "smo_step",
     "svc_path",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

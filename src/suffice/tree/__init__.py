@@ -1,5 +1,6 @@
 """Decision trees: CART, ID3 and C4.5, with pruning; trees as rules; measures of impurity."""
 
+from ..core.names import names_of_sklearn
 from .cart import DecisionTreeClassifier, DecisionTreeRegressor
 from .forest import Forest
 from .impurity import conditional_entropy, impurity, information_gain, information_gain_ratio
@@ -21,3 +22,5 @@ __all__ = [
     "information_gain",
     "information_gain_ratio",
 ]
+
+__getattr__ = names_of_sklearn(__name__)

@@ -1,0 +1,53 @@
+"""Names that scikit-learn has and suffice does not: errors say where they are."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from types import FrameType
+from typing import NoReturn
+
+# What to use here instead, where it has another name.
+COUNTERPARTS = {
+    "suffice.model_selection.GridSearchCV": "suffice.model_selection.GridSearch, also for scans",
+}
+
+
+def names_of_sklearn(module: str) -> Callable[[str], NoReturn]:
+    """The `__getattr__` of a module of suffice, which names the module of scikit-learn that has a name.
+
+    `from suffice.cluster import DBSCAN` raises an ImportError, `suffice.cluster.DBSCAN` an AttributeError, so
+    that `hasattr` works.
+    """
+
+    def __getattr__(name: str) -> NoReturn:
+        raise no_attribute(module, name, sys._getframe(1))
+
+    return __getattr__
+
+
+def no_attribute(module: str, name: str, caller: FrameType) -> Exception:
+    """The error for a name that a module of suffice does not have."""
+    theirs = module.replace("suffice", "sklearn", 1)
+    message = f"module {module!r} has no attribute {name!r}"
+    if not name.startswith("_") and _has(theirs, name):
+        message += f": use {theirs}.{name}, for data in memory"
+        if counterpart := COUNTERPARTS.get(f"{module}.{name}"):
+            message += f", or {counterpart}"
+    # Python replaces an AttributeError in an import by "cannot import name".
+    if caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]:
+        return ImportError(f"{message}.", name=module)
+    return AttributeError(f"{message}.", name=name)
+
+
+def _has(module: str, name: str) -> bool:
+    """Whether a module of scikit-learn has a public name, or a module of this name."""
+    try:
+        return (
+            name in getattr(import_module(module), "__all__", ()) or find_spec(f"{module}.{name}") is not None
+        )
+    except ImportError:
+        return False
