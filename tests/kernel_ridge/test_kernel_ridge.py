@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 import suffice
 from suffice.core import cost
 from suffice.core.blocks import Rows
+from suffice.core.randomness import Purpose
 from suffice.fitting.shared import divide
 from suffice.kernel_ridge import KernelRidge, kernel_ridge
 from suffice.kernels import Gaussian, Polynomial
@@ -202,7 +203,9 @@ def test_a_grid_of_penalties_is_one_sum(several):
         assert search.best_estimator_.dual_coef_.shape == again.dual_coef_.shape
         scatter = search.best_estimator_.statistics_.scatter  # of features whose signs LAPACK chooses
         close(np.abs(scatter), np.abs(again.statistics_.scatter), 1e-9)
-        fold = divide(3, int(check_random_state(0).randint(np.iinfo(np.int32).max)), Rows(X, y)).part
+        fold = divide(
+            3, Purpose.FOLDS, (int(check_random_state(0).randint(np.iinfo(np.int32).max)), 0), Rows(X, y)
+        ).part
         scores = [search.cv_results_[f"split{f}_test_score"] for f in range(3)]
         for f, n in product(range(3), range(3)) if tol else ():
             rest, out = fold != f, fold == f

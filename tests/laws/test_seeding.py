@@ -10,6 +10,7 @@ import pytest
 import suffice
 from suffice.core.blocks import Rows
 from suffice.core.hashing import row_hashes, uniforms
+from suffice.core.randomness import Purpose
 from suffice.engines.local import LocalPartitions
 from suffice.fitting.seeding import NOBODY, SEEDINGS, draw
 
@@ -34,20 +35,20 @@ def test_hashes_tell_rows_apart(values):
     """Rows of few plain values, as counts and categories are: they set the highest bits of a float alone."""
     X = np.array(list(product(values, repeat=3)))
     for seed in range(5):
-        hashes = row_hashes(X, seed)
+        hashes = row_hashes(X, Purpose.SEEDING, seed)
         assert len(np.unique(hashes)) == len(X)
         u = uniforms(hashes)
         assert ((u > 0) & (u < 1)).all()
         if len(X) > 1000:
             np.testing.assert_allclose(np.histogram(u, bins=8, range=(0, 1))[0] / len(X), 1 / 8, atol=0.04)
-            assert abs(np.corrcoef(u, uniforms(row_hashes(X, seed + 100)))[0, 1]) < 0.1
+            assert abs(np.corrcoef(u, uniforms(row_hashes(X, Purpose.SEEDING, seed + 100)))[0, 1]) < 0.1
 
 
 def test_hashes_are_of_values():
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    h = row_hashes(X, 3)
+    h = row_hashes(X, Purpose.SEEDING, 3)
     assert h[0] == h[1] == h[2] != h[3]
-    assert (h == row_hashes(np.asfortranarray(X), 3)).all()
+    assert (h == row_hashes(np.asfortranarray(X), Purpose.SEEDING, 3)).all()
 
 
 @each_seeding

@@ -22,6 +22,7 @@ import suffice
 from suffice.cluster import KMeans
 from suffice.core import blocks
 from suffice.core.blocks import Rows, Sequences
+from suffice.core.randomness import Purpose
 from suffice.decomposition import PCA
 from suffice.engines.threads import n_threads
 from suffice.fitting import shared
@@ -72,7 +73,7 @@ def small_pieces(monkeypatch):
 def parts_of(block, random_state, cv):
     """The fold of each example: how it is drawn is tried below."""
     seed = int(np.random.RandomState(random_state).randint(np.iinfo(np.int32).max))
-    return divide(cv, seed, block).part
+    return divide(cv, Purpose.FOLDS, (seed, 0), block).part
 
 
 def written(tables, path):
@@ -222,7 +223,9 @@ def opened(data, estimator, y=None, cv=3, seed=None):
     partitions = open_rows(base, data, y)
     features = tuple(base.feature_names_in_) if hasattr(base, "feature_names_in_") else base.n_features_in_
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max)) if seed is None else seed
-    return Sharing(partitions, cv, seed, features=features, check=Check.of(base))
+    return Sharing(
+        partitions, cv, (divide, (cv, Purpose.FOLDS, (seed, 0))), features=features, check=Check.of(base)
+    )
 
 
 def test_as_a_loop_by_hand():

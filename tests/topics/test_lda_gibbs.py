@@ -16,6 +16,7 @@ from scipy.stats import chisquare
 from sklearn.callback import FitCallback
 
 import suffice
+from suffice.core.randomness import Purpose, generator
 from suffice.core.storage import StorageError, load_value
 from suffice.decomposition import collapsed_gibbs
 from suffice.decomposition.collapsed_gibbs import Counts, Tokens, log_joint
@@ -227,7 +228,7 @@ def broken(changes):
     exec(source, names)
 
     def sweep(block, counts, total, i):
-        topic, state = block.topic.copy(), np.random.default_rng([1, i]).integers(1 << 64, dtype=np.uint64)
+        topic, state = block.topic.copy(), generator(Purpose.LATENT, 1, i).integers(1 << 64, dtype=np.uint64)
         given = block.words, block.start, block.doc, topic, block.by_document(K, 16)
         names["sweep"](*given, counts, counts[:0], total, ALPHA, ETA, state)
         return topic

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 import suffice
 from suffice.core.hashing import parts_of
+from suffice.core.randomness import Purpose
 from suffice.core.small import always_compiled
 from suffice.engines.local import LocalPartitions
 from suffice.ensemble import RandomForestRegressor
@@ -99,7 +100,7 @@ def test_cross_validated_pruning(kind):
     _, data, _ = make(min_samples_leaf=5, random_state=0)._grown(X, y, None)
     block = data.gather("")
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
-    fold = parts_of(block, 3, seed)
+    fold = parts_of(block, 3, Purpose.INNER_FOLDS, seed)
     assert set(fold) == {0, 1, 2}
     between = np.sqrt(table.ccp_alpha[:-1] * table.ccp_alpha[1:])
     for i in (1, len(between) // 2, len(between) - 1):  # without the tree that is not pruned

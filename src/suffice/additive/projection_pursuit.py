@@ -19,6 +19,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -331,7 +332,7 @@ class _ProjectionPursuit(Iterative):
         values, axes = eigh(hint.curve)
         bent = axes[:, np.argsort(-np.abs(values))[: min(R, 4)]].T
         seed = check_random_state(self.random_state).randint(2**31) if self.random_state is not None else 0
-        random = np.random.default_rng([seed, len(model.w)]).normal(size=(DIRECTIONS, R))
+        random = generator(Purpose.START, seed, len(model.w)).normal(size=(DIRECTIONS, R))
         slope = hint.slope[None] if np.any(hint.slope) else np.zeros((0, R))
         tried = np.vstack([slope, bent, random]).dot(model.space)
         tried = tried[np.linalg.norm(tried, axis=1) > 1e-8]

@@ -184,7 +184,7 @@ def _by_gap(
     out: Bunch,
 ) -> int:
     tiny = np.finfo(np.float64).tiny
-    sharing = Sharing(data, 1, 0, features=len(box.low), check=None, division=(undivided, ()))
+    sharing = Sharing(data, 1, (undivided, ()), features=len(box.low), check=None)
 
     def log_inertia(b: int) -> np.ndarray:
         reference = Reference(sharing.view(), box.low, box.high, (int(seeds[0]), b))

@@ -17,6 +17,7 @@ from ..core.callers import warn
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import one_task
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, Numbers, StrOptions, seed_of
 from ..fitting.seeding import NOBODY, SPARE, Potentials
@@ -127,7 +128,7 @@ def spread_out(pairs: Pairs, K: int, uniform: Callable[[int], np.ndarray]) -> np
 def drawn_by(X: Any, seed: int, precomputed: bool = False) -> Callable[[int], np.ndarray]:
     """Uniform numbers of rows by turn: hashes of their values, or of their numbers if rows are pairs."""
     rows = np.arange(X.shape[0], dtype=np.float64)[:, None] if precomputed else X
-    return lambda turn: uniforms(row_hashes(rows, seed, turn))
+    return lambda turn: uniforms(row_hashes(rows, Purpose.SEEDING, seed, turn))
 
 
 def losses(sets: tuple[np.ndarray, ...], metric: Any, block: Any) -> Potentials:

@@ -21,6 +21,7 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
@@ -68,7 +69,7 @@ def _shuffled(data: Partitions, size: int, seed: int) -> Iterator[Any]:
     """Batches without end: the rows of each block in a random order, block after block."""
     for epoch in count():
         for block in data.batches():
-            order = np.random.default_rng([seed, epoch, *block.index]).permutation(len(block))
+            order = generator(Purpose.ORDER, seed, epoch, *block.index).permutation(len(block))
             for start in range(0, len(block), size):
                 rows = block[np.sort(order[start : start + size])]
                 yield rows.piece(0, len(rows), 0)
@@ -328,7 +329,7 @@ default='k-means++'
         model, total = moved(state.model, state.total, s)
         since = state.since + len(rows)
         if (total == 0).any() or since >= 10 * self.n_clusters:
-            random = np.random.default_rng([seed, state.n_iter])
+            random = generator(Purpose.REASSIGNMENT, seed, state.n_iter)
             drawn = rows.X[random.permutation(len(rows))[: 2 * self.n_clusters]]
             drawn = dense(drawn)
             model, total = reassigned(model, total, self.reassignment_ratio, drawn)

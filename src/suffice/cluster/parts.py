@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Reference:
 
 
 def reference_rows(X: np.ndarray, low: np.ndarray, high: np.ndarray, seed: tuple[int, ...]) -> np.ndarray:
-    u = [uniforms(row_hashes(X, *seed, d)) for d in range(X.shape[1])]
+    u = [uniforms(row_hashes(X, Purpose.REFERENCE, *seed, d)) for d in range(X.shape[1])]
     return low + np.stack(u, axis=1) * (high - low)
 
 

@@ -24,6 +24,7 @@ from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.guarantees import Guarantee
@@ -210,7 +211,7 @@ def _extreme(M: Any, K: int, largest: bool) -> tuple[np.ndarray, np.ndarray]:
     if N <= DENSE or K >= N - 1:
         values, vectors = eigh(dense(M), subset_by_index=(N - K, N - 1) if largest else (0, K - 1))
     else:
-        start = np.random.default_rng(0).uniform(-1.0, 1.0, N)
+        start = generator(Purpose.PROBES).uniform(-1.0, 1.0, N)
         bound = float(abs(M).sum(axis=1).max())  # of the absolute eigenvalues: the shift makes all positive
         eye = sp.eye_array(N) if sp.issparse(M) else np.eye(N)
         values, vectors = eigsh(M + bound * eye if largest else bound * eye - M, K, which="LA", v0=start)
@@ -547,7 +548,7 @@ class SpectralClustering(Clusterer):
             raise ValueError(
                 f"assign_labels={self.assign_labels!r} needs n_components == n_clusters: use 'kmeans'."
             )
-        rng = np.random.default_rng(seed_of(self.random_state))
+        rng = generator(Purpose.START, seed_of(self.random_state))
         labels = cluster_qr(Y) if self.assign_labels == "cluster_qr" else discretize(Y, rng)
         sums = [np.average(Y[labels == k], axis=0, weights=weight[labels == k]) for k in np.unique(labels)]
         names = np.unique(labels, return_inverse=True)[1]

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .randomness import Purpose, generator
 
-def row_hashes(X: Any, *seed: int) -> np.ndarray:
-    """A 64-bit hash of each row, equal for equal rows, dense or CSR."""
-    random = np.random.default_rng(seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
+
+def row_hashes(X: Any, purpose: Purpose, *seed: int) -> np.ndarray:
+    """A 64-bit hash of each row, equal for equal rows, dense or CSR. Hashes of different purposes are
+    independent."""
+    random = generator(purpose, *seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
     bits = ((X.data if sp.issparse(X) else X) + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
     bits = bits ^ (bits >> np.uint64(32))  # of small whole numbers only the highest bits are set
     odd = 2 * random[:-1] + 1
@@ -30,17 +33,17 @@ def uniforms(hashes: np.ndarray) -> np.ndarray:
     return ((hashes >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
-def example_hashes(block: Any, *seed: int) -> np.ndarray:
+def example_hashes(block: Any, purpose: Purpose, *seed: int) -> np.ndarray:
     """A 64-bit hash of each row or sequence with its target."""
     if hasattr(block, "example_hashes"):  # a block without arrays
-        return block.example_hashes(*seed)
+        return block.example_hashes(purpose, *seed)
     X = block.X
     if X.dtype == object:
         X = np.stack([_numbers(column) for column in X.T], axis=1)
-    h = row_hashes(X.astype(np.float64, copy=False), *seed)
+    h = row_hashes(X.astype(np.float64, copy=False), purpose, *seed)
     if block.y is not None:
         y = np.stack([_numbers(column) for column in np.atleast_2d(block.y.T)], axis=1)
-        h = h + row_hashes(y, *seed, 1)
+        h = h + row_hashes(y, purpose, *seed, 1)
     if not hasattr(block, "offset"):
         return h
     step = np.arange(len(h)) - np.repeat(block.offset[:-1], block.lengths)
@@ -51,10 +54,15 @@ def example_hashes(block: Any, *seed: int) -> np.ndarray:
     return total
 
 
-def parts_of(block: Any, n_parts: int, seed: int) -> np.ndarray:
+def parts_of(block: Any, n_parts: int, purpose: Purpose, *seed: int) -> np.ndarray:
     """The part of each row or sequence, drawn from its hash: it does not depend on order, blocks or
     engines, and equal examples are in one part."""
-    return (uniforms(example_hashes(block, seed)) * n_parts).astype(np.int64)
+    return (uniforms(example_hashes(block, purpose, *seed)) * n_parts).astype(np.int64)
+
+
+def is_drawn(block: Any, share: float, purpose: Purpose, seed: int) -> np.ndarray:
+    """Whether each row or sequence is among a random share of all, drawn from its hash."""
+    return uniforms(example_hashes(block, purpose, seed)) < share
 
 
 def fingerprint(block: Any) -> np.ndarray:
@@ -69,7 +77,7 @@ def fingerprint(block: Any) -> np.ndarray:
     if not sp.issparse(block.X):
         return _fingerprint(*block.X.T, *y, weight)
     X = block.X.tocoo()
-    sums = X @ np.random.default_rng(0).random(X.shape[1])  # ties the entries of a row to its target
+    sums = X @ generator(Purpose.IDENTITY).random(X.shape[1])  # ties the entries of a row to its target
     return _fingerprint(X.data, X.coords[1]) + _fingerprint(sums, *y, weight)
 
 
@@ -78,7 +86,8 @@ BASE = 0xD1342543DE82EF95  # odd, so that no power of it is zero modulo 2^64
 
 def fingerprint_in_order(block: Any) -> tuple[tuple[int, int], ...]:
     """The number of examples, and a fingerprint that depends on their order: a polynomial of their hashes."""
-    h = example_hashes(block, 0) + row_hashes(np.asarray(block.weight)[:, None], 0, 2)
+    h = example_hashes(block, Purpose.IDENTITY)
+    h = h + row_hashes(np.asarray(block.weight)[:, None], Purpose.IDENTITY, 2)
     powers = np.cumprod(np.full(len(h), BASE, np.uint64))[::-1]
     return ((len(h), int((h * powers).sum(dtype=np.uint64))),)
 
@@ -92,7 +101,7 @@ def joined_fingerprint(parts: Iterable[tuple[int, int]]) -> int:
 
 
 def _fingerprint(*columns: np.ndarray) -> np.ndarray:
-    hashes = row_hashes(np.stack([_numbers(column) for column in columns], axis=1), 0)
+    hashes = row_hashes(np.stack([_numbers(column) for column in columns], axis=1), Purpose.IDENTITY)
     return hashes.sum(keepdims=True, dtype=np.uint64)
 
 

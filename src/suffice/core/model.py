@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from .randomness import Purpose, generator
 from .statistics import Statistics
 from .values import Value
 
@@ -100,7 +101,7 @@ class Family(Value, ABC):
 
     def must_be_of(self, K: int, D: int, each: str) -> None:
         """Raise unless there are K densities on D columns."""
-        columns = self.sample(np.zeros(1, int), np.random.default_rng(0)).shape[1]
+        columns = self.sample(np.zeros(1, int), generator(Purpose.PROBES)).shape[1]
         densities = self.log_density(np.full((1, columns), np.nan)).shape[1]
         if (densities, columns) != (K, D):
             raise ValueError(

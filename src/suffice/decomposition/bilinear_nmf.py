@@ -18,6 +18,7 @@ from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
@@ -317,7 +318,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         random = check_random_state(self.random_state)
         starts = []
         for seed in random.randint(np.iinfo(np.int32).max, size=self.n_init):
-            W, V = (0.1 + 0.9 * row_uniforms(X, C, int(seed), part) for part in range(2))
+            W, V = (0.1 + 0.9 * row_uniforms(X, C, Purpose.START, int(seed), part) for part in range(2))
             starts.append(Concepts(W * weight[:, None] / weight.sum(), V))
         return starts
 

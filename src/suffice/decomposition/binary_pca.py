@@ -23,6 +23,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -174,7 +175,9 @@ class BinaryFactors(Model):
         """
         (N, D), K, T = block.X.shape, self.loadings.shape[1], self.n_draws
         ones, zeros = self.binary(block.X)
-        uniform = row_uniforms(ones - zeros, (K + 1) * T, self.seed, self.sweep).reshape(N, T, K + 1)
+        uniform = row_uniforms(ones - zeros, (K + 1) * T, Purpose.LATENT, self.seed, self.sweep).reshape(
+            N, T, K + 1
+        )
         proposals, level = ndtri(uniform[..., :K]), np.log(uniform[..., K])
         state, density = proposals[:, 0], np.full(N, -np.inf)
         gram, cross = np.zeros((D, K + 1, K + 1)), np.zeros((D, K + 1))
@@ -484,7 +487,7 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         seed = seed_of(self.random_state)
         if self.solver in ("monte-carlo", "mcmc"):
             M = self.n_draws
-            nodes = np.random.default_rng(seed).standard_normal((M, K)), np.full(M, -np.log(M))
+            nodes = generator(Purpose.LATENT, seed).standard_normal((M, K)), np.full(M, -np.log(M))
         elif self.solver == "quadrature":
             nodes = grid(K, self.n_nodes)
         else:

@@ -28,6 +28,7 @@ from ..core.blocks import offsets, one_a_place, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.storage import StorageError
@@ -63,7 +64,7 @@ class Tokens(Value):
         words = np.flatnonzero(per_word)
         doc = np.repeat(by_word.indices, times).astype(np.int32)
         if topic is None:
-            topic = np.random.default_rng([seed, 0, *index]).integers(K, size=len(doc))
+            topic = generator(Purpose.START, seed, *index).integers(K, size=len(doc))
         topic = np.array(topic, dtype=topic_type(K))
         lengths = np.bincount(doc, minlength=X.shape[0])
         return cls(words, offsets(per_word[words]), doc, topic, lengths, index)
@@ -126,7 +127,7 @@ class Walk:
         `back`, if it has rows."""
         from ..loops.topics import sweep
 
-        state = np.random.default_rng(seed).integers(1 << 64, dtype=np.uint64)
+        state = generator(Purpose.LATENT, *seed).integers(1 << 64, dtype=np.uint64)
         words, start = self.block.words[first:end], self.block.start[first : end + 1]
         sweep(words, start, self.block.doc, self.topic, self.n_dk, counts, back, total, alpha, eta, state)
 

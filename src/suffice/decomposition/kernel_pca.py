@@ -22,6 +22,7 @@ from ..core.cost import afford
 from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
@@ -74,7 +75,7 @@ def _largest(K: np.ndarray, count: int, lanczos: bool, rounding: float) -> tuple
     """The largest eigenvalues, in decreasing order, zero where they are by rounding; and their vectors."""
     N = len(K)
     if lanczos and count < N:
-        start = np.random.default_rng(0).uniform(-1.0, 1.0, size=N)
+        start = generator(Purpose.PROBES).uniform(-1.0, 1.0, size=N)
         values, vectors = eigsh(K, count, which="LA", v0=start)
     else:
         values, vectors = eigh(K, subset_by_index=(N - count, N - 1))

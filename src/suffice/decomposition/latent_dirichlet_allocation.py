@@ -27,6 +27,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.small import sized_as
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
@@ -742,7 +743,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         check_is_fitted(self)
         random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        rng = generator(Purpose.GENERATED, random.randint(np.iinfo(np.int32).max))
         theta = rng.dirichlet(self.model_.alpha, size=n_samples)
         lengths = np.broadcast_to(length, n_samples)
         by_topic = rng.multinomial(lengths, theta)  # (n_samples, K)

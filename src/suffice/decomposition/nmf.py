@@ -25,6 +25,7 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..estimator.answers import is_float32, row_wise
@@ -628,7 +629,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         def step(state: Alternation) -> Alternation:
             model = state.model
             if self.shuffle:
-                model = model.replace(order=np.random.default_rng([seed, state.n_iter]).permutation(K))
+                model = model.replace(order=generator(Purpose.ORDER, seed, state.n_iter).permutation(K))
             s = data.fold(type(model).summarize, model)
             model, steep = model.improved(s)
             if not np.isfinite(steep):

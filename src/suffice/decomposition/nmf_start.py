@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..fitting.linear_algebra import times
 from .truncated_svd import powers
@@ -80,15 +81,15 @@ def random_rows(K: int, scale: float, seed: int, block: Any) -> RowFactors:
     return RowFactors(scale * np.abs(_normals(block.X, K, seed)))
 
 
-def row_uniforms(X: Any, K: int, *seed: int) -> np.ndarray:
+def row_uniforms(X: Any, K: int, purpose: Purpose, *seed: int) -> np.ndarray:
     """Pseudo-random numbers in (0, 1), (N, K), from a hash of each row: they depend on neither order nor
     blocks."""
-    u = uniforms(row_hashes(X, *seed))[:, None] + np.arange(K)
-    return uniforms(row_hashes(u.reshape(-1, 1), *seed, 1)).reshape(len(u), K)
+    u = uniforms(row_hashes(X, purpose, *seed))[:, None] + np.arange(K)
+    return uniforms(row_hashes(u.reshape(-1, 1), purpose, *seed, 1)).reshape(len(u), K)
 
 
 def _normals(X: Any, K: int, seed: int) -> np.ndarray:
-    return ndtri(row_uniforms(X, K, seed))
+    return ndtri(row_uniforms(X, K, Purpose.START, seed))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator, key_of
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -96,7 +97,7 @@ def with_features(X: Any, features: np.ndarray) -> Any:
 
 def member_draws(seed: int, m: int, D: int, n_chosen: int, replacement: bool) -> tuple[np.ndarray, int]:
     """The features of member m, and the seed of its own random numbers."""
-    rng = np.random.default_rng([seed, m])
+    rng = generator(Purpose.FEATURES, seed, m)
     own = int(rng.integers(np.iinfo(np.int32).max))
     if n_chosen == D and not replacement:
         return np.arange(D), own
@@ -441,7 +442,7 @@ class BaseBagging(Estimator):
         log.info("Bagging: up to %d fits of %s share each pass over the rows.", AT_ONCE, name)
         check, fit = Check.of(self.estimator_), self._fitted_member
         for a in range(0, len(numbers), AT_ONCE):
-            sharing = Sharing(data, 1, 0, features=self.n_features_in_, check=check, division=(undivided, ()))
+            sharing = Sharing(data, 1, (undivided, ()), features=self.n_features_in_, check=check)
             fits = [
                 partial(fit, sharing.view(), flat, categorical, draws, m) for m in numbers[a : a + AT_ONCE]
             ]
@@ -459,7 +460,7 @@ class BaseBagging(Estimator):
             features, seed = self._drawn_features(draws.seed, m)
             limits = replace(
                 p.limits,
-                key=seed_of(seed),
+                key=key_of(Purpose.TREES, seed_of(seed)),
                 max_features=n_features(base.max_features, len(features)),
                 constraints=p.limits.constraints[features],
             )

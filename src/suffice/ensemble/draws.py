@@ -12,6 +12,7 @@ from scipy.special import pdtr
 
 from ..core.hashing import uniforms
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..loops.trees import mixed
@@ -61,7 +62,7 @@ class Draws(Value):
     def _counts(self, sample: int, number: np.ndarray) -> np.ndarray:
         number = number.astype(np.uint64)
         with np.errstate(over="ignore"):
-            key = mixed.python(mixed.python(np.uint64(self.seed)) ^ np.uint64(sample))
+            key = np.uint64(key_of(Purpose.BOOTSTRAP, self.seed, sample))
             u = uniforms(mixed.python(mixed.python(key + number)))
         drawn = np.searchsorted(self.cumulative, u, side="right")
         return np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)

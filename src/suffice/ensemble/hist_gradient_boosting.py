@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring
 
 from ..core.callbacks import with_callbacks
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, key_of
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
 from ..inputs import open_rows
 from ..statistics.bins import FeatureBins
@@ -137,7 +138,7 @@ class HistBoosting(TreeBoosting):
             max_features=int(np.ceil(self.max_features * D)),
             max_leaves=self.max_leaf_nodes or 0,
             random=False,
-            key=seed_of(self.random_state),
+            key=key_of(Purpose.TREES, seed_of(self.random_state)),
             constraints=self._constraints(),
         )
         self.is_categorical_ = bins.categorical if bins.categorical.any() else None

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from ..core.blocks import Rows
-from ..core.hashing import example_hashes, uniforms
+from ..core.hashing import is_drawn
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..estimator.base import must_have_rows
@@ -127,7 +128,7 @@ class Start:
     def is_held(self, rows: Any) -> np.ndarray:
         """Whether rows are for validation."""
         seed, share = self.held or (0, 0.0)
-        return uniforms(example_hashes(rows, seed)) < share
+        return is_drawn(rows, share, Purpose.VALIDATION, seed)
 
 
 def first_scores(first: Any, loss: Loss, X: Any) -> np.ndarray:

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
+from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..estimator.base import Iterative, reads_partitions
@@ -214,7 +215,8 @@ class TreeLearner:
         if self.is_stump:
             tree, sums = self._stump(rows)
         else:
-            limits, part = replace(self.limits, key=int(self.keys[m])), rows.map(_to_grow, self.target)
+            limits = replace(self.limits, key=key_of(Purpose.TREES, int(self.keys[m])))
+            part = rows.map(_to_grow, self.target)
             tree = grow_tree(part, self.n_rows, self.bins, self.target, limits)
             tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree
             shape = len(tree.feature), self.target.n_outputs

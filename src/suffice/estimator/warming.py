@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
+from ..core.randomness import Purpose, generator
 from ..core.small import always_compiled
 from .answers import ANSWERS
 from .base import Estimator
@@ -69,7 +70,7 @@ def public_estimators() -> list[type[Estimator]]:
 
 def examples(estimator: Estimator) -> Iterator[tuple[Any, Any]]:
     """Data that the estimator takes: few rows of small counts, which are numbers, categories and words."""
-    rng = np.random.default_rng(0)
+    rng = generator(Purpose.PROBES)
     tags = get_tags(estimator)
     X = rng.poisson(2.0, size=(60, 4)).astype(np.float64)
     noise = rng.normal(size=len(X))

@@ -13,13 +13,11 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from ..core.model import Family
+from ..core.randomness import Purpose, generator
 from ..core.values import Value
 from .mixture import GroupStatistics, LatentGroups, Mixture, _responsibilities, draw_labels
 from .posteriors import Posterior, Sticks
 from .priors import Dirichlet
-
-# The last entry of the seed of what the driver draws in a sweep. Blocks have their index there.
-DRIVER = 2**32 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class GibbsMixture(Value):
     def labels(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """Rows with missing entries filled in where the family needs it, the number of copies of each row by
         label, (N, K), and the log density of each row."""
-        rng = np.random.default_rng([self.seed, self.sweep, *block.index])
+        rng = generator(Purpose.LATENT, self.seed, self.sweep, *block.index)
         family, X, weight = self.mixture.component, block.X, block.weight
         log_px, R = _responsibilities(self.mixture.regularized_log_joint(X))
         log_px = log_px * weight
@@ -110,8 +108,8 @@ class GibbsMixture(Value):
         mixture = self.mixture.replace(weight=weight, component=component)
         return self.replace(mixture=mixture, sweep=self.sweep + 1)
 
-    def driver_rng(self, purpose: int) -> np.random.Generator:
-        return np.random.default_rng([self.seed, self.sweep, DRIVER, purpose])
+    def driver_rng(self, turn: int) -> np.random.Generator:
+        return generator(Purpose.PARAMETERS, self.seed, self.sweep, turn)
 
     def log_joint(self, s: GroupStatistics) -> float:
         """log p(x, labels), with weights and parameters integrated out, less terms of the rows alone."""

@@ -15,13 +15,13 @@ from scipy.special import expit
 
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Parts, Statistics
 from ..core.values import Value
 from ..families import GibbsMixture, GroupStatistics, Mixture, Sticks
 from ..statistics import Moments
 from .em import summarize_each
 
-MOVE = 2**32 - 2  # the entry of the seed that follows the sweep, for what a block draws in a move
 MOVES_EVERY = 5  # sweeps between split and merge moves, which read the data REFINE + 1 times more
 REFINE = 1  # EM steps of the two sub-clusters of a proposal
 
@@ -225,7 +225,7 @@ def _propose(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: 
 
 def _propose_one(model: GibbsMixture, pair: Pairs, block: Any) -> Proposals:
     X, counts, _ = model.labels(block)
-    rng = np.random.default_rng([model.seed, model.sweep, MOVE, *block.index])
+    rng = generator(Purpose.PROPOSALS, model.seed, model.sweep, *block.index)
     odds, copies = pair.shares(X, counts)
     merged = counts[:, pair.second]
     drawn = rng.binomial(copies.astype(np.int64), expit(odds)).astype(float)

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..core.loop import Watch
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
 from .descent import ROUNDING, Descent, at_rest, minimum_along, no_step
@@ -267,7 +268,7 @@ def stochastic_descent(
     def iteration(state: Descent) -> Descent:
         pivot = state.model
         gradient = fun(pivot)[1] if state.gradient is None else state.gradient
-        x, rng = pivot.copy(), np.random.default_rng([seed, state.n_iter])
+        x, rng = pivot.copy(), generator(Purpose.ORDER, seed, state.n_iter)
         order = np.concatenate([rng.permutation(n), rng.permutation(n)])
         for t, i in enumerate(order.tolist(), start=state.n_iter * len(order)):
             if isinstance(length, Decreasing):

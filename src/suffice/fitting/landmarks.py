@@ -20,6 +20,7 @@ from ..core.cost import afford
 from ..core.hashing import row_hashes
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.small import sized_as
 from ..engines.local import map_rows
 from ..kernels import Kernel, KernelColumns
@@ -106,9 +107,9 @@ class Landmarks(Model):
 
 def first_equal(points: Any, X: Any) -> np.ndarray:
     """The index of the first row in memory that equals each point, (M,)."""
-    hashes = map_rows(lambda rows: row_hashes(rows, 0), X)
+    hashes = map_rows(lambda rows: row_hashes(rows, Purpose.IDENTITY), X)
     order = np.argsort(hashes, kind="stable")
-    return order[np.searchsorted(hashes, row_hashes(points, 0), sorter=order)]
+    return order[np.searchsorted(hashes, row_hashes(points, Purpose.IDENTITY), sorter=order)]
 
 
 def inverse_root(K: np.ndarray) -> np.ndarray:

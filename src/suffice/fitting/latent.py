@@ -16,6 +16,7 @@ from scipy.special import entr, softmax
 
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, must_be_partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics, tree_sum
 from ..core.values import Value
 from .em import em
@@ -389,7 +390,7 @@ def monte_carlo_em(
 
 
 def _drawn(model: Any, seed: tuple[int, int], n_draws: int, steps: int, block: Any) -> DrawnStatistics:
-    rng, X = np.random.default_rng([*seed, *block.index]), block.X
+    rng, X = generator(Purpose.LATENT, *seed, *block.index), block.X
     q, parts = np.empty(n_draws), []
     Z: Any = model.first(X) if steps else None
     for b in range(n_draws):

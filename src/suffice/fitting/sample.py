@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.blocks import cut, stack
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..engines.local import LocalPartitions
 
 ROWS_EACH = 32  # for each parameter
@@ -33,6 +34,6 @@ def _length(block: Any) -> int:
 def _every(n: int, block: Any) -> list[Any]:
     """Every n-th row of a block, as a list that can be added. From a block of fewer rows, one row is drawn
     with the matching probability: otherwise every block would contribute a row."""
-    start = 0 if len(block) >= n else int(np.random.default_rng(block.index).integers(n))
+    start = 0 if len(block) >= n else int(generator(Purpose.SUBSAMPLE, *block.index).integers(n))
     rows = np.arange(start, len(block), n)
     return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks

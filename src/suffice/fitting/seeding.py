@@ -23,6 +23,7 @@ from ..core.blocks import Rows, dense
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.progress import stage
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..engines.local import partition
 from .nearest import nearest, squared_distances
@@ -75,14 +76,16 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
     """The distinct rows farthest from their nearest centre."""
-    return smallest(size, -nearest(block.X, centers)[1], row_hashes(block.X, 0), block.X, block.weight)
+    return smallest(
+        size, -nearest(block.X, centers)[1], row_hashes(block.X, Purpose.IDENTITY), block.X, block.weight
+    )
 
 
 @stage("seeding")
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
     """Rows drawn in proportion to their squared distance from the chosen rows; uniformly if there are
     none."""
-    hashes = row_hashes(block.X, seed, turn)
+    hashes = row_hashes(block.X, Purpose.SEEDING, seed, turn)
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
     able = np.isfinite(key)

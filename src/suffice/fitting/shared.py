@@ -25,6 +25,7 @@ from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import parts_of
 from ..core.partitions import Opened, Partitions, fold_blocks, in_any_order
+from ..core.randomness import Purpose
 from ..core.values import Value, nbytes
 
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -63,9 +64,9 @@ class Divided:
         return block.replace(X=block.X.astype(np.float64, copy=False))  # once, and not for every fit
 
 
-def divide(n_parts: int, seed: int, block: Block) -> Divided:
+def divide(n_parts: int, purpose: Purpose, seed: tuple[int, ...], block: Block) -> Divided:
     """A block whose parts are drawn from the hash of each example."""
-    return Divided(block, parts_of(block, n_parts, seed).astype(np.int16))
+    return Divided(block, parts_of(block, n_parts, purpose, *seed).astype(np.int16))
 
 
 def undivided(block: Block) -> Divided:
@@ -163,30 +164,27 @@ class Sharing:
     data : Partitions
         The examples.
     n_parts : int
-        Number of random parts.
-    seed : int
-        Seed for the division.
+        Number of parts.
+    division : callable and arguments
+        The function that divides a block, e.g. `divide`: it returns the block as `Divided`.
     features, check, flat_target, categorical
         Names, checks and types of the data: see `Opened`.
-    division : callable and arguments, optional
-        What divides a block, in place of `divide`: it returns it as `Divided`.
     """
 
     def __init__(
         self,
         data: Partitions,
         n_parts: int,
-        seed: int,
+        division: Step,
         *,
         features: tuple[str, ...] | int,
         check: Any,
         flat_target: bool = True,
         categorical: np.ndarray | None = None,
-        division: Step | None = None,
     ) -> None:
-        by, shared = division or (divide, (n_parts, seed))
+        by, shared = division
         self.data = data.map(by, *shared)
-        self.n_parts, self.seed = n_parts, seed
+        self.n_parts, self.division, self.depth = n_parts, division, depth_of(data)
         self.features, self.check, self.flat_target = features, check, flat_target
         self.categorical = categorical
         self.n_passes = 0
@@ -271,6 +269,12 @@ class View(Opened):
 
     def batches(self) -> Iterator[Any]:
         yield self.gather("fit one candidate at a time")
+
+
+def depth_of(data: Any) -> int:
+    """The number of times that the data is divided already, e.g. 1 within cross-validation: folds of folds
+    are drawn by hashes of their own."""
+    return data.sharing.depth + 1 if isinstance(data, View) else 0
 
 
 class _Ended(BaseException):

@@ -20,6 +20,7 @@ from ..core.cost import afford
 from ..core.hashing import parts_of
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
@@ -63,7 +64,7 @@ class LeastSquaresRatio(Model):
     def summarize(self, block: Any) -> RatioSums:
         G, M, F = len(self.gammas), len(self.points), self.n_folds
         code, weight = class_codes(self.classes, block.y), block.weight
-        fold = parts_of(block, F, self.seed)
+        fold = parts_of(block, F, Purpose.INNER_FOLDS, self.seed)
         distance = _distances(block.X, self.points)
         sums, kernels = np.zeros((F, 2)), np.zeros((G, F, M))
         products = np.zeros((G, F, 2, M, M))

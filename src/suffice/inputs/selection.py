@@ -16,6 +16,7 @@ import numpy as np
 from ..core.coded import Coded, coded, objects
 from ..core.extras import required
 from ..core.hashing import row_hashes, uniforms
+from ..core.randomness import Purpose
 from .readers import Reader, categories_of
 
 
@@ -35,19 +36,19 @@ class Selection:
 
     def mask(self, batch: Any) -> np.ndarray:
         """Whether each row is selected."""
-        number = hashed(batch, self.columns, self.seed)
+        number = hashed(batch, self.columns, Purpose.SPLIT, self.seed)
         mask = np.zeros(len(number), bool)
         for low, high in self.intervals:
             mask |= (number >= low) & (number < high)
         return mask
 
 
-def hashed(batch: Any, columns: Sequence[str], seed: int) -> np.ndarray:
+def hashed(batch: Any, columns: Sequence[str], purpose: Purpose, *seed: int) -> np.ndarray:
     """A number from 0 to 1 for each row of an Arrow table, drawn by the hash of these columns."""
     X = np.empty((batch.num_rows, len(columns)))
     for d, name in enumerate(columns):
         X[:, d] = _numbers(batch.column(name), name)
-    return uniforms(row_hashes(X, seed))
+    return uniforms(row_hashes(X, purpose, *seed))
 
 
 def _numbers(column: Any, name: str) -> np.ndarray:
@@ -95,5 +96,6 @@ class WithFold(Reader):
 
     def rows(self, batch: Any) -> Coded:
         X = coded(self.reader.rows(batch))
-        fold = (hashed(batch, self.hash_columns, self.seed) * self.n_folds).astype(X.codes.dtype)
+        number = hashed(batch, self.hash_columns, Purpose.CROSS_FITTING, self.seed)
+        fold = (number * self.n_folds).astype(X.codes.dtype)
         return Coded(np.column_stack([X.codes, fold]), (*X.values, objects(range(self.n_folds))))

@@ -15,7 +15,8 @@ import numpy as np
 from ..core.blocks import Block
 from ..core.extras import required
 from ..core.partitions import Partitions
-from ..fitting.shared import Sharing, View
+from ..core.randomness import Purpose
+from ..fitting.shared import Sharing, View, depth_of, divide, undivided
 from .checks import Check
 from .readers import DenseColumns, Reader
 from .selection import Selection, hashed
@@ -55,12 +56,13 @@ class ArrowRows(Block):
     def piece(self, start: int, stop: int, number: int) -> ArrowRows:
         return self[start:stop].replace(index=(*self.index, number))
 
-    def example_hashes(self, seed: int) -> np.ndarray:
+    def example_hashes(self, purpose: Purpose, *seed: int) -> np.ndarray:
         """A number for each row: see `core.hashing.example_hashes`."""
-        return (hashed(self.batch, sorted(self.batch.schema.names), seed) * 2.0**53).astype(np.uint64) << 11
+        number = hashed(self.batch, sorted(self.batch.schema.names), purpose, *seed)
+        return (number * 2.0**53).astype(np.uint64) << 11
 
     def checksum(self) -> int:
-        return hash(hashed(self.batch, self.batch.schema.names, 0).tobytes())
+        return hash(hashed(self.batch, self.batch.schema.names, Purpose.IDENTITY).tobytes())
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,10 @@ class SharedTable:
         read: Any = ArrowColumns(columns, table.selection)
         data = source.partitions(read, UNCHECKED)
         self.source, self.columns = source, columns
-        self.sharing = Sharing(data, n_parts, seed, features=columns, check=UNCHECKED)
+        division: Any = (undivided, ())
+        if n_parts > 1:
+            division = (divide, (n_parts, Purpose.FOLDS, (seed, depth_of(data))))
+        self.sharing = Sharing(data, n_parts, division, features=columns, check=UNCHECKED)
 
     def part(self, table: Table, *parts: int) -> Table:
         """The table described in the same way, with the rows of some parts, or all."""

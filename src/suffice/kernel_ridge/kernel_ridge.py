@@ -33,7 +33,7 @@ from ..estimator.scores import Regressor
 from ..fitting import conjugate_solve
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import gram_times, transposed_times
-from ..fitting.shared import divide
+from ..fitting.shared import Step
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
 from ..kernels.base import must_be_finite
@@ -115,9 +115,10 @@ class LandmarkRidge(Model):
         features = self.landmarks.columns if self.of_kernels else self.landmarks.features
         return self.linear.summarize(block.replace(X=features(block.X)))
 
-    def summarize_folds(self, n_folds: int, seed: int, block: Any) -> FoldMoments:
-        """These moments by fold, which a hash of the row and the target gives."""
-        fold, features = divide(n_folds, seed, block).part, self.landmarks.features
+    def summarize_folds(self, n_folds: int, division: Step, block: Any) -> FoldMoments:
+        """These moments by fold."""
+        by, shared = division
+        fold, features = by(*shared, block).part, self.landmarks.features
         rows = block.replace(X=(self.landmarks.columns if self.of_kernels else features)(block.X))
         parts = {int(f): rows[fold == f] for f in np.unique(fold)}
         return FoldMoments.of({f: self.linear.summarize(part) for f, part in parts.items()}, n_folds)
@@ -337,7 +338,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         s = data.fold(LandmarkRidge.summarize, model)
         return self._set(self._solved(model, s), s)
 
-    def _fit_folds(self, X: Any, n_folds: int, seed: int) -> LandmarkFolds:
+    def _fit_folds(self, X: Any, n_folds: int, division: Step) -> LandmarkFolds:
         """The landmarks of all rows, and one sum for all folds and penalties."""
         source = source_of(X)
         self._flat_target = source.flat_target(None)
@@ -348,7 +349,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         model = LandmarkRidge(
             landmarks, LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         )
-        sums = data.fold(LandmarkRidge.summarize_folds, model, n_folds, seed)
+        sums = data.fold(LandmarkRidge.summarize_folds, model, n_folds, division)
         return LandmarkFolds(self, model, sums)
 
     def _solved(self, model: Any, s: Moments) -> LandmarkRidge:

@@ -23,6 +23,7 @@ from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
@@ -186,7 +187,7 @@ class LogLinear(LossModel):
         before = expit(scores) if len(self.theta) == 1 else softmax(scores)
         largest = (share * (row_norms(X, squared=True) + 1.0)).max()
         lipschitz = (0.25 if len(self.theta) == 1 else 0.5) * largest
-        rng = np.random.default_rng([seed, n_iter, *block.index])
+        rng = generator(Purpose.ORDER, seed, n_iter, *block.index)
         order = np.concatenate([rng.permutation(N), rng.permutation(N)])
         every = max(1, D * N // max(1, X.nnz))  # as much work as a row: most of it is zeros
         start, drift = (np.ascontiguousarray(a.reshape(self.theta.shape).T) for a in (self.theta, gradient))

@@ -273,10 +273,9 @@ class LogisticRegressionCV(LogisticRegression):
         sharing = Sharing(
             data,
             folds.n_folds,
-            0,
+            (_divided, (folds,)),
             features=tuple(getattr(self, "feature_names_in_", ())) or self.n_features_in_,
             check=Check.of(self),
-            division=(_divided, (folds,)),
         )
         classes = classes_of(sharing.view())
         base = self._base(sharing, classes)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress
+from ..core.randomness import Purpose, generator
 from ..kernels import Kernel
 from ..kernels.base import must_be_finite
 
@@ -78,14 +79,14 @@ class Form(ABC):
 
     @cached_property
     def _hashes(self) -> np.ndarray:
-        return example_hashes(self.block, 0)
+        return example_hashes(self.block, Purpose.ORDER)
 
     def order(self, seed: int | None, epoch: int) -> np.ndarray:
         """Rows of positive weight in their order; or with a seed, sorted by hashes of their values."""
         (rows,) = (self.weight > 0).nonzero()
         if seed is None:
             return rows
-        odd = 2 * np.random.default_rng([seed, epoch]).integers(1 << 62, dtype=np.uint64) + np.uint64(1)
+        odd = 2 * generator(Purpose.ORDER, seed, epoch).integers(1 << 62, dtype=np.uint64) + np.uint64(1)
         return rows[np.argsort(self._hashes[rows] * odd)]
 
     def epoch(self, before: Epochs, *, shuffle: bool, tol: float | None, patience: int) -> Epochs:

@@ -25,6 +25,7 @@ from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -104,7 +105,9 @@ class QuantileLine(Line):
         dual = block.weight * self.signs(r)
         distance = (np.abs(r) / unit).astype(np.float32) + np.float32(1.0)
         rows = np.column_stack([Z.dense(), r])
-        nearest = smallest(size, distance.astype(np.float64), example_hashes(block, 0), rows, block.weight)
+        nearest = smallest(
+            size, distance.astype(np.float64), example_hashes(block, Purpose.IDENTITY), rows, block.weight
+        )
         return NearestRows(nearest, Z.sums(dual), float(dual @ r))
 
 

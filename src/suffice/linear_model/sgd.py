@@ -21,10 +21,11 @@ from sklearn.utils.metaestimators import available_if
 
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.hashing import example_hashes
+from ..core.hashing import is_drawn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -116,7 +117,7 @@ class GradientEpochs(Progress):
 
 def is_held_out(block: Any, fraction: float, seed: int) -> np.ndarray:
     """The rows for validation, by hashes of their values: the same in each epoch, wherever they are."""
-    return example_hashes(block, seed) < np.uint64(fraction * 2.0**64)
+    return is_drawn(block, fraction, Purpose.VALIDATION, seed)
 
 
 def _right(model: LinearLoss, fraction: float, seed: int, block: Any) -> np.ndarray:
@@ -310,7 +311,7 @@ class StochasticGradient(SparseCoefficients, Iterative):
                 takes_part &= ~is_held_out(block, self.validation_fraction, before.seed)
             (order,) = takes_part.nonzero()
             if self.shuffle:
-                order = np.random.default_rng([before.seed, before.n_iter, *block.index]).permutation(order)
+                order = generator(Purpose.ORDER, before.seed, before.n_iter, *block.index).permutation(order)
             rows, how = Rows.of(X), rule
             if len(rows.indices):
                 how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)

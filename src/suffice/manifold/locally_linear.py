@@ -18,6 +18,7 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
+from ..core.randomness import Purpose, generator
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
@@ -338,7 +339,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _by_arpack(self, M: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
         # Below zero, so that the factored matrix is not singular: zero is an eigenvalue.
         shift = -1e-10 * float(M.diagonal().mean())
-        start = np.random.default_rng(0).uniform(-1.0, 1.0, M.shape[0])
+        start = generator(Purpose.PROBES).uniform(-1.0, 1.0, M.shape[0])
         try:
             values, vectors = eigsh(M, count, sigma=shift, tol=self.tol, maxiter=self.max_iter, v0=start)
         except ArpackNoConvergence as error:

@@ -19,6 +19,7 @@ from ..core.callbacks import with_callbacks
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
@@ -177,7 +178,7 @@ class LatentMixture(DensityMixin, Iterative):
                 f"Invalid value for 'n_samples': {n_samples}. The sampling requires at least one sample."
             )
         random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        rng = generator(Purpose.GENERATED, random.randint(np.iinfo(np.int32).max))
         weight, family = self._densities()
         k = np.sort(rng.choice(len(weight), size=n_samples, p=weight))
         return family.sample(k, rng), k
@@ -273,7 +274,9 @@ class Division(Value):
         if self.centers is not None:
             return np.eye(self.size)[self.centers.nearest(_filled(self.mean, block).X)[0]]
         X = np.nan_to_num(block.X)
-        R = np.stack([uniforms(row_hashes(X, self.seed, k)) for k in range(self.size)], axis=1)
+        R = np.stack(
+            [uniforms(row_hashes(X, Purpose.SEEDING, self.seed, k)) for k in range(self.size)], axis=1
+        )
         return R / R.sum(axis=1, keepdims=True)
 
 

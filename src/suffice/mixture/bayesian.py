@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
@@ -532,7 +533,7 @@ default='dirichlet_process'
 
 def _drawn(q: VariationalMixture, seed: int) -> GibbsMixture:
     """The first draw of a chain, from the posterior given the initial labels."""
-    rng = np.random.default_rng([seed, 2**32 - 3])
+    rng = generator(Purpose.START, seed)
     mixture = Mixture(q.weight.sample(rng), q.component.sample(rng))
     return GibbsMixture(q.weight_prior, mixture, seed)
 

@@ -25,10 +25,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.progress import shown
+from ..core.randomness import Purpose
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..estimator.storing import Storable
-from ..fitting.shared import Failure, Sharing
+from ..fitting.shared import Failure, Sharing, depth_of, divide
 from ..inputs import Check, Table, open_rows, open_sequences, source_of
 from ..inputs.sources import TableSource, set_features
 from .cross_validation import in_folds
@@ -285,7 +286,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         fits = _one_fit_for_each(candidates)
         out: dict[int, tuple[Any, dict[str, Any]]] = {}
         for fit in fits:
-            by_fold = clone(fit.estimator)._fit_folds(part(), self.cv, sharing.seed)
+            by_fold = clone(fit.estimator)._fit_folds(part(), self.cv, sharing.division)
             out |= {candidate: (by_fold, values) for candidate, values in fit.values.items()}
         return [out[candidate] for candidate in sorted(out)]
 
@@ -316,10 +317,11 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             features = tuple(base.feature_names_in_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         by_type = source_of(X).categorical_features() if hasattr(base, "categorical_features") else None
+        division = (divide, (self.cv, Purpose.FOLDS, (seed, depth_of(data))))
         sharing = Sharing(
             data,
             self.cv,
-            seed,
+            division,
             features=features,
             check=Check.of(base),
             flat_target=flat,

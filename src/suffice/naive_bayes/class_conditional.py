@@ -20,6 +20,7 @@ from ..core.blocks import missing
 from ..core.callbacks import with_callbacks
 from ..core.loop import Watch, one_task
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
@@ -448,6 +449,6 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         """Draw rows from the model, and their classes."""
         check_is_fitted(self)
         random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        rng = generator(Purpose.GENERATED, random.randint(np.iinfo(np.int32).max))
         k = rng.choice(len(self.classes_), size=n_samples, p=self.model_.prior)
         return self.model_.component.sample(k, rng), self.classes_[k]

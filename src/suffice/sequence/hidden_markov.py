@@ -21,6 +21,7 @@ from ..core.callers import warn
 from ..core.loop import Watch
 from ..core.model import Family, Model
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
@@ -765,7 +766,7 @@ default='gaussian'
         if n_steps < 1:
             raise ValueError(f"n_steps must be at least 1; got n_steps={n_steps}.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        rng, model = np.random.default_rng(seed), self.model_
+        rng, model = generator(Purpose.GENERATED, seed), self.model_
         S = 1 if n_sequences is None else n_sequences
         states = np.empty((S, n_steps), int)
         p = np.tile(model.start, (S, 1))

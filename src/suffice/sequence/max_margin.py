@@ -28,6 +28,7 @@ from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.parameters import (
     AT_LEAST_1,
@@ -378,7 +379,7 @@ distributed data set
         def step(dual: Dual) -> Dual:
             W, T = np.ascontiguousarray(dual.model.coef.T), dual.model.transitions.copy()
             share, moves, level = dual.share.copy(), dual.moves.copy(), dual.level.copy()
-            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
+            order = generator(Purpose.ORDER, dual.seed, dual.n_iter).permutation(len(block))
             frank_wolfe(*rows, block.offset, codes, model.cost, scale, order, W, T, share, moves, level)
             new = model.replace(coef=np.ascontiguousarray(W.T), transitions=T)
             s = data.fold(MarginChain.summarize, new)
@@ -418,7 +419,7 @@ distributed data set
         def step(dual: Dual) -> Dual:
             share, moves = dual.share.copy(), dual.moves.copy()
             A, T = weights(share, moves)
-            order = np.random.default_rng([dual.seed, dual.n_iter]).permutation(len(block))
+            order = generator(Purpose.ORDER, dual.seed, dual.n_iter).permutation(len(block))
             smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
             A, T = weights(share, moves)
             if isinstance(kernel, Linear):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
+from ..core.randomness import Purpose, generator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, seed_of
 from ..inputs import open_sequences
@@ -159,7 +160,7 @@ class StructuredPerceptron(ChainClassifier):
         def step(epochs: Epochs) -> Epochs:
             state = [part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)]
             at = (
-                np.random.default_rng([epochs.seed, epochs.n_iter]).permutation(order)
+                generator(Purpose.ORDER, epochs.seed, epochs.n_iter).permutation(order)
                 if self.shuffle
                 else order
             )

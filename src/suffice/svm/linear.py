@@ -22,6 +22,7 @@ from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
@@ -194,7 +195,9 @@ class Machines(LossModel):
         key = np.min([np.abs(r[:, 0]) for r, _, _ in terms], axis=0)
         felt = weight[:, 0] > 0
         rows = np.column_stack([X.toarray() if sp.issparse(X) else X, y, f])[felt]
-        nearest = smallest(size, key[felt], example_hashes(block, 0)[felt], rows, weight[felt, 0])
+        nearest = smallest(
+            size, key[felt], example_hashes(block, Purpose.IDENTITY)[felt], rows, weight[felt, 0]
+        )
         return NearestTerms(nearest, linear, slope)
 
     def estimate(self, s: HingeSums) -> Self:

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
+from ..core.randomness import Purpose, generator
 from ..decomposition.collapsed_gibbs import whole_counts
 from ..inputs import map_block, read_rows
 
@@ -51,7 +52,7 @@ def document_completion(
             f"observed_fraction must be a probability, between 0 and 1; got {observed_fraction}."
         )
     X = whole_counts(read_rows(lda, X))
-    rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    rng = generator(Purpose.SPLIT, check_random_state(random_state).randint(np.iinfo(np.int32).max))
     observed = rng.binomial(X.data.astype(np.int64), observed_fraction)
     predicted = X.data - observed
     if not predicted.any():
@@ -103,7 +104,7 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
         raise ValueError(f"n_particles must be at least 1; got n_particles={n_particles}.")
     X = whole_counts(read_rows(lda, X))
     random = check_random_state(random_state)
-    rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+    rng = generator(Purpose.LATENT, random.randint(np.iinfo(np.int32).max))
     seeds = rng.integers(1 << 64, size=X.shape[0], dtype=np.uint64)
     phi = lda.model_.probability
 
@@ -112,7 +113,7 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
         afford(begin[-1] / 2, f"{begin[-1]} words, one by one,", "use document_completion.")
         words = np.repeat(rows.X.indices, rows.X.data.astype(np.int64))
         for d, seed in enumerate(rows.y):
-            np.random.default_rng(seed).shuffle(words[begin[d] : begin[d + 1]])
+            generator(Purpose.ORDER, int(seed)).shuffle(words[begin[d] : begin[d + 1]])
         return left_to_right(words, begin, phi, lda.model_.alpha, n_particles, rows.y)
 
     return map_block(of, Rows(X, seeds))

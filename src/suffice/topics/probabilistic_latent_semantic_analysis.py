@@ -20,6 +20,7 @@ from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.model import Model
+from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative
@@ -325,7 +326,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
         return tuple(
-            model(np.random.default_rng(int(seed)).exponential(size=(K, len(words))) * words)
+            model(generator(Purpose.START, int(seed)).exponential(size=(K, len(words))) * words)
             for seed in seeds
         )
 
@@ -409,7 +410,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
             )
         theta = np.atleast_2d(self.weights_ if document_topics is None else document_topics)
         random = check_random_state(self.random_state)
-        rng = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        rng = generator(Purpose.GENERATED, random.randint(np.iinfo(np.int32).max))
         d = rng.integers(len(theta), size=n_samples)
         per_topic = rng.multinomial(length, theta[d])  # (n_samples, K)
         rows = [sum(map(rng.multinomial, n, self.components_)) for n in per_topic]

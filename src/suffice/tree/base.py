@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ..core.callers import warn
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
@@ -154,7 +155,7 @@ class TreeGrower(Estimator):
             max_features=n_features(self.max_features, D),
             max_leaves=self.max_leaf_nodes or 0,
             random=self.splitter == "random",
-            key=seed_of(self.random_state),
+            key=key_of(Purpose.TREES, seed_of(self.random_state)),
             constraints=self._constraints(),
         )
 

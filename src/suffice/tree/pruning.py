@@ -11,8 +11,9 @@ import numpy as np
 
 from ..core.hashing import parts_of
 from ..core.partitions import Partitions
+from ..core.randomness import Purpose
 from ..core.statistics import Statistics, tree_sum
-from ..fitting.shared import Sharing
+from ..fitting.shared import Sharing, divide
 from ..statistics import Binned
 from .growth import grow_here, grow_tree, most_gathered
 from .model import Tree
@@ -136,10 +137,11 @@ def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> li
     """
     if p.rows <= most_gathered(p.bins, p.target):
         block = data.gather(None)
-        fold = parts_of(block, n_folds, seed)
+        fold = parts_of(block, n_folds, Purpose.INNER_FOLDS, seed)
         others = (np.flatnonzero(fold != k) for k in range(n_folds))
         return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
-    sharing = Sharing(data, n_folds, seed, features=len(p.bins.n_bins), check=None)
+    division = (divide, (n_folds, Purpose.INNER_FOLDS, (seed,)))
+    sharing = Sharing(data, n_folds, division, features=len(p.bins.n_bins), check=None)
 
     def grow_without(fold: int) -> Tree:
         rows = sharing.view(*(k for k in range(n_folds) if k != fold))
@@ -152,7 +154,7 @@ def held_out_loss(
     trees: list[Tree], alphas: np.ndarray, target: Any, n_folds: int, seed: int, block: Binned
 ) -> PathLoss:
     """The loss of the rows of each fold under the tree of all others, pruned with each complexity."""
-    fold = parts_of(block, n_folds, seed)
+    fold = parts_of(block, n_folds, Purpose.INNER_FOLDS, seed)
     return tree_sum(
         PathLoss.of(tree, alphas, target, block[np.flatnonzero(fold == k)]) for k, tree in enumerate(trees)
     )

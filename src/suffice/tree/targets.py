@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from ..core.hashing import row_hashes
+from ..core.randomness import Purpose
 from ..core.values import Value
 from ..loops.trees import ENTROPY, GINI, INDICATORS, MISCLASSIFICATION, POISSON, SQUARED_ERROR
 from ..statistics import class_codes
@@ -147,7 +148,7 @@ class ClassTargets(Value):
         entry[:, 0] = w
         first = np.array([1, *(1 + stop for stop in self.stops[:-1])])
         np.put_along_axis(entry, codes + first, entry[:, :1], axis=1)
-        return row_hashes(codes.astype(np.float64)).view(np.int64), entry
+        return row_hashes(codes.astype(np.float64), Purpose.IDENTITY).view(np.int64), entry
 
     def described(
         self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
@@ -301,7 +302,7 @@ class NumberTargets(Value):
         columns = [np.full(len(y), self.weight_unit), *np.rint(y * self.split_unit).T, *target.T]
         columns.append(np.rint(term * self.term_unit))
         entry = np.stack([weighted(rows.weight, x) for x in columns], axis=1)
-        return row_hashes(target).view(np.int64), entry
+        return row_hashes(target, Purpose.IDENTITY).view(np.int64), entry
 
     def described(
         self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
