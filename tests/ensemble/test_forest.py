@@ -13,6 +13,7 @@ from sklearn import ensemble as peer
 from sklearn.datasets import make_classification, make_friedman1
 
 import suffice
+from suffice.core.randomness import Purpose, key_of
 from suffice.ensemble import RandomForestClassifier, RandomForestRegressor
 from suffice.ensemble.draws import Draws
 from suffice.estimator.parameters import seed_of
@@ -108,7 +109,7 @@ def test_out_of_bag_by_hand():
     X, y = classes(150)
     model = RandomForestClassifier(5, random_state=3, oob_score=True).fit(X, y)
     data = suffice.partition(X)
-    draws = Draws.of(data, seed_of(3), len(X), 1.0, True)
+    draws = Draws.of(data, key_of(Purpose.TREES, seed_of(3)), len(X), 1.0, True)
     total, n = np.zeros((150, 2)), np.zeros(150)
     for m, tree in enumerate(model.estimators_):
         out = draws.counts(m, data.blocks[0]) == 0

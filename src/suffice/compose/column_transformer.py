@@ -367,7 +367,7 @@ def must_take_tables(name: str, transformer: Any) -> None:
     for step in steps_of(transformer):
         if not isinstance(step, Estimator | ColumnTransformer):
             kind = type(step)
-            ours = namesake_of(kind)
+            ours = namesake_of(kind.__module__, kind.__name__)
             raise TypeError(
                 f"ColumnTransformer fits a table with transformers of suffice, and {name!r} has a "
                 f"{kind.__module__.split('.')[0]} {kind.__name__}: "

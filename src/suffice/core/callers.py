@@ -20,12 +20,18 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def calling_estimator() -> Any:
-    """The estimator of scikit-learn whose method is running, or None."""
+def sklearn_caller() -> tuple[str, str] | None:
+    """The module and the name of what of scikit-learn is running, or None: the first function or class of
+    `model_selection` that the user called; else the estimator whose method runs."""
     frame: Any = sys._getframe(1)
+    estimator = selection = None
     while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, BaseEstimator) and type(caller).__module__.startswith("sklearn."):
-            return caller
+        module, caller = frame.f_globals.get("__name__", ""), frame.f_locals.get("self")
+        of_estimator = isinstance(caller, BaseEstimator) and type(caller).__module__.startswith("sklearn.")
+        if of_estimator and estimator is None:
+            estimator = type(caller).__module__, type(caller).__name__
+        if module.startswith("sklearn.model_selection."):
+            name = frame.f_code.co_name if caller is None else type(caller).__name__
+            selection = selection if name.startswith(("_", "<")) else (module, name)
         frame = frame.f_back
-    return None
+    return selection or estimator

@@ -39,10 +39,10 @@ def example_hashes(block: Any, purpose: Purpose, *seed: int) -> np.ndarray:
         return block.example_hashes(purpose, *seed)
     X = block.X
     if X.dtype == object:
-        X = np.stack([_numbers(column) for column in X.T], axis=1)
+        X = np.stack([as_numbers(column) for column in X.T], axis=1)
     h = row_hashes(X.astype(np.float64, copy=False), purpose, *seed)
     if block.y is not None:
-        y = np.stack([_numbers(column) for column in np.atleast_2d(block.y.T)], axis=1)
+        y = np.stack([as_numbers(column) for column in np.atleast_2d(block.y.T)], axis=1)
         h = h + row_hashes(y, purpose, *seed, 1)
     if not hasattr(block, "offset"):
         return h
@@ -101,7 +101,7 @@ def joined_fingerprint(parts: Iterable[tuple[int, int]]) -> int:
 
 
 def _fingerprint(*columns: np.ndarray) -> np.ndarray:
-    hashes = row_hashes(np.stack([_numbers(column) for column in columns], axis=1), Purpose.IDENTITY)
+    hashes = row_hashes(np.stack([as_numbers(column) for column in columns], axis=1), Purpose.IDENTITY)
     return hashes.sum(keepdims=True, dtype=np.uint64)
 
 
@@ -140,7 +140,8 @@ def _checksum(array: Any) -> int:
     return hash((lanes.tobytes(), octets[len(octets) - rest :].tobytes()))
 
 
-def _numbers(column: np.ndarray) -> np.ndarray:
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """A number for each value, equal for equal values."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
     words = [str(value) for value in column]

@@ -52,7 +52,9 @@ def sized_as(block: Any) -> Iterator[None]:
     is for what is of the model, and the same whichever block needs it first."""
     row_bytes = getattr(block, "row_bytes", None)  # only blocks of examples and sums have it
     size = (
-        None if row_bytes is None else row_bytes * (block.X.shape[0] if hasattr(block, "X") else len(block))
+        None
+        if row_bytes is None
+        else row_bytes * (len(block) if getattr(block, "X", None) is None else block.X.shape[0])
     )
     token = _block_bytes.set(size)
     try:

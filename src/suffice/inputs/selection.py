@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,63 @@ import numpy as np
 from ..core.coded import Coded, coded, objects
 from ..core.extras import required
 from ..core.hashing import row_hashes, uniforms
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose
+from ..fitting.strata import GroupParts, Strata
 from .readers import Reader, categories_of
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The rows whose hash, a number from 0 to 1, lies in some intervals."""
+class Division:
+    """The part of each row of a table, drawn by a hash of its values or of its group."""
 
-    columns: tuple[str, ...]  # that are hashed
-    seed: int
-    intervals: tuple[tuple[float, float], ...]
+    columns: tuple[str, ...]  # that are hashed: all of a row, or its group
+    purpose: Purpose
+    seed: tuple[int, ...]
+    shares: tuple[float, ...]  # of the rows below each boundary between two parts
+    label: str | None = None  # the column of the classes, if the parts are stratified
+    grouped: bool = False  # whether a hash is that of a group
+    strata: Strata | GroupParts | None = field(default=None, compare=False)
+
+    def counted(self, data: Partitions) -> Division:
+        """With the boundaries of each class, or the part of each group, for which the data is read."""
+        if self.label is None:
+            return self
+        if self.grouped:
+            return replace(self, strata=GroupParts.of(data, self, self.shares))
+        return replace(self, strata=Strata.of(data, self, self.shares))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return tuple(dict.fromkeys([*self.columns, *([] if self.label is None else [self.label])]))
+
+    def numbers(self, block: Any) -> np.ndarray:
+        return hashed(block.batch, self.columns, self.purpose, *self.seed)
+
+    def labels(self, block: Any) -> np.ndarray:
+        assert self.label is not None
+        return _numbers(block.batch.column(self.label), self.label)
+
+    def parts(self, batch: Any) -> np.ndarray:
+        """The part of each row of an Arrow table or record batch."""
+        number = hashed(batch, self.columns, self.purpose, *self.seed)
+        if self.strata is None:
+            return np.searchsorted(self.shares, number, side="right")
+        return self.strata.parts(number, _numbers(batch.column(self.label), self.label or ""))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The rows of one part of a division."""
+
+    division: Division
+    part: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.division.names
 
     def rows(self, batch: Any) -> Any:
         """The selected rows of an Arrow table or record batch."""
@@ -36,11 +82,7 @@ class Selection:
 
     def mask(self, batch: Any) -> np.ndarray:
         """Whether each row is selected."""
-        number = hashed(batch, self.columns, Purpose.SPLIT, self.seed)
-        mask = np.zeros(len(number), bool)
-        for low, high in self.intervals:
-            mask |= (number >= low) & (number < high)
-        return mask
+        return self.division.parts(batch) == self.part
 
 
 def hashed(batch: Any, columns: Sequence[str], purpose: Purpose, *seed: int) -> np.ndarray:

@@ -7,7 +7,7 @@ together (see `fitting.shared`): one pass over the data computes the next sum of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from ..core.blocks import Block
 from ..core.extras import required
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
-from ..fitting.shared import Sharing, View, depth_of, divide, undivided
+from ..fitting.shared import Divided, Sharing, View, depth_of, undivided
 from .checks import Check
 from .readers import DenseColumns, Reader
-from .selection import Selection, hashed
+from .selection import Division, Selection, hashed
 from .sources import TableSource
 from .tables import Table, brief
 
@@ -117,20 +117,31 @@ def _block(columns: Any, check: Check, rows: ArrowRows) -> Any:
     return columns.block(check, rows.index[0], rows.batch)
 
 
+def divided(division: Division, block: ArrowRows) -> Divided:
+    """A block whose parts are those of a division of the table."""
+    return Divided(block, division.parts(block.batch).astype(np.int16))
+
+
 class SharedTable:
     """Some columns of a table, divided into parts, and the fits that share the passes over them."""
 
     def __init__(
-        self, source: TableSource, columns: tuple[str, ...], n_parts: int = 1, seed: int = 0
+        self, source: TableSource, columns: tuple[str, ...], division: Division | None = None
     ) -> None:
         table = source.table or Table(source.container)
-        read: Any = ArrowColumns(columns, table.selection)
-        data = source.partitions(read, UNCHECKED)
         self.source, self.columns = source, columns
-        division: Any = (undivided, ())
-        if n_parts > 1:
-            division = (divide, (n_parts, Purpose.FOLDS, (seed, depth_of(data))))
-        self.sharing = Sharing(data, n_parts, division, features=columns, check=UNCHECKED)
+        self.read = tuple(dict.fromkeys((*columns, *(division.names if division else ()))))
+        read: Any = ArrowColumns(self.read, table.selection)
+        data = source.partitions(read, UNCHECKED)
+        by: Any = (undivided, ())
+        n_parts = 1
+        if division is not None:
+            division = replace(division, seed=(*division.seed, depth_of(data)))
+            division = division.counted(data)
+            by, n_parts = (divided, (division,)), len(division.shares) + 1
+        self.sharing = Sharing(data, n_parts, by, features=columns, check=UNCHECKED)
+        if division is not None and division.strata is not None:
+            self.sharing.n_passes = division.strata.n_passes
 
     def part(self, table: Table, *parts: int) -> Table:
         """The table described in the same way, with the rows of some parts, or all."""

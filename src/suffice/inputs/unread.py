@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ..core.callers import calling_estimator
+from ..core.callers import sklearn_caller
 
 
 class Unread:
@@ -13,28 +13,38 @@ class Unread:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         kind = type(self).__name__
-        caller = calling_estimator()
+        caller = sklearn_caller()
         if caller is None:
             raise TypeError(
                 f"Expected an array, got a {kind}, whose rows are not in memory: pass it to fit or predict "
                 "of an estimator of suffice; or read the rows, e.g. with pyarrow.parquet.read_table."
             )
-        name = type(caller).__name__
-        ours = namesake_of(type(caller))
-        remedy = (
-            f"use {ours} in its place"
-            if ours
-            else "suffice has no class of this name: use one that it has, or pass rows in memory"
-        )
-        raise TypeError(f"{name} of scikit-learn takes arrays, and got a {kind}: {remedy}.")
+        raise TypeError(f"{caller[1]} of scikit-learn takes arrays, and got a {kind}: {remedy_for(*caller)}.")
 
 
-def namesake_of(kind: type) -> str | None:
-    """The full name of the class of suffice with the name of one of scikit-learn's, if there is one."""
-    package, module = import_module("suffice"), kind.__module__.split(".")[1]
+SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
+SPLITTERS = ("KFold", "StratifiedKFold", "GroupKFold", "StratifiedGroupKFold")
+
+
+def remedy_for(module: str, name: str) -> str:
+    """What to use in place of a class or function of scikit-learn."""
+    if name in SEARCHES:
+        return "use suffice.model_selection.GridSearch in its place"
+    if name in SPLITTERS:
+        return f"pass cv={name}(...) to suffice.model_selection.cross_validate or GridSearch"
+    if ours := namesake_of(module, name):
+        return f"use {ours} in its place"
+    if module.startswith("sklearn.model_selection."):
+        return "use suffice.model_selection.cross_validate or GridSearch, or pass rows in memory"
+    return "suffice has no class of this name: use one that it has, or pass rows in memory"
+
+
+def namesake_of(module: str, name: str) -> str | None:
+    """The full name in suffice of a class or function with the name of one of scikit-learn's, if any."""
+    package, module = import_module("suffice"), module.split(".")[1]
     if module == "feature_extraction":
         module = "feature_extraction.text"
     if module.partition(".")[0] not in package._MODULES:
         return None
-    there = hasattr(import_module(f"suffice.{module}"), kind.__name__)
-    return f"suffice.{module}.{kind.__name__}" if there else None
+    there = hasattr(import_module(f"suffice.{module}"), name)
+    return f"suffice.{module}.{name}" if there else None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn import model_selection
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from ..inputs import Table, source_of
+from ..inputs.conversions import check_names
 from ..inputs.shared import SharedTable
 from ..inputs.sources import TableSource
 from ..metrics.scorers import scorer_of
+from .splitters import FoldPlan
 
 
 def cross_validate(
@@ -22,6 +22,7 @@ def cross_validate(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     scoring: Any = None,
     cv: Any = None,
     return_train_score: bool = False,
@@ -42,13 +43,18 @@ def cross_validate(
         The data.
     y : array, optional
         Targets. Leave out if a column of the table holds them.
+    groups : str or array, default=None
+        For a table, the column of the groups, with ``cv=GroupKFold(5)`` or ``StratifiedGroupKFold(5)``: all
+        rows of a group are in one fold. For data in memory, the groups.
     scoring : str or callable, default=None
         A score by scikit-learn's name: 'accuracy', 'average_precision', 'neg_log_loss',
         'neg_mean_squared_error', 'neg_root_mean_squared_error', 'r2' or 'roc_auc'; for data in memory, any of
         its names. Or a function of the fitted estimator and the table of a fold. If None, the `score` of the
         estimator.
-    cv : int, default=None
-        Number of folds. None means 5. For data in memory, also a splitter.
+    cv : int, KFold, StratifiedKFold, GroupKFold or StratifiedGroupKFold, default=None
+        Number of folds, or a splitter of scikit-learn that describes them. None means 5. For data in memory,
+        any splitter. The folds of a table are drawn by hashes, so they differ from those of scikit-learn: see
+        the notes.
     return_train_score : bool, default=False
         Whether to score on the rows of the fit, too.
     return_estimator : bool, default=False
@@ -64,6 +70,22 @@ def cross_validate(
         ``test_score``, an array of one score for each fold; and ``train_score`` and ``estimator``, if asked
         for. For data in memory, ``fit_time`` and ``score_time``, too.
 
+    Notes
+    -----
+    The folds of a table depend on the values of its rows and on `random_state` alone: not on the order of the
+    rows, on blocks or on the engine. Some are counted before the fits, which takes passes over the data.
+
+    * A number of folds, or `KFold`: the fold of a row is drawn by a hash of its values, and the sizes of the
+      folds fluctuate by chance. No pass.
+    * `StratifiedKFold`: the rows of each class, which is the target of the table, are sorted by their hashes
+      and divided evenly. In each class the sizes of the folds differ by at most 5 rows, unless rows are
+      repeated: equal rows are in one fold. One pass if no class has more than about 8,000 rows, two up to
+      about 30 million, three beyond.
+    * `GroupKFold`: the fold of a group is drawn by a hash of its value, so that the numbers of groups and of
+      rows fluctuate by chance. No pass.
+    * `StratifiedGroupKFold`: one pass counts the classes of each group. From the largest group on, each is
+      added to the fold that has the fewest rows of its classes. Up to a million groups.
+
     Examples
     --------
     >>> import numpy as np, pyarrow as pa, suffice
@@ -76,17 +98,20 @@ def cross_validate(
     """
     source = source_of(X)
     if not isinstance(source, TableSource):
-        how = {"return_train_score": return_train_score, "return_estimator": return_estimator}
+        how = {
+            "return_train_score": return_train_score,
+            "return_estimator": return_estimator,
+            "groups": groups,
+        }
         return model_selection.cross_validate(estimator, X, y, scoring=scoring, cv=cv, **how, **params)
-    n_folds = 5 if cv is None else cv
-    if y is not None or params or not isinstance(n_folds, Integral) or n_folds < 2:
+    if y is not None or params:
         raise ValueError(
-            "For a table, pass cv as a number of folds, at least 2, name the target by "
-            "suffice.rows(table, target=...), and leave y and other parameters out; got "
-            f"cv={cv!r}, {sorted(params)}."
+            "For a table, name the target by suffice.rows(table, target=...), and leave y and other "
+            f"parameters out; got {sorted(params) or 'y'}."
         )
-    score = scorer_of(scoring)
-    part, sharing = in_folds(source, int(n_folds), random_state)
+    score, plan = scorer_of(scoring), FoldPlan.of(cv, groups, random_state)
+    n_folds = plan.n_folds
+    part, sharing = in_folds(source, plan, groups)
 
     def trial(fold: int) -> Callable[[], Any]:
         train = part(*(n for n in range(n_folds) if n != fold))
@@ -111,6 +136,7 @@ def cross_val_score(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     scoring: Any = None,
     cv: Any = None,
     random_state: Any = None,
@@ -126,10 +152,13 @@ def cross_val_score(
         The data.
     y : array, optional
         Targets. Leave out if a column of the table holds them.
+    groups : str or array, default=None
+        For a table, the column of the groups, with ``cv=GroupKFold(5)`` or ``StratifiedGroupKFold(5)``: all
+        rows of a group are in one fold. For data in memory, the groups.
     scoring : str or callable, default=None
         As of `cross_validate`.
-    cv : int, default=None
-        Number of folds. None means 5.
+    cv : int, KFold, StratifiedKFold, GroupKFold or StratifiedGroupKFold, default=None
+        As of `cross_validate`.
     random_state : int, RandomState or None, default=None
         Seed for the folds of a table.
     **params : dict
@@ -151,17 +180,20 @@ def cross_val_score(
     array([1., 1., 1.])
     """
     if not isinstance(source_of(X), TableSource):
-        return model_selection.cross_val_score(estimator, X, y, scoring=scoring, cv=cv, **params)
-    result = cross_validate(estimator, X, y, scoring=scoring, cv=cv, random_state=random_state, **params)
-    return result["test_score"]
+        return model_selection.cross_val_score(
+            estimator, X, y, groups=groups, scoring=scoring, cv=cv, **params
+        )
+    how = {"groups": groups, "scoring": scoring, "cv": cv, "random_state": random_state}
+    return cross_validate(estimator, X, y, **how, **params)["test_score"]
 
 
-def in_folds(source: TableSource, n_folds: int, random_state: Any) -> tuple[Callable[..., Table], Any]:
+def in_folds(source: TableSource, plan: FoldPlan, groups: str | None) -> tuple[Callable[..., Table], Any]:
     """A function that returns the table of some folds, or of all rows, and what shares passes over them."""
     table = source.table or Table(source.container)
     if table.sequence is not None:
         raise ValueError("The rows of a sequence cannot be in several folds: use GridSearch.")
     columns = tuple(table.columns(source.names()).names())
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    shared = SharedTable(source, columns, n_folds, seed)
+    division = plan.division(columns, table.target, groups)
+    check_names(source.names(), division.names)
+    shared = SharedTable(source, columns, division)
     return (lambda *folds: shared.part(table, *folds)), shared.sharing

@@ -18,21 +18,21 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.progress import shown
-from ..core.randomness import Purpose
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_2, HasMethods, StrOptions, check_parameters
 from ..estimator.storing import Storable
-from ..fitting.shared import Failure, Sharing, depth_of, divide
+from ..fitting.shared import Failure, Sharing
 from ..inputs import Check, Table, open_rows, open_sequences, source_of
 from ..inputs.sources import TableSource, set_features
 from .cross_validation import in_folds
+from .splitters import FoldPlan
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -65,9 +65,10 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     param_grid : dict or list of dicts
         The values of each parameter to try, as in scikit-learn: of a step of a pipeline, by
         ``step__parameter``. If a list, each grid is searched.
-    cv : int, default=5
-        Number of folds. The fold of a row depends on a hash of its values, unlike in scikit-learn: see the
-        notes.
+    cv : int, KFold, StratifiedKFold, GroupKFold or StratifiedGroupKFold, default=5
+        Number of folds, or a splitter of scikit-learn that describes them: see
+        :func:`~suffice.model_selection.cross_validate`. The fold of a row depends on a hash of its values,
+        unlike in scikit-learn: see the notes.
     refit : bool, default=True
         Whether to refit the best candidate on all data.
     error_score : 'raise' or float, default=np.nan
@@ -104,8 +105,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     -----
     The fold of a row, or of a sequence, is drawn from a hash of its values and `random_state`. So it does not
     depend on the order of the rows, on blocks, or on where the data is. Rows with equal features and targets
-    fall into the same fold: if few rows are distinct, folds differ in size. Folds are not stratified by
-    class.
+    fall into the same fold: if few rows are distinct, folds differ in size. Folds are stratified by class
+    with ``cv=StratifiedKFold(5)``. With ``cv=GroupKFold(5)`` all rows of a group are in one fold; the groups
+    are a column of the table, ``fit(table, groups="...")``.
 
     The sums of all candidates and folds are in memory at once. A fit that processes one example after the
     other (``solver="sgd"``, `StructuredPerceptron`) gathers its examples in memory.
@@ -137,7 +139,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods("fit")],
         "param_grid": [Mapping, list],
-        "cv": [AT_LEAST_2],
+        "cv": [AT_LEAST_2, HasMethods("split")],
         "refit": ["boolean"],
         "error_score": [StrOptions({"raise"}), Real],
         "random_state": ["random_state"],
@@ -148,7 +150,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         estimator: Any,
         param_grid: Any,
         *,
-        cv: int = 5,
+        cv: Any = 5,
         refit: bool = True,
         error_score: Any = np.nan,
         random_state: Any = None,
@@ -183,8 +185,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             Training data of the estimator.
         y : array, optional
             Targets. Leave out if a column of the table holds them.
-        groups : array, optional
-            Ids of the sequences of an array of steps, for estimators of sequences.
+        groups : str or array, optional
+            The column of the groups of a table, if `cv` is a splitter of groups. For estimators of sequences,
+            the ids of the sequences of an array of steps.
         sample_weight : array, optional
             Per-sample weights, used in fits and in scores. A weight of 2 is equivalent to repeating the
             sample; 0 drops it.
@@ -199,8 +202,12 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             part, sharing = self._open(X, y, groups, sample_weight)
             params, estimators = zip(*candidates, strict=True)
             sums = self._sums_of_folds(candidates, part, sharing)
-            outcomes = self._outcomes(candidates, part, sharing) if sums is None else self._from_sums(sums)
-            results = _results(params, self._scores(outcomes, params))
+            outcomes = (
+                self._outcomes(candidates, part, sharing)
+                if sums is None
+                else self._from_sums(sums, sharing.n_parts)
+            )
+            results = _results(params, self._scores(outcomes, params, sharing.n_parts))
             best = int(results["rank_test_score"].argmin())
             self.__dict__.pop("best_estimator_", None)
             if self.refit and sums is None:
@@ -211,7 +218,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
             self.cv_results_, self.best_index_ = results, best
             self.best_params_ = params[best]
             self.best_score_ = float(results["mean_test_score"][best])
-            self.n_splits_, self.n_passes_ = self.cv, sharing.n_passes
+            self.n_splits_, self.n_passes_ = sharing.n_parts, sharing.n_passes
         return self
 
     def _fitted_state(self) -> dict[str, Any]:
@@ -252,7 +259,11 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         self, candidates: list[tuple[dict[str, Any], Any]], part: Callable[..., Any], sharing: Sharing
     ) -> list[Any]:
         """The score of each candidate on each fold, or a `Failure`: all fits, then all scores."""
-        fits, folds, forgive = _one_fit_for_each(candidates), range(self.cv), self.error_score != "raise"
+        fits, folds, forgive = (
+            _one_fit_for_each(candidates),
+            range(sharing.n_parts),
+            self.error_score != "raise",
+        )
 
         def fitted(fit: _Fit, fold: int) -> Any:
             return clone(fit.estimator).fit(part(*(n for n in folds if n != fold)))
@@ -279,21 +290,23 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         """For each candidate, the fits of one sum by folds that serves it, and its values. None if the
         estimator has no such sum."""
         valid = all(_is_valid(estimator) for _, estimator in candidates)
-        if not valid or not all(
-            getattr(e, "one_fit", None) and hasattr(e, "_fit_folds") for _, e in candidates
+        if (
+            not valid
+            or isinstance(part(), Table)
+            or not all(getattr(e, "one_fit", None) and hasattr(e, "_fit_folds") for _, e in candidates)
         ):
             return None
         fits = _one_fit_for_each(candidates)
         out: dict[int, tuple[Any, dict[str, Any]]] = {}
         for fit in fits:
-            by_fold = clone(fit.estimator)._fit_folds(part(), self.cv, sharing.division)
+            by_fold = clone(fit.estimator)._fit_folds(part(), sharing.n_parts, sharing.division)
             out |= {candidate: (by_fold, values) for candidate, values in fit.values.items()}
         return [out[candidate] for candidate in sorted(out)]
 
-    def _from_sums(self, sums: list[tuple[Any, dict[str, Any]]]) -> list[Any]:
+    def _from_sums(self, sums: list[tuple[Any, dict[str, Any]]], n_folds: int) -> list[Any]:
         """The score of each candidate on each fold, or a `Failure`."""
         out: list[Any] = []
-        for (fits, values), fold in product(sums, range(self.cv)):
+        for (fits, values), fold in product(sums, range(n_folds)):
             try:
                 out.append(float(fits.score(values, fold)))
             except Exception as error:
@@ -305,8 +318,12 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Callable[..., Any], Sharing]:
         """A function that returns the data of some folds, or all, and what shares passes over it."""
         base = clone(self.estimator)
-        if isinstance(base, Pipeline):
-            return self._open_table(X, y, groups, sample_weight)
+        of_sequences = self.takes == "sequences"
+        plan = FoldPlan.of(self.cv, groups if isinstance(groups, str) else None, self.random_state)
+        if of_sequences and (plan.stratified or plan.grouped):
+            raise ValueError(f"A sequence is in one fold: pass cv as a number of folds; got cv={self.cv!r}.")
+        if isinstance(base, Pipeline) or plan.grouped:
+            return self._open_table(X, y, groups, sample_weight, plan)
         flat = Check.of(base).target != "number" or source_of(X).flat_target(y)
         data = _opened(base, X, y, groups, sample_weight)
         self.n_features_in_ = base.n_features_in_
@@ -315,49 +332,49 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         if hasattr(base, "feature_names_in_"):
             self.feature_names_in_ = base.feature_names_in_
             features = tuple(base.feature_names_in_)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         by_type = source_of(X).categorical_features() if hasattr(base, "categorical_features") else None
-        division = (divide, (self.cv, Purpose.FOLDS, (seed, depth_of(data))))
+        division, n_passes = plan.of_rows(data)
         sharing = Sharing(
             data,
-            self.cv,
+            plan.n_folds,
             division,
             features=features,
             check=Check.of(base),
             flat_target=flat,
             categorical=by_type,
         )
+        sharing.n_passes = n_passes
         return sharing.view, sharing
 
     def _open_table(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any
+        self, X: Any, y: Any, groups: Any, sample_weight: Any, plan: FoldPlan
     ) -> tuple[Callable[..., Any], Sharing]:
         source = source_of(X)
-        if not isinstance(source, TableSource) or any(
-            part is not None for part in (y, groups, sample_weight)
-        ):
+        unused = (y, sample_weight, None if plan.grouped else groups)
+        if not isinstance(source, TableSource) or any(part is not None for part in unused):
+            subject = "folds of groups" if plan.grouped else "a pipeline"
             raise TypeError(
-                "GridSearch fits a pipeline to a table, scan or distributed data set: call "
+                f"GridSearch fits {subject} to a table, scan or distributed data set: call "
                 "fit(suffice.rows(table, target=...)) without y or weights; for arrays, use "
                 "sklearn.model_selection.GridSearchCV."
             )
         table = source.table or Table(source.container)
         set_features(self, table.columns(source.names()).reader.features, reset=True)
-        return in_folds(source, self.cv, self.random_state)
+        return in_folds(source, plan, groups)
 
-    def _scores(self, outcomes: list[Any], params: tuple[dict[str, Any], ...]) -> np.ndarray:
+    def _scores(self, outcomes: list[Any], params: tuple[dict[str, Any], ...], n_folds: int) -> np.ndarray:
         """The scores by candidate and fold, (C, F)."""
         failed = [n for n, result in enumerate(outcomes) if isinstance(result, Failure)]
         if failed:
             first = outcomes[failed[0]].error
-            where = f"with {params[failed[0] // self.cv]}, without fold {failed[0] % self.cv}"
+            where = f"with {params[failed[0] // n_folds]}, without fold {failed[0] % n_folds}"
             said = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
             if len(failed) == len(outcomes):
                 raise ValueError(said) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."
             warn(f"{said} {score}", FitFailedWarning)
         scores = [self.error_score if isinstance(result, Failure) else result for result in outcomes]
-        return np.array(scores, dtype=np.float64).reshape(len(params), self.cv)
+        return np.array(scores, dtype=np.float64).reshape(len(params), n_folds)
 
     @property
     def classes_(self) -> Any:

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 from sklearn import model_selection
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing
 
+from ..core.randomness import Purpose
+from ..estimator.parameters import seed_of
 from ..inputs import Table, source_of
 from ..inputs.arrays import MemoryTableSource
-from ..inputs.selection import Selection
+from ..inputs.conversions import check_names
+from ..inputs.selection import Division, Selection
+from ..inputs.shared import UNCHECKED, ArrowColumns
 from ..inputs.sources import TableSource
 
 
@@ -22,6 +26,7 @@ def train_test_split(
     random_state: Any = None,
     shuffle: bool = True,
     stratify: Any = None,
+    groups: Any = None,
 ) -> list[Any]:
     """Split arrays or a table into random training and test rows.
 
@@ -42,9 +47,14 @@ def train_test_split(
         Seed.
     shuffle : bool, default=True
         Whether to shuffle rows in memory first.
-    stratify : array-like, default=None
-        Labels whose shares both parts are to have, for rows in memory. The rows of a scan are drawn one by
-        one, so that these shares agree to within chance.
+    stratify : str or array-like, default=None
+        The column of a table whose values have the same shares in both parts, to within a few rows. The table
+        is read once or twice to count them: see the notes of
+        :func:`~suffice.model_selection.cross_validate`. For arrays, the labels. If None, the shares agree to
+        within chance.
+    groups : str or array-like, default=None
+        The column of a table whose values are groups: all rows of a group are in one part, which is drawn by
+        a hash of its value. `test_size` is then the share of the groups. For arrays, the groups.
 
     Returns
     -------
@@ -63,30 +73,59 @@ def train_test_split(
     1.0
     """
     how = {"test_size": test_size, "train_size": train_size, "shuffle": shuffle, "stratify": stratify}
+    how["groups"] = groups
     source = source_of(arrays[0]) if len(arrays) == 1 else None
+    if stratify is not None and groups is not None:
+        raise ValueError("Parts are stratified, or of groups: pass stratify or groups, not both.")
     if isinstance(source, MemoryTableSource):
         rows = np.arange(len(source.column(source.names()[0])))
-        parts = model_selection.train_test_split(rows, random_state=random_state, **how)
+        for name, values in (("stratify", stratify), ("groups", groups)):
+            if isinstance(values, str):
+                check_names(source.names(), [values])
+                how[name] = np.asarray(source.column(values))
+        parts = _split_arrays(rows, random_state=random_state, **how)
         taken = [source.take(np.asarray(part)).container for part in parts]
         return taken if source.table is None else [replace(source.table, source=part) for part in taken]
     if not isinstance(source, TableSource):
-        return model_selection.train_test_split(*arrays, random_state=random_state, **how)
-    if stratify is not None or not shuffle:
+        return _split_arrays(*arrays, random_state=random_state, **how)
+    if not shuffle:
         raise ValueError(
-            "The rows of a table that is not in memory are drawn by a hash of their values: leave stratify "
-            "and shuffle out. Both parts have the same shares of the classes, to within chance."
+            "The rows of a table that is not in memory are drawn by a hash of their values: leave shuffle "
+            "out."
         )
+    for name, column in (("stratify", stratify), ("groups", groups)):
+        if column is not None and not isinstance(column, str):
+            raise TypeError(
+                f"{name} of a table that is not in memory is the name of a column; got "
+                f"{type(column).__name__}."
+            )
     test, train = _shares(test_size, train_size)
     table = source.table or Table(source.container)
-    columns = (table.sequence,) if table.sequence else tuple(sorted(table.columns(source.names()).names()))
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-    def part(low: float, high: float) -> Table:
-        if table.selection is None:
-            return replace(table, selection=Selection(columns, seed, ((low, high),)))
+    if table.selection is not None:
         raise ValueError("This table is a part of another: split that one into more parts.")
+    if table.sequence is not None and stratify is not None:
+        raise ValueError("The parts of sequences are drawn by their ids: leave stratify out.")
+    columns = (table.sequence,) if table.sequence else tuple(sorted(table.columns(source.names()).names()))
+    columns = columns if groups is None else (groups,)
+    shares = (test,) if test + train > 1.0 - 1e-12 else (test, 1.0 - train)
+    division = Division(columns, Purpose.SPLIT, (seed_of(random_state),), shares, stratify)
+    check_names(source.names(), division.names)
+    if stratify is not None:
+        read: Any = ArrowColumns(division.names)
+        division = division.counted(source.partitions(read, UNCHECKED))
+    return [replace(table, selection=Selection(division, part)) for part in (len(shares), 0)]
 
-    return [part(1.0 - train, 1.0), part(0.0, test)]
+
+def _split_arrays(*arrays: Any, groups: Any, random_state: Any, **how: Any) -> list[Any]:
+    """The parts as of scikit-learn, which splits groups by another class."""
+    if groups is None:
+        return model_selection.train_test_split(*arrays, random_state=random_state, **how)
+    sizes = {name: how[name] for name in ("test_size", "train_size")}
+    if sizes["test_size"] is None and sizes["train_size"] is None:
+        sizes["test_size"] = 0.25
+    splitter = model_selection.GroupShuffleSplit(1, random_state=random_state, **sizes)
+    parts = next(splitter.split(arrays[0], groups=groups))
+    return [_safe_indexing(array, part) for array in arrays for part in parts]
 
 
 def _shares(test_size: Any, train_size: Any) -> tuple[float, float]:
