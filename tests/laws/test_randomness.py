@@ -105,7 +105,8 @@ def without_purpose(tree: ast.AST) -> list[int]:
                 place -= 1
             purpose = node.args[place] if len(node.args) > place else None
             named = isinstance(purpose, ast.Attribute) and getattr(purpose.value, "id", "") == "Purpose"
-            if not named and getattr(purpose, "id", "") != "purpose":
+            passed_on = "purpose" in (getattr(purpose, "id", ""), getattr(purpose, "attr", ""))
+            if not named and not passed_on:
                 lines.append(node.lineno)
     return lines
 
