@@ -50,6 +50,8 @@ from .registry import (
     with_holes,
 )
 
+pytestmark = pytest.mark.usefixtures("many_iterations")
+
 
 class Interrupt(Exception):
     pass

@@ -77,6 +77,7 @@ def assert_never_worse(model):
     assert (np.diff(trace) >= -1e-12 * np.abs(trace).max()).all(), trace
 
 
+@pytest.mark.usefixtures("many_iterations")
 @each_variant(lambda v: is_iterative(v) and not is_online(v))
 def test_objective_never_worsens(variant):
     how = {"tol": 0.0, "max_iter": 25, "reg_covar": 0.0}
@@ -564,6 +565,7 @@ def test_loops_far_from_the_origin(name):
 # --- what a fit says of itself -------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("many_iterations")
 @each_variant(lambda v: is_iterative(v) and not makes_all_passes(v))
 def test_a_fit_that_is_cut_short_says_so(variant):
     X, y = variant.data()

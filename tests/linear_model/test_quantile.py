@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn import linear_model as theirs
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
@@ -155,11 +156,43 @@ def test_larger_files_and_sparse_rows(tmp_path):
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-9)
 
 
+@pytest.mark.parametrize("quantile", [0.5, 0.9])
+def test_few_rows_are_one_linear_program(quantile):
+    """Nothing is smoothed first. On these flowers that took seconds, where a program takes milliseconds."""
+    rows, y = load_iris(return_X_y=True)
+    ours, peer = (
+        cls(alpha=0.001, quantile=quantile).fit(rows, y)
+        for cls in (QuantileRegressor, theirs.QuantileRegressor)
+    )
+    assert ours.converged_ and ours.n_iter_ == 1
+    assert objective(ours, rows, y, None) == pytest.approx(objective(peer, rows, y, None), rel=1e-10)
+    # Repeated rows are the same few rows.
+    twice = QuantileRegressor(alpha=0.001, quantile=quantile).fit(np.tile(rows, (12, 1)), np.tile(y, 12))
+    assert twice.n_iter_ == 1
+    np.testing.assert_allclose(twice.coef_, ours.coef_, atol=1e-9)
+
+
+def test_a_program_of_few_rows_that_does_not_end(monkeypatch):
+    """If it gives no bound, smoothing goes on."""
+    programs = []
+
+    def solved(line, near, *args):
+        programs.append(len(near.nearest.key))
+        return (line.theta, -np.inf) if len(programs) == 1 else program(line, near, *args)
+
+    program = module.solved
+    monkeypatch.setattr(module, "solved", solved)
+    model = QuantileRegressor(alpha=0.0).fit(X, Y)
+    assert programs[0] == len(X) and len(programs) > 1 and model.n_iter_ > 2 and model.converged_
+    peer = theirs.QuantileRegressor(alpha=0.0).fit(X, Y)
+    assert objective(model, weight=None) == pytest.approx(objective(peer, weight=None), rel=1e-8)
+
+
 def test_refused():
     for quantile in (0.0, 1.0, 1.5):
         with pytest.raises(ValueError, match="'quantile' parameter"):
             QuantileRegressor(quantile=quantile).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        QuantileRegressor(max_iter=2).fit(X, Y)
+        QuantileRegressor(max_iter=2).fit(*near_twins(0.1, 2000))
     with pytest.raises(ValueError, match="Solver interior-point is not anymore available in SciPy"):
         QuantileRegressor(solver="interior-point").fit(X, Y)
