@@ -51,6 +51,71 @@ def test_likelihood_is_at_least_that_of_scikit_learn(seed, K):
     assert ours.loglike_[-1] == pytest.approx(ours.score_samples(X).sum(), rel=1e-10)
 
 
+def two_of_three_factors(seed, n=300, D=10, K=3):
+    """Rows with more factors than a model of K - 1: their likelihood has local maxima at Heywood cases."""
+    r = np.random.default_rng(seed)
+    return r.normal(size=(n, K)) @ r.normal(size=(K, D)) + r.normal(size=(n, D)) * np.linspace(0.1, 2, D)
+
+
+def quiet(model, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Heywood cases, and EM that does not converge
+        return model.fit(X)
+
+
+def slopes(model, X):
+    """Derivatives of the mean log-likelihood by loadings, times their units, and by log noise."""
+    C, S, L = model.get_covariance(), np.cov(X.T, bias=True), model.components_.T
+    G = np.linalg.solve(C, np.linalg.solve(C, S - C).T)
+    return G @ L * np.sqrt(np.diag(S))[:, None], 0.5 * np.diag(G) * model.noise_variance_
+
+
+@pytest.mark.parametrize("solver", ["direct", "em", "proximal"])
+def test_a_local_maximum_at_a_heywood_case_is_left(solver):
+    """From the multiple correlations alone the solvers end at -5837.9, or crawl at -5844.8."""
+    X = two_of_three_factors(3)
+    model = FactorAnalysis(2, solver=solver).fit(X)
+    assert model.converged_
+    assert model.score_samples(X).sum() == pytest.approx(-5827.0048, abs=0.02)
+    assert (model.noise_variance_ > 0.1).all()
+
+
+RANDOM = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 3 else []) for seed in range(60)]
+
+
+@pytest.mark.parametrize("seed", RANDOM)
+def test_solvers_reach_the_maximum_that_scikit_learn_reaches(seed):
+    """Random shapes, ranks and units: no lower likelihood, a stationary point, and the same one for EM."""
+    r = np.random.default_rng([7, seed])
+    D, n = int(r.integers(4, 14)), int(r.choice([40, 150, 400]))
+    K = int(r.integers(1, max(2, D // 2)))
+    X = two_of_three_factors(seed, n, D, K + int(r.integers(0, 4))) * np.exp(r.normal(size=D) * r.integers(2))
+    theirs = sklearn.decomposition.FactorAnalysis(K, tol=1e-8, max_iter=3000, svd_method="lapack")
+    best = quiet(theirs, X).score_samples(X).sum()
+    ours = quiet(FactorAnalysis(K), X)
+    assert ours.converged_
+    assert ours.score_samples(X).sum() >= best - 1e-4
+    loadings, noise = slopes(ours, X)
+    bound = ours.noise_variance_ <= 1.01e-8 * X.var(axis=0)
+    np.testing.assert_allclose(noise[~bound], 0.0, atol=1e-6)
+    assert (noise[bound] <= 1e-12).all()
+    np.testing.assert_allclose(loadings[~bound], 0.0, atol=1e-5)
+    by_em = quiet(FactorAnalysis(K, solver="em", max_iter=300), X)
+    if by_em.converged_:  # at a Heywood case it is not, for its steps are proportional to the noise
+        assert by_em.score_samples(X).sum() == pytest.approx(ours.score_samples(X).sum(), abs=0.05)
+    else:
+        assert by_em.n_iter_ == 300
+
+
+def test_penalized_em_does_not_stop_on_a_plateau():
+    X = two_of_three_factors(3)
+    short, long = (
+        FactorAnalysis(2, solver="em", alpha=1.0, tol=t, max_iter=9000).fit(X) for t in (1e-2, 1e-7)
+    )
+    assert short.converged_
+    assert short.loglike_[-1] == pytest.approx(long.loglike_[-1], abs=0.05)
+
+
 def test_attributes_are_those_of_scikit_learn():
     X = rows()
     theirs = sklearn.decomposition.FactorAnalysis(2, tol=1e-9, max_iter=5000, svd_method="lapack").fit(X)
