@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn import config_context
 from sklearn import linear_model as peer
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 
 import suffice
 from suffice.linear_model import Ridge, RidgeCV
@@ -59,6 +59,43 @@ def test_metadata_of_the_scorer(rows, cv, weighted):
             for cls, w in ((RidgeCV, weight), (peer.RidgeCV, weight + 1e-12))  # theirs divides by weights
         )
     assert ours.alpha_ == theirs.alpha_ and ours.best_score_ == pytest.approx(theirs.best_score_)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_copies_that_are_left_out_together(rows, fit_intercept, seed):
+    """The errors of a row are those of a fit to repeated rows without any copy of it; zero is absence."""
+    X, Y, _ = rows
+    y, weight = Y[:, 0], np.random.default_rng(seed).integers(0, 4, size=60)
+    options = {"fit_intercept": fit_intercept, "store_cv_results": True}
+    weighted = RidgeCV(ALPHAS, **options).fit(X, y, weight)
+    row = np.repeat(np.arange(60), weight)
+    squares = np.zeros((60, len(ALPHAS)))
+    for n in np.flatnonzero(weight):
+        rest = row[row != n]
+        for a, alpha in enumerate(ALPHAS):
+            refit = Ridge(alpha, fit_intercept=fit_intercept).fit(X[rest], y[rest])
+            squares[n, a] = weight[n] * (refit.predict(X[[n]])[0] - y[n]) ** 2
+    np.testing.assert_allclose(weighted.cv_results_, squares[weight > 0], rtol=1e-8)
+    best = int(squares.sum(axis=0).argmin())
+    assert weighted.alpha_ == ALPHAS[best]
+    assert weighted.best_score_ == pytest.approx(-squares[:, best].sum() / np.count_nonzero(weight))
+    repeated = Ridge(weighted.alpha_, fit_intercept=fit_intercept).fit(X[row], y[row])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_repetitions_in_folds_of_copies(rows, seed):
+    X, Y, _ = rows
+    y, weight = Y[:, 0], np.random.default_rng(seed).integers(0, 4, size=60)
+    fold, row = np.arange(60) % 4, np.repeat(np.arange(60), weight)
+    weighted, repeated = (
+        RidgeCV(ALPHAS, cv=PredefinedSplit(folds)).fit(*data)
+        for folds, data in ((fold, (X, y, weight)), (fold[row], (X[row], y[row])))
+    )
+    assert weighted.alpha_ == repeated.alpha_
+    assert weighted.best_score_ == pytest.approx(repeated.best_score_, rel=1e-9)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-8)
 
 
 def test_errors_are_those_of_refits(rows):

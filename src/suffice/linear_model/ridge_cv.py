@@ -130,7 +130,8 @@ class RidgeCV(LeastSquares):
     scoring : str or callable, default=None
         None: minus the mean squared error if `cv` is None, else R^2. Other scores take rows in memory.
     cv : int, splitter or iterable, default=None
-        None: one row is left out at a time. Else as in :class:`ElasticNetCV`.
+        None: one row is left out at a time, with its weight. Else as in :class:`ElasticNetCV`: of a splitter,
+        keep the copies of a row in one fold, e.g. by groups, for weights to be repetitions.
     gcv_mode : {'auto', 'svd', 'eigen'}, default=None
         Ignored: the eigenvectors of the scatter of the rows are used.
     store_cv_results : bool, default=False
@@ -172,7 +173,10 @@ class RidgeCV(LeastSquares):
 
         \\frac{r_n}{1 - h_n}, \\qquad h_n = \\frac{1}{N} + (x_n - \\bar x)^T (S + α I)^{-1} (x_n - \\bar x).
 
-    A row is left out with its weight.
+    With a weight :math:`w_n`, the leverage is :math:`w_n h_n`: a row is left out with all of its weight, as
+    in scikit-learn. So whole weights are repetitions whose copies are left out together, e.g. by
+    ``cv=LeaveOneGroupOut()``. If you repeat rows and leave out one copy at a time, the other copies remain
+    in the fit, and the errors are smaller.
 
     References
     ----------
@@ -243,7 +247,8 @@ class RidgeCV(LeastSquares):
         y : array of shape (n_samples,) or (n_samples, n_targets), optional
             Targets. Leave out if a column of the table holds them.
         sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample, if its copies are left
+            out together, as in scikit-learn; 0 drops it.
         **params : dict
             Passed to the splitter `cv`, e.g. groups, and to the scorer, with
             ``sklearn.set_config(enable_metadata_routing=True)``.
