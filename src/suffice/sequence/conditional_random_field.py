@@ -832,8 +832,8 @@ def _coded(classes: np.ndarray, block: Any) -> Any:
     return block.replace(y=class_codes(classes, block.y))
 
 
-def _step_weight(model: LinearChain, block: Any) -> np.ndarray:
-    return np.array(model.weights(block).dot(block.lengths))
+def _step_weight(model: LinearChain, block: Any) -> np.float64:
+    return np.float64(model.weights(block).dot(block.lengths))
 
 
 def _distinct_totals(model: LinearChain, block: Any) -> Distinct:
