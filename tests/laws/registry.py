@@ -719,6 +719,7 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
         warnings.filterwarnings("ignore", "No vector of length 1|algorithm='elkan' doesn't make sense")
         warnings.filterwarnings("ignore", "The neighbours divide the rows into|Graph is not fully connected")
         warnings.filterwarnings("ignore", "alpha=.* leaves a low-rank part of rank 0")
+        warnings.filterwarnings("ignore", "cannot use tree with sparse input")
         how = {} if sample_weight is None else {"sample_weight": sample_weight}
         return estimator.fit(X, y, **how)
 
