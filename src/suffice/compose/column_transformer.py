@@ -275,9 +275,17 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
 
     def _restore(self, state: dict[str, Any]) -> Self:
         if "transformers_" in state:
+            names = state.get("feature_names_in_")
+
+            def restored(part: Any, columns: Any) -> Any:
+                if not isinstance(part, str) or part != "passthrough":
+                    return part
+                known = [] if names is None else list(names)
+                places = places_of_columns(columns, known, state["n_features_in_"])
+                return passthrough(tuple(known[d] for d in places) if known else len(places))
+
             state["transformers_"] = [
-                (name, passthrough() if isinstance(part, str) and part == "passthrough" else part, columns)
-                for name, part, columns in state["transformers_"]
+                (name, restored(part, columns), columns) for name, part, columns in state["transformers_"]
             ]
             state["output_indices_"] = {k: slice(*ends) for k, ends in state["output_indices_"].items()}
         return super()._restore(state)
@@ -341,16 +349,19 @@ def make_column_transformer(
 def _fitted(transformer: Any, table: Table) -> tuple[Any, Reader]:
     """The fitted transformer, and the reader of the rows that it transformed in `fit_transform`."""
     if isinstance(transformer, str):  # passthrough
-        return passthrough(), table.features  # type: ignore[return-value]
+        assert isinstance(table.features, Reader)
+        return passthrough(table.features.features), table.features
     fitted = clone(transformer)
     if hasattr(fitted, "set_output"):
         fitted.set_output(transform="default")
     return fitted, fitted.fit_transform(table).features
 
 
-def passthrough() -> FunctionTransformer:
-    """The transformer that returns its input, as scikit-learn makes it."""
-    return FunctionTransformer(accept_sparse=True, check_inverse=False, feature_names_out="one-to-one")
+def passthrough(features: tuple[str, ...] | int) -> FunctionTransformer:
+    """The transformer that returns its input, as scikit-learn makes it and fits it to these features."""
+    same = FunctionTransformer(accept_sparse=True, check_inverse=False, feature_names_out="one-to-one")
+    set_features(same, features, reset=True)
+    return same
 
 
 def steps_of(transformer: Any) -> list[Any]:

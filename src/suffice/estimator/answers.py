@@ -71,6 +71,10 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
         if source.in_memory:
             if to is not None:
                 raise TypeError(f"to={to!r} requires a scan, and these rows are in memory: leave to out.")
+            if getattr(self, "transforms_arrays", False) and isinstance(source, TableSource):
+                check_is_fitted(self)
+                reader = source.columns_for(self).reader
+                return self._transformed_reader(reader).rows(source.container)
             values = method(self, X, *args, **more)
             single = method.__name__ in getattr(self, "preserves_dtype", ()) and is_float32(X)
             return as_float32(values) if single else values

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import impute
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.blocks import Rows, missing
 from ..core.callbacks import with_callbacks
@@ -16,12 +17,13 @@ from ..core.loop import one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
-from ..estimator.answers import row_wise
+from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource
-from ..inputs.checks import weights_of
+from ..inputs.checks import objects_of, weights_of
+from ..inputs.sources import set_features
 from ..preprocessing.columns import ColumnTransform, canonical
 from ..statistics import CategoryCounts, count_categories, moments, quantile_sketch, sparse_columns
 
@@ -104,7 +106,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
     Parameters
     ----------
     missing_values : int, float, str, np.nan, None or pandas.NA, default=np.nan
-        What marks a missing value. In tables that are not in memory, nulls are missing too.
+        What marks a missing value. In tables, None, NaN and NA are all missing if one of them is the marker;
+        nulls of tables that are not DataFrames always are.
     strategy : {'mean', 'median', 'most_frequent', 'constant'} or callable, default='mean'
         'mean' and 'median' take numbers, the others also strings. The median is exact for up to 16384
         distinct values. 'most_frequent' takes the smallest of several modes, and memory for each distinct
@@ -165,6 +168,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = self.strategy in ("most_frequent", "constant")
+        tags.input_tags.allow_nan = tags.input_tags.allow_nan or self.missing_values is None
         return tags
 
     def _guarantee(self) -> Guarantee:
@@ -205,7 +209,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
                 return self._fit_callable(X, in_arrays)
             data, sparse = self._arrays(X, sample_weight) if in_arrays else (open_rows(self, X), False)
             D = self.n_features_in_
-            start = Filling(self.strategy, self.missing_values, np.full(D, np.nan), not in_arrays)
+            nulls = not in_arrays or self._is_table_of_nulls(X)
+            start = Filling(self.strategy, self.missing_values, np.full(D, np.nan), nulls)
             s = data.fold(Filling.summarize, start)
             must_have_rows(s.weight)
             if not in_arrays:
@@ -220,10 +225,32 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool]:
         """Partitions of rows in memory, which may be of any type of numbers; and whether they are sparse."""
-        X = self._validate_input(X, in_fit=True)
+        if self._reads_cells(X):
+            cells, names = self._cells(X, reset=True), tuple(X.columns)
+            X = self._validate_input(cells, in_fit=True)
+            if all(isinstance(name, str) for name in names):
+                set_features(self, names, reset=True)
+        else:
+            X = self._validate_input(X, in_fit=True)
         check, sparse = Check.of(self), sp.issparse(X)
         rows = Rows(sp.csr_array(X) if sparse else X, None, weights_of(check.name, sample_weight, X.shape[0]))
         return in_blocks(check.kept(rows)), sparse
+
+    def _is_table_of_nulls(self, X: Any) -> bool:
+        """Whether X is a DataFrame in which None, NaN and NA are all missing, as in other tables."""
+        return hasattr(X, "columns") and bool(missing(np.array([self.missing_values], dtype=object))[0])
+
+    def _reads_cells(self, X: Any) -> bool:
+        """Whether such a DataFrame may hold strings."""
+        return self._is_table_of_nulls(X) and self.strategy in ("most_frequent", "constant")
+
+    def _cells(self, X: Any, reset: bool) -> np.ndarray:
+        """The cells of a DataFrame, with one marker of missing values."""
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        cells = objects_of(X)
+        if cells.dtype == object:
+            cells[missing(cells.ravel()).reshape(cells.shape)] = self.missing_values
+        return cells
 
     def _fit_callable(self, X: Any, in_arrays: bool) -> Self:
         if not in_arrays:
@@ -263,4 +290,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
+        if self._reads_cells(X):
+            check_is_fitted(self)
+            fill = impute.SimpleImputer.transform.__wrapped__  # which returns arrays, whatever is configured
+            return fill(nameless(self), self._cells(X, reset=False))
         return super().transform(canonical(X))

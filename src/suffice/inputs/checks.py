@@ -78,6 +78,7 @@ class Check:
             X = symbol_column(X, self.name)
         elif self.for_strings and are_strings(X):
             raise ValueError(f"{self.name} takes rows of numbers, and X has strings: {self.for_strings}.")
+        must_not_be_column(X)
         alone = isinstance(y, str) and y == "no_validation"
         if alone and not reset and self._is_as_fitted(estimator, X):
             self.must_pass(X)
@@ -214,6 +215,21 @@ def _are_many(X: Any) -> bool:
     return X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
 
 
+def must_not_be_column(X: Any) -> None:
+    """Raise for a Series of pandas or Polars and an array of Arrow: a column, and not a table."""
+    if isinstance(X, np.ndarray):
+        return
+    kinds = {"Series": ("pandas", "polars"), "Array": ("pyarrow",), "ChunkedArray": ("pyarrow",)}
+    of_modules = ((sys.modules.get(module), name) for name, modules in kinds.items() for module in modules)
+    if any(isinstance(X, getattr(module, name, ())) for module, name in of_modules):
+        raise ValueError(
+            f"Expected a 2-dimensional container but got {type(X)} instead. Pass a DataFrame containing a "
+            "single row (i.e. single sample) or a single column (i.e. single feature) instead, e.g. "
+            "table[['name']]; or an array, np.asarray(X).reshape(-1, 1) for a single feature and "
+            "np.asarray(X).reshape(1, -1) for a single sample."
+        )
+
+
 def is_object(y: Any) -> bool:
     return isinstance(y, np.ndarray) and y.dtype == object
 
@@ -226,7 +242,7 @@ def objects_of(table: Any) -> np.ndarray:
         return X
     # Numbers of pandas that know NA, whose array has objects.
     types = [getattr(kind, "numpy_dtype", kind) for kind in table.dtypes] if hasattr(table, "columns") else []
-    if types and all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in types):
+    if types and all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in types):
         if table.isna().to_numpy().any():
             return table.to_numpy(np.float64, na_value=np.nan)
         return table.to_numpy(np.result_type(*types))

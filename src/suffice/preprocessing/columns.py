@@ -81,6 +81,9 @@ class ColumnTransform(OnePass):
     `transform` and `inverse_transform` are those of scikit-learn, which follows in the bases.
     """
 
+    # Whether `transform` takes arrays. Arrow tables are read by the names of their columns first: NumPy
+    # ignores names, and reads nulls of dictionaries as categories.
+    transforms_arrays: ClassVar[bool] = True
     # Attributes that are made from the others, and are not stored in files.
     _derived: ClassVar[tuple[str, ...]] = ()
 

@@ -9,13 +9,16 @@ counts of categories.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..core.blocks import missing
 from ..core.callbacks import with_callbacks
@@ -111,7 +114,7 @@ class Encoder(Estimator):
             source = source_of(X)
             if isinstance(source, ArraySource) and sample_weight is None:
                 self.__dict__.pop("statistics_", None)
-                self._fit_distinct(X)
+                self._fit_distinct(without_na(X))
                 return
             source = source.read_as(CategoryColumns) if isinstance(source, TableSource) else source
             self._learn(open_rows(self, source, None, sample_weight).fold(Occurrences.of))
@@ -138,6 +141,10 @@ class Encoder(Estimator):
         if isinstance(X, Coded):
             columns = [values[codes] for codes, values in zip(X.codes.T, X.values, strict=True)]
             return columns, *X.shape
+        if is_polars(X):  # of which scikit-learn makes one array
+            arrays = (_polars_column(X[:, d]) for d in range(X.shape[1]))
+            how = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
+            return [check_array(column, **how) for column in arrays], *X.shape
         return super()._check_X(X, ensure_all_finite=ensure_all_finite)
 
     def _transform(self, X: Any, *args: Any, **how: Any) -> Any:
@@ -215,16 +222,53 @@ def _with_missing_as(values: np.ndarray, categories: np.ndarray) -> np.ndarray:
     return values
 
 
-def nan_if_none(X: Any, categories: list[np.ndarray]) -> Any:
-    """A pandas table with NaN for None, as tables are read, if NaN is a category."""
-    if not hasattr(X, "iloc") or X.shape[1] != len(categories):
+def serving(encoder: Any, X: Any) -> tuple[Any, Any]:
+    """The encoder and a table in memory, with the same marker of missing values: None, NaN and NA are one
+    category, as in tables that are not in memory."""
+    categories = encoder.categories_
+    if not hasattr(X, "columns") or X.shape[1] != len(categories):
+        return encoder, X
+    if hasattr(X, "iloc"):
+        return encoder, with_marker(X, [v[-1] if missing(v[-1:]).any() else np.nan for v in categories])
+    if is_polars(X) and any(v.dtype == object and v[-1:] == [None] for v in categories):
+        encoder = copy(encoder)
+        encoder.categories_ = [
+            objects([*v[:-1], np.nan]) if v.dtype == object and v[-1:] == [None] else v for v in categories
+        ]
+    return encoder, X
+
+
+def is_polars(X: Any) -> bool:
+    return isinstance(X, getattr(sys.modules.get("polars"), "DataFrame", ()))
+
+
+def _polars_column(column: Any) -> np.ndarray:
+    """A column of Polars, with NaN for nulls."""
+    values = column.to_numpy()
+    return np.where(missing(values), np.nan, values) if values.dtype == object else values
+
+
+def without_na(X: Any) -> Any:
+    """A pandas table with NaN for NA, which has no order among categories."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         return X
-    for d, values in enumerate(categories):
+    holes = (X.iloc[:, d][X.iloc[:, d].isna()] for d in range(X.shape[1]))
+    has_na = [any(type(value).__name__ == "NAType" for value in hole) for hole in holes]
+    return with_marker(X, [np.nan] * X.shape[1], has_na) if any(has_na) else X
+
+
+def with_marker(X: Any, markers: Sequence[Any], columns: Sequence[bool] | None = None) -> Any:
+    """A pandas table with these markers of missing values in some or all of its columns that are not
+    numbers."""
+    changed = None
+    for d, marker in enumerate(markers):
         column = X.iloc[:, d]
-        if values.dtype == object and values[-1:] != values[-1:] and column.dtype == object:
-            X = X.copy()
-            X.isetitem(d, column.where(column.notna(), np.nan))
-    return X
+        if columns is not None and not columns[d]:
+            continue
+        if getattr(column.dtype, "kind", "O") not in "biufMm" and column.isna().any():
+            changed = X.copy() if changed is None else changed
+            changed.isetitem(d, column.astype(object).where(column.notna(), marker))
+    return X if changed is None else changed
 
 
 class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
@@ -333,7 +377,10 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         encoded = self._in_memory(X)
-        return super().transform(nan_if_none(X, self.categories_)) if encoded is None else encoded
+        if encoded is not None:
+            return encoded
+        encoder, X = serving(self, X)
+        return super(OneHotEncoder, encoder).transform(X)
 
     def _taken(self, table: Any, codes: np.ndarray, places: list[np.ndarray]) -> Any:
         N, D = codes.shape
@@ -454,7 +501,10 @@ class OrdinalEncoder(Encoder, preprocessing.OrdinalEncoder):
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         encoded = self._in_memory(X)
-        return super().transform(nan_if_none(X, self.categories_)) if encoded is None else encoded
+        if encoded is not None:
+            return encoded
+        encoder, X = serving(self, X)
+        return super(OrdinalEncoder, encoder).transform(X)
 
     def _taken(self, table: Any, codes: np.ndarray, places: list[np.ndarray]) -> Any:
         X = np.empty(codes.shape, self.dtype)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
+from itertools import count
 from numbers import Integral
 from operator import add
 from typing import Annotated, Any, ClassVar, Self
@@ -22,19 +23,43 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from ..core.blocks import Rows, missing
 from ..core.callbacks import with_callbacks
 from ..core.coded import coded
+from ..core.extras import required
 from ..core.loop import one_task
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
-from ..inputs.arrays import ArraySource
+from ..inputs.arrays import ArraySource, ArrowSource
 from ..inputs.checks import weights_of
 from ..inputs.readers import CategoryColumns, Transformed
 from ..inputs.selection import WithFold
 from ..inputs.sources import TableSource, set_features
+from ..inputs.tables import rows
 from ..statistics import CategoryCounts, Distinct, class_codes, distinct
-from .encoders import Encoder, Occurrences, nan_if_none, weigh_categories
+from .encoders import Encoder, Occurrences, serving, weigh_categories, without_na
+
+
+def with_target(source: Any, y: Any, sample_weight: Any) -> Any:
+    """The source; of an Arrow table with targets and weights beside it, the table with these as columns."""
+    if y is None or not isinstance(source, ArrowSource) or source.table is not None:
+        if isinstance(source, TableSource) and (y is not None or sample_weight is not None):
+            raise ValueError(
+                "The target and the weight of a table are columns of it: call "
+                'fit(suffice.rows(table, target="...", weight="...")) without y and sample_weight.'
+            )
+        return source
+    pa = required("pyarrow", "parquet")
+    table, names = pa.table(source.container), source.names()
+    parts: dict[str, Any] = {}
+    for role, values in (("target", y), ("weight", sample_weight)):
+        if values is not None:
+            values = column_or_1d(np.asarray(values))
+            if len(values) != len(table):
+                raise ValueError(f"X has {len(table)} rows, and there are {len(values)} {role}s.")
+            parts[role] = next(name for n in count() if (name := f"{role}{n or ''}") not in names)
+            table = table.append_column(parts[role], pa.array(values))
+    return source_of(rows(table, features=names, **parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,11 +261,11 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         self
         """
         with one_task(self):
-            source: Any = source_of(X)
+            source: Any = with_target(source_of(X), y, sample_weight)
             self._must_have_target(source, y)
             if isinstance(source, ArraySource) and sample_weight is None:
                 self.__dict__.pop("statistics_", None)
-                super().fit(X, y)
+                super().fit(without_na(X), y)
             elif isinstance(source, ArraySource):
                 check = Check.of(self)
                 rows = check.array(self, X)
@@ -270,17 +295,19 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         -------
         array or table
         """
-        source: Any = source_of(X)
+        bare = source_of(X)
+        source: Any = with_target(bare, y, None)
         self._must_have_target(source, y)
         if not isinstance(source, TableSource):
-            return super().fit_transform(X, y, **params)
+            return super().fit_transform(without_na(X), y, **params)
         if not isinstance(self.cv, Integral):
             raise ValueError(
                 f"The folds of a table are drawn by a hash of its rows: pass cv as a number; got {self.cv!r}."
             )
         with one_task(self):
             reader = self._fit_moments(source, int(self.cv))
-        return source.read_by(reader) if source.table is not None or not source.in_memory else reader.rows(X)
+        lazy = bare.table is not None or not bare.in_memory
+        return source.read_by(reader) if lazy else reader.rows(source.container)
 
     def _must_have_target(self, source: Any, y: Any) -> None:
         """Raise for rows without targets. A column of a table may hold them."""
@@ -372,7 +399,10 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         encoded = self._in_memory(X)
-        return super().transform(nan_if_none(X, self.categories_)) if encoded is None else encoded
+        if encoded is not None:
+            return encoded
+        encoder, X = serving(self, X)
+        return super(TargetEncoder, encoder).transform(X)
 
     def _taken(self, table: Any, codes: np.ndarray, places: list[np.ndarray]) -> Any:
         N, D = codes.shape
