@@ -32,7 +32,7 @@ how = {
 
 variational = BayesianGaussianMixture(**how).fit(X)
 chains = BayesianGaussianMixture(**how, solver="gibbs", n_init=2).fit(X)
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 axes[0].bar(range(1, 9), np.sort(variational.weights_)[::-1])
 axes[0].set(xlabel="component", ylabel="expected weight", title="variational")
 share = np.bincount(chains.n_occupied_, minlength=9)[1:] / len(chains.n_occupied_)
@@ -45,7 +45,8 @@ axes[1].set(
 # The probability that two rows belong together does not depend on the labels of components, which switch
 # between draws. The rows are in the order of the groups from which they came.
 
-shown = axes[2].imshow(chains.co_clustering(X), vmin=0.0, vmax=1.0)
-axes[2].set(xlabel="row", ylabel="row", title="in one component")
-fig.colorbar(shown, ax=axes[2])
+fig, ax = plt.subplots(figsize=(5, 3.8), layout="constrained")
+shown = ax.imshow(chains.co_clustering(X), vmin=0.0, vmax=1.0)
+ax.set(xlabel="row", ylabel="row", title="in one component")
+fig.colorbar(shown, ax=ax)
 plt.show()

@@ -20,8 +20,8 @@ X, y = make_moons(400, noise=0.2, random_state=0)
 side = np.linspace(-1.8, 2.8, 120), np.linspace(-1.3, 1.8, 120)
 grid = np.stack(np.meshgrid(*side), axis=-1).reshape(-1, 2)
 
-fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
-for ax, n in zip(axes[:2], (4, 30), strict=True):
+fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+for ax, n in zip(axes, (4, 30), strict=True):
     features = Nystroem(Gaussian(1.0), n_components=n, random_state=0)
     model = make_pipeline(features, LinearSVC(C=10.0, max_iter=10_000)).fit(X, y)
     score = model.decision_function(grid).reshape(120, 120)
@@ -37,13 +37,14 @@ for ax, n in zip(axes[:2], (4, 30), strict=True):
 # Inner products of the features approximate the kernel. Landmarks are placed where the rows are, so that
 # fewer of them suffice than of random Fourier features.
 
+fig, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
 K, sizes = Gaussian(1.0)(X), np.array([4, 8, 16, 32, 64, 128])
 for make, name in ((Nystroem, "Nystroem"), (RBFSampler, "RBFSampler")):
     errors = []
     for n in sizes:
         phi = make(gamma=1.0, n_components=n, random_state=0).fit_transform(X)
         errors.append(np.sqrt(np.mean((phi @ phi.T - K) ** 2)))
-    axes[2].loglog(sizes, errors, "o-", label=name)
-axes[2].set(xlabel="number of features", title="RMS error of the kernel")
-axes[2].legend()
+    ax.loglog(sizes, errors, "o-", label=name)
+ax.set(xlabel="number of features", title="RMS error of the kernel")
+ax.legend()
 plt.show()

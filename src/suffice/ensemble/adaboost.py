@@ -25,7 +25,7 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, softmax
 from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
-from ..statistics import CategoryCounts, class_codes, class_counts
+from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.base import categorical_by_type, importances
 from ..tree.cart import DecisionTreeClassifier
@@ -423,6 +423,7 @@ class AdaBoostClassifier(Classifier, Boosting):
         return ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type)
 
     def _set_classes(self, s: CategoryCounts) -> None:
+        afford_classes(len(s.values[0]))
         self.statistics_, (self.classes_,) = s, s.values
         must_have_rows(self._total)
 

@@ -41,7 +41,7 @@ from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import Sharing, undivided
 from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
 from ..inputs.sources import set_features
-from ..statistics import CategoryCounts, class_codes, class_counts
+from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.histograms import Binned
 from ..tree.base import categorical_by_type, n_features
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
@@ -606,6 +606,7 @@ class BaggingClassifier(Classifier, BaseBagging):
     _labels, _tree, _out_of_bag = True, DecisionTreeClassifier, "oob_decision_function_"
 
     def _set_classes(self, s: CategoryCounts) -> None:
+        afford_classes(len(s.values[0]))
         (self.classes_,) = s.values
         self.n_classes_ = len(self.classes_)
 

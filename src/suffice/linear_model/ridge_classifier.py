@@ -16,7 +16,7 @@ from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT
 from ..estimator.scores import Classifier
 from ..inputs import read_rows, source_of
-from ..statistics import Moments, class_codes, class_weights, distinct_targets
+from ..statistics import Moments, afford_classes, class_codes, class_weights, distinct_targets
 from .least_squares import LinearModel, Ridge, ridge_solver
 from .precision import line
 from .refinement import Refined
@@ -192,6 +192,7 @@ class RidgeClassifier(Classifier, Refined):
             classes, weights = np.arange(self._n_labels), np.ones(self._n_labels)
         else:
             classes = data.fold(distinct_targets).values[0]
+            afford_classes(len(classes))
             weights = class_weights(self.class_weight, data, classes)
         options = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
         return LinearClasses(np.zeros((1, D)), np.zeros(1), *options, classes, weights)

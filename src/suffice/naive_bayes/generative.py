@@ -13,7 +13,7 @@ from ..estimator.base import OnePass, must_have_rows
 from ..estimator.scores import Classifier, log_softmax, softmax
 from ..families import Family, Labelled
 from ..inputs import Check, map_rows, read_rows
-from ..statistics import distinct, distinct_targets
+from ..statistics import afford_classes, distinct, distinct_targets
 
 
 class GenerativeClassifier(Classifier, OnePass):
@@ -35,6 +35,7 @@ class GenerativeClassifier(Classifier, OnePass):
         classes = distinct(np.asarray(classes))
         K = len(classes)
         must_have_rows(K)
+        afford_classes(K, self.n_features_in_)
         prior = self._prior(K)
         if prior is not None:
             prior = np.array(prior, dtype=np.float64)  # the caller may write into its own

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.cost import afford
 from ..core.statistics import Statistics
 
 
@@ -202,13 +203,31 @@ def classes_of(data: Any) -> np.ndarray:
 
 
 def at_least_two(classes: np.ndarray) -> np.ndarray:
-    """The classes. Raises if there are fewer than two."""
+    """The classes. Raises if there are fewer than two, or too many."""
+    afford_classes(len(classes))
     if len(classes) < 2:
         raise ValueError(
             "This solver needs samples of at least 2 classes in the data, but the data contains only one "
             f"class: {classes.tolist()}."
         )
     return classes
+
+
+def afford_classes(n_classes: int, numbers_each: int | None = None) -> None:
+    """Raise a MemoryError for more classes than there is memory for: most often, y is a column of ids.
+
+    A classifier has some numbers for each class. By default, as many as there are classes: each class has a
+    row, and a score of each row.
+    """
+    if numbers_each is None:
+        what = "their scores for one row of each"
+    else:
+        what = f"{numbers_each} numbers for each of them"
+    afford(
+        float(n_classes) * (n_classes if numbers_each is None else numbers_each),
+        f"y has {n_classes} classes, and {what}",
+        "is y a column of ids, or of numbers? Pass the labels as y, or fit a regressor.",
+    )
 
 
 def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarray:

@@ -24,6 +24,7 @@ from ..inputs import open_rows, source_of
 from ..statistics import (
     FeatureBins,
     FeatureValues,
+    afford_classes,
     class_counts,
     extremes,
     weights_of_classes,
@@ -119,6 +120,8 @@ class TreeGrower(Estimator):
         categorical = categorical_mask(self, by_type)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
         must_have_rows(start.weight)
+        for classes in start.target.values if self._labels else ():
+            afford_classes(len(classes))
         return data, start, FeatureBins.of(categorical, start.features, self.max_bins)
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:

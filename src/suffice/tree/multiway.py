@@ -22,7 +22,7 @@ from ..core.values import Value
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, open_rows, read_rows
-from ..statistics import FeatureBins, class_codes
+from ..statistics import FeatureBins, afford_classes, class_codes
 from ..statistics.histograms import bin_offsets
 from .base import MAX_BINS, TreeClassifier, TreeStart, categorical_by_type, categorical_mask
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
@@ -489,6 +489,7 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
             data = open_rows(self, X, y, sample_weight)
             categorical = categorical_mask(self, by_type)
             start = data.fold(TreeStart.of, categorical, MAX_BINS, True)
+            afford_classes(len(start.target.values[0]))
             must_have_rows(start.weight)
             bins = FeatureBins.of(categorical, start.features, self.max_bins)
             (classes,), (totals,) = start.target.values, start.target.count
