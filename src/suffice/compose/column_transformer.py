@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.progress import shown
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.storing import Storable
@@ -118,6 +119,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
     _parameter_constraints: ClassVar[dict[str, Any]] = compose.ColumnTransformer._parameter_constraints
     takes: ClassVar[str] = "rows"
 
+    @shown
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all transformers, in passes that they share.
 
@@ -139,6 +141,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
             return self
         return super().fit(X, y, **params)
 
+    @shown
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit all transformers, and transform the rows. A table is transformed when it is read.
 
@@ -194,7 +197,8 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
             target = table.target if takes_target(transformer) else None
             part = Table(source.container, features=readers[name], target=target, weight=table.weight)
             fits.append(partial(_fitted, transformer, shared.part(part)))
-        results = shared.sharing.together(fits, forgive=False)
+        names = [name for name, *_ in chosen]
+        results = shared.sharing.together(fits, forgive=False, names=names)
         self.n_passes_ = shared.sharing.n_passes
         return self._publish(chosen, results)
 

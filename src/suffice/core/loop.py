@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .hashing import fingerprint, fingerprint_in_order, joined_fingerprint
+from .progress import at_iteration
 from .shapes import alike
 from .storage import StorageError, digest_of, load_value, save_value
 from .values import Value
@@ -69,6 +70,7 @@ class Watch:
         """Repeat `progress = step(progress)` until it has a reason to stop, or `max_iter` times."""
         with self._watched(progress, self.max_iter) as (progress, context, saves):
             while not progress.stopped_because and progress.n_iter < self.max_iter:
+                at_iteration(progress.n_iter + 1)
                 progress = self._iteration(step, progress, context)
                 if self.report is not None:
                     self.report(progress)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from .blocks import stack
 from .cost import afford
+from .progress import stage
 from .small import is_small, sized_as
 from .statistics import tree_sum
 from .values import nbytes
@@ -85,6 +86,7 @@ class Opened(Partitions):
     categorical: np.ndarray | None = None  # which features hold categories by their type, if that is known
 
 
+@stage("measuring memory")
 def _gathered_bytes(block: Any) -> np.ndarray:
     X = block.X
     if X.dtype.kind == "u":  # codes, which stay as they are
@@ -92,6 +94,7 @@ def _gathered_bytes(block: Any) -> np.ndarray:
     return np.array([1.5 * X.nnz if sp.issparse(X) else X.size], dtype=np.float64)
 
 
+@stage("gathering")
 def _as_tuple(block: Any) -> tuple[Any, ...]:
     return (block,)
 

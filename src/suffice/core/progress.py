@@ -22,10 +22,18 @@ _shown: Display | None = None  # of the process, whose threads all count
 def progress(file: TextIO | None = None) -> Iterator[None]:
     """Context manager: show the progress of fits and predictions, in rows read by each pass.
 
-    One line tells the method that runs, the pass, its rows so far and, from the second pass over the same
-    data, of how many. Every pass is shown: those that seed or sample, those of the iterations, and those of
-    `predict`, also with ``to="folder"``. On Ray and Dask it counts tasks instead of rows; Spark shows its own
-    progress. For the iterations of a fit, see scikit-learn's callbacks.
+    One line tells the method that runs; the pass, and the iteration that it belongs to, the last of which is
+    `n_iter_`; the rows so far, of how many, and an estimate of the time that remains of the pass. The total
+    is known in the first pass for rows in memory and for Parquet files of this machine, whose footers count
+    them; for others, from the second pass over the same data.
+
+    Words in parentheses say what the pass does: it seeds, stratifies, gathers rows in memory, or caches them
+    for the next passes. A pass that several transformers of a `ColumnTransformer` share has their names, and
+    one that several fits of a search share, the number of fits. A loop that is being compiled is named at the
+    end of the line.
+
+    Every pass is shown, also those of `predict` with ``to="folder"``. On Ray and Dask it counts tasks instead
+    of rows; Spark shows its own progress. For the iterations of a fit, see scikit-learn's callbacks.
 
     Parameters
     ----------
@@ -55,27 +63,66 @@ class Display:
         self.file, self.lock = file, threading.Lock()
         self.over = file.isatty() or "ipykernel" in sys.modules
         self.name, self.began, self.drawn, self.width = "", 0.0, 0.0, 0
-        self.passes, self.in_pass, self.what, self.unit, self.done = 0, False, "", "rows", 0
+        self.passes, self.in_pass, self.unit, self.done, self.pass_began = 0, False, "rows", 0, 0.0
+        self.what: list[str] = []  # that the pass does
+        self.shared_by = ""  # the fits that share the passes
+        self.iteration = 0
+        self.waits: list[str] = []  # for what the rows wait, e.g. a loop that is compiled
+        self.thread = 0  # in which the method runs
         self.total: int | None = None
         self.totals: dict[int, int] = {}  # rows of a complete pass, by data
 
     def start(self, name: str) -> None:
         self.name, self.began, self.drawn, self.passes = name, time.monotonic(), time.monotonic(), 0
+        self.iteration, self.shared_by, self.thread = 0, "", threading.get_ident()
         self.totals.clear()
+
+    def start_pass(self, f: Any, data: Any, unit: str, total: int | None) -> None:
+        self.in_pass, self.passes, self.pass_began = True, self.passes + 1, time.monotonic()
+        self.what = [word for word in (self.shared_by, getattr(f, "stage", "")) if word]
+        self.unit, self.done = unit, 0
+        if id(data) in self.totals:
+            self.total = self.totals[id(data)]
+        else:
+            self.total = rows_known(data) if total is None else total
 
     def advance(self, n: int) -> None:
         with self.lock:
             self.done += n
-            now = time.monotonic()
-            if now - self.drawn >= (REDRAW_SECONDS if self.over else LOG_SECONDS):
-                self.drawn = now
-                self._draw()
+            self._redraw()
+
+    def wait(self, reason: str, begins: bool) -> None:
+        """Show, or no longer show, what the rows wait for. Waits may nest, as a loop that calls others."""
+        with self.lock:
+            if begins:
+                self.waits.append(reason)
+            elif reason in self.waits:
+                self.waits.remove(reason)
+            if begins and len(self.waits) == 1 and self.passes:
+                self._redraw(at_once=self.over)
+
+    def _redraw(self, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if at_once or now - self.drawn >= (REDRAW_SECONDS if self.over else LOG_SECONDS):
+            self.drawn = now
+            self._draw()
 
     def _draw(self, end: str = "") -> None:
-        of = f" of {self.total:,}" if self.total is not None and self.total >= self.done else ""
-        what = f" ({self.what})" if self.what else ""
-        seconds = time.monotonic() - self.began
-        line = f"{self.name}: pass {self.passes}{what}, {self.done:,}{of} {self.unit}, {seconds:.1f} s"
+        now = time.monotonic()
+        parts = [f"{self.name}: pass {self.passes}"]
+        if self.iteration:
+            parts[0] += f", iteration {self.iteration}"
+        if self.what:
+            parts[0] += f" ({', '.join(dict.fromkeys(self.what))})"
+        known = self.total is not None and self.total >= self.done
+        of = f" of {self.total:,}" if known else ""
+        parts += [f"{self.done:,}{of} {self.unit}", span(now - self.began)]
+        if known and self.in_pass and 0 < self.done < (self.total or 0):
+            left = (now - self.pass_began) * ((self.total or 0) / self.done - 1.0)
+            parts += [f"about {span(left, 0)} left in this pass"] if left >= 0.5 else []
+        if self.waits and not end:
+            parts.append(self.waits[0])
+        line = ", ".join(parts)
         if self.over:
             self.file.write("\r" + line.ljust(self.width) + end)
         else:
@@ -88,7 +135,63 @@ class Display:
         with self.lock:
             if self.passes:
                 self._draw("\n")
-        self.name = ""
+        self.name, self.width = "", 0
+
+
+def span(seconds: float, digits: int = 1) -> str:
+    """A time in the unit that fits."""
+    if seconds < 59.5:
+        return f"{seconds:.{digits}f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(int(minutes), 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02.0f} s"
+
+
+def rows_known(data: Any) -> int | None:
+    """The number of rows of blocks in memory, or of batches that know it before they are read."""
+    if isinstance(data, tuple):
+        return sum(rows_of(block) or 0 for block in data)
+    return getattr(data, "n_rows", None)
+
+
+def rows_of(block: Any) -> int | None:
+    """The number of rows of a block; or of a numbered batch, which becomes a block. That may have fewer rows,
+    as the block of a training part has, or fewer examples, as one of sequences."""
+    if isinstance(block, tuple):
+        return getattr(block[-1], "num_rows", None)
+    return len(block) if hasattr(block, "__len__") else None
+
+
+def at_iteration(n: int) -> None:
+    """Tell which iteration of the method the next passes belong to. Fits that share passes have their own."""
+    if _shown is not None and _shown.thread == threading.get_ident():
+        _shown.iteration = n
+
+
+def in_this_pass(word: str) -> None:
+    """Add what the present pass does besides, e.g. "caching"."""
+    if _shown is not None and _shown.in_pass:
+        _shown.what.append(word)
+
+
+@contextmanager
+def shared_by(fits: str) -> Iterator[None]:
+    """Context manager: passes are shared by these fits, e.g. "numbers, categories" or "12 fits"."""
+    display = _shown
+    if display is None:
+        yield
+        return
+    before, display.shared_by = display.shared_by, fits if not display.shared_by else display.shared_by
+    try:
+        yield
+    finally:
+        display.shared_by = before
+
+
+def waiting(reason: str, begins: bool) -> None:
+    """Tell that something that delays the pass begins or ends, e.g. "compiling distances"."""
+    if _shown is not None and _shown.name:
+        _shown.wait(reason, begins)
 
 
 def shown(method: F) -> F:
@@ -96,16 +199,24 @@ def shown(method: F) -> F:
 
     @wraps(method)
     def call(self: Any, *args: Any, **more: Any) -> Any:
-        display = _shown
-        if display is None or display.name:
+        with showing(f"{type(self).__name__}.{method.__name__}"):
             return method(self, *args, **more)
-        display.start(f"{type(self).__name__}.{method.__name__}")
-        try:
-            return method(self, *args, **more)
-        finally:
-            display.finish()
 
     return call  # type: ignore[return-value]
+
+
+@contextmanager
+def showing(name: str) -> Iterator[None]:
+    """Context manager: show the passes under this name, unless they are shown under another."""
+    display = _shown
+    if display is None or display.name:
+        yield
+        return
+    display.start(name)
+    try:
+        yield
+    finally:
+        display.finish()
 
 
 @contextmanager
@@ -120,8 +231,7 @@ def one_pass(
     if display is None or display.in_pass or not display.name:
         yield _uncounted
         return
-    display.in_pass, display.passes, display.what = True, display.passes + 1, getattr(f, "stage", "")
-    display.unit, display.done, display.total = unit, 0, display.totals.get(id(data), total)
+    display.start_pass(f, data, unit, total)
     try:
         yield display.advance
         display.totals[id(data)] = display.done

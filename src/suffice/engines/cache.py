@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.blocks import Block
 from ..core.partitions import in_block
+from ..core.progress import in_this_pass
 from .local import CALLED, LocalPartitions, after_steps
 from .stores import STORES, OnDisk
 
@@ -43,6 +44,10 @@ class _Numbered:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         return enumerate(self.blocks)
 
+    @property
+    def n_rows(self) -> int | None:
+        return getattr(self.blocks, "n_rows", None)
+
 
 def _made(steps: Any, numbered: tuple[int, Any]) -> Block:
     return after_steps(steps, numbered[1])
@@ -75,12 +80,22 @@ class Kept:
             self.said, self.batches = True, ()  # which may be another file
             yield from (partial(store.get, number) for number in range(self.count))
             return
+        in_this_pass("caching")
         self.store, store, count = None, self.make_store(), 0
         for batch in self.batches:
             yield partial(self._convert, store, batch)
             count += 1
         # If a thread fails from here on, a block is missing, and the next pass starts over.
         self.store, self.count = store, count
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows of the blocks, if it is known before they are read, and that of the batches."""
+        shared = getattr(self.convert, "args", ())
+        steps = [step for part in shared if isinstance(part, tuple) for step in part]
+        shared = [*shared, *(part for _, of_step in steps for part in of_step)]
+        fewer = any(getattr(part, n, None) is not None for part in shared for n in ("selection", "sequence"))
+        return None if fewer else getattr(self.batches, "n_rows", None)
 
     def _convert(self, store: Any, numbered: tuple[int, Any]) -> Block:
         block = self.convert(numbered)

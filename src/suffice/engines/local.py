@@ -15,7 +15,7 @@ from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.cost import return_freed_memory
 from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
-from ..core.progress import one_pass
+from ..core.progress import one_pass, rows_of
 from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from .disk_sums import add_by_key
@@ -105,9 +105,10 @@ class LocalPartitions(Partitions):
             yield from in_order(lambda block: self._stepped(block, count), self.blocks)
 
     def _stepped(self, block: Any, count: Callable[[int], None]) -> Any:
-        block = after_steps(self.steps, block)
-        count(len(block) if hasattr(block, "__len__") else 1)
-        return block
+        n = rows_of(block)
+        stepped = after_steps(self.steps, block)
+        count(n if n is not None else rows_of(stepped) or 0)
+        return stepped
 
     def block(self, number: int) -> Any:
         return self.blocks[number]  # type: ignore[index]

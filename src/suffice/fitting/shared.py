@@ -25,6 +25,7 @@ from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import parts_of
 from ..core.partitions import Opened, Partitions, fold_blocks, in_any_order
+from ..core.progress import shared_by
 from ..core.randomness import Purpose
 from ..core.values import Value, nbytes
 
@@ -194,18 +195,23 @@ class Sharing:
         """The examples of some parts, or all, to be passed to `fit` and `score`."""
         return View(self, tuple(sorted(parts)) or None)
 
-    def together(self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True) -> list[Any]:
+    def together(
+        self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True, names: Sequence[str] = ()
+    ) -> list[Any]:
         """The result of each fit, or a `Failure` with its error.
 
         Errors outside of a fit, such as data that cannot be read, end all fits. So does the first fit that
-        fails, unless failures are tolerated.
+        fails, unless failures are tolerated. The progress shows the names of the fits that share a pass, or
+        their number.
         """
         runs = [_Run(self._current, fit, forgive) for fit in fits]
         try:
             for run in runs:
                 run.go_on()
             while waiting := [run for run in runs if run.asked is not None]:
-                sums = self._pass(tuple(run.asked for run in waiting))
+                shown = [names[runs.index(run)] for run in waiting] if names else [f"{len(waiting)} fits"]
+                with shared_by(", ".join(shown)):
+                    sums = self._pass(tuple(run.asked for run in waiting))
                 for run, total in zip(waiting, sums, strict=True):
                     run.go_on(total)
         finally:

@@ -114,6 +114,19 @@ class Batches:
         self.scan, self.columns, self.size, self.strict = scan, list(columns), size, strict
         self.known: dict[str, FileState] = {}
 
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, as the footers of the files count them. None with filters, and for files in
+        remote storage, where that would be a request for each."""
+        if self.scan.filters is not None or self.scan.filesystem is not None:
+            return None
+        pq = required("pyarrow.parquet", "parquet")
+
+        try:
+            return sum(pq.read_metadata(path).num_rows for path in self.scan.files)
+        except (OSError, ValueError):  # which the pass explains
+            return None
+
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         filters = self.scan.filters
         if filters is None:
@@ -330,6 +343,11 @@ class WholeSequences:
     batches: Iterable[tuple[int, Any]]
     sequence: str
     size: int
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if it is known before they are read."""
+        return getattr(self.batches, "n_rows", None)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         size, seen = self.size, Seen()

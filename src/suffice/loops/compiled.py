@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.progress import waiting
 from ..core.small import is_small
 
 PLAIN = os.environ.get("SUFFICE_PLAIN_MATH", "") not in ("", "0")  # see `fast_math`
@@ -80,7 +81,11 @@ class Loop:
         """
         with _lock:
             if self._dispatcher is None:
-                from numba import njit
+                waiting("importing Numba", begins=True)
+                try:
+                    from numba import njit
+                finally:
+                    waiting("importing Numba", begins=False)
 
                 _log_compilation()
                 jit = njit(nogil=True, error_model="numpy", **self.options)
@@ -125,8 +130,11 @@ def _log_compilation() -> None:
             if function.__module__.startswith("suffice."):
                 types = ", ".join(map(str, event.data["args"]))
                 log.info("Compiling %s.%s(%s).", function.__module__, function.__qualname__, types)
+                waiting(f"compiling {function.__qualname__}", begins=True)
 
         def on_end(self, event: Any) -> None:
-            pass
+            function = event.data["dispatcher"].py_func
+            if function.__module__.startswith("suffice."):
+                waiting(f"compiling {function.__qualname__}", begins=False)
 
     event.register("numba:compile", Listener())

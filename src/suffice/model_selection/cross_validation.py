@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.base import clone
 
+from ..core.progress import showing
 from ..inputs import Table, source_of
 from ..inputs.conversions import check_names
 from ..inputs.shared import SharedTable
@@ -111,9 +112,8 @@ def cross_validate(
         )
     score, plan = scorer_of(scoring), FoldPlan.of(cv, groups, random_state)
     n_folds = plan.n_folds
-    part, sharing = in_folds(source, plan, groups)
 
-    def trial(fold: int) -> Callable[[], Any]:
+    def trial(part: Callable[..., Table], fold: int) -> Callable[[], Any]:
         train = part(*(n for n in range(n_folds) if n != fold))
 
         def run() -> Any:
@@ -123,7 +123,9 @@ def cross_validate(
 
         return run
 
-    results = sharing.together([trial(fold) for fold in range(n_folds)], forgive=False)
+    with showing("cross_validate"):
+        part, sharing = in_folds(source, plan, groups)
+        results = sharing.together([trial(part, fold) for fold in range(n_folds)], forgive=False)
     scores = np.array([scores for _, scores in results], dtype=np.float64)
     out: dict[str, Any] = {"test_score": scores[:, 0]}
     if return_train_score:
