@@ -271,7 +271,7 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         squared error and two classes, as in scikit-learn.
     losses_ : ndarray of shape (n_estimators_ + 1, 3)
         Mean loss before the first stage and after each: of the rows in its sample, of the others, and of
-        those for validation.
+        those for validation; NaN where there are none.
     do_early_stopping_ : bool
         Whether the fit could stop early.
     converged_ : bool
@@ -487,7 +487,7 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         squared error and two classes, as in scikit-learn.
     losses_ : ndarray of shape (n_estimators_ + 1, 3)
         Mean loss before the first stage and after each: of the rows in its sample, of the others, and of
-        those for validation.
+        those for validation; NaN where there are none.
     do_early_stopping_ : bool
         Whether the fit could stop early.
     converged_ : bool

@@ -267,7 +267,7 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         Whether each feature is categorical; None if none is.
     losses_ : ndarray of shape (n_iter_ + 1, 3)
         Mean loss before the first stage and after each: of the rows for training, NaN, and of those for
-        validation.
+        validation; NaN where there are none.
     converged_ : bool
         Whether the fit stopped early.
     stopped_because_ : str
@@ -464,7 +464,7 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         Whether each feature is categorical; None if none is.
     losses_ : ndarray of shape (n_iter_ + 1, 3)
         Mean loss before the first stage and after each: of the rows for training, NaN, and of those for
-        validation.
+        validation; NaN where there are none.
     converged_ : bool
         Whether the fit stopped early.
     stopped_because_ : str

@@ -137,7 +137,8 @@ def epoch(rows, y, weight, order, rule, state):
         if rate >= 4:  # passive-aggressive
             square = 0.0
             for p in range(begin, end):
-                square += data[p] * data[p]
+                x = np.float64(data[p])  # the square of a float32 would be one
+                square += x * x
             if rate == 4:
                 size = min(eta0, value / square) if square > 0.0 else 0.0
             else:
