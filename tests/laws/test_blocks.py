@@ -256,6 +256,22 @@ def test_boundaries_depend_on_the_data_alone():
     assert len(cuts[0]) > 1
 
 
+@pytest.mark.parametrize("rows", [1, 1000, 200_000])
+def test_a_block_of_one_piece_is_summarized_once(rows):
+    """The summary of no rows, which tells the size of pieces, takes as long as that of few rows."""
+    sizes = []
+
+    def total(block):
+        sizes.append(len(block))
+        return block.X.sum(axis=0)
+
+    data = LocalPartitions((Rows(np.ones((rows, 2))),))
+    with suffice.threads(1):
+        assert data.fold(total).tolist() == [rows, rows]
+    assert sum(sizes) == rows
+    assert sizes == [rows] if rows < 10_000 else len(sizes) > 2
+
+
 def test_pieces_cover_the_block_once():
     X = np.arange(100_000.0).reshape(-1, 2)
     for size in (0, 100, 10_000_000):
