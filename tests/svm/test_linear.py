@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import suffice
+from suffice.core.blocks import Rows
 from suffice.fitting import sample
 from suffice.fitting.hinge_program import hinge_program
 from suffice.svm import LinearSVC, LinearSVR
@@ -158,13 +159,38 @@ def test_weights_repeat_rows_and_sparse_rows_are_rows(loss):
         assert_allclose(other.intercept_, weighted.intercept_, atol=1e-6)
 
 
-def test_many_features_by_lbfgs():
+@pytest.mark.parametrize("penalize_intercept", [True, False])
+def test_many_features_by_conjugate_gradients(penalize_intercept):
+    """In few iterations: L-BFGS took a hundred."""
     Z = sp.random_array((200, 3000), density=0.01, rng=np.random.default_rng(0), format="csr")
     y = (Z @ np.random.default_rng(1).normal(size=3000) > 0).astype(int)
-    ours = LinearSVC(tol=1e-7, max_iter=10_000).fit(Z, y)
-    assert ours.converged_
-    peer = theirs.LinearSVC(**EXACT).fit(Z, y)
-    assert_allclose(ours.decision_function(Z), peer.decision_function(Z), atol=1e-4)
+    ours = LinearSVC(tol=1e-9, penalize_intercept=penalize_intercept).fit(Z, y)
+    assert ours.converged_ and ours.n_iter_ < 20
+    dense = LinearSVC(tol=1e-9, penalize_intercept=penalize_intercept).fit(Z.toarray(), y)
+    assert_allclose(dense.coef_, ours.coef_, atol=1e-6)
+    if penalize_intercept:
+        peer = theirs.LinearSVC(**EXACT).fit(Z, y)
+        assert_allclose(ours.decision_function(Z), peer.decision_function(Z), atol=1e-4)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_products_with_the_second_derivatives(fit_intercept):
+    """Of three classes and of a target: those of the matrix that is summed."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 4))
+    for y, classes in ((rng.integers(0, 3, 50), np.arange(3)), (rng.normal(size=50), None)):
+        P, M = (1 if classes is None else 3), 4 + fit_intercept
+        of_classes = None if classes is None else np.array([1.0, 2.0, 0.5])
+        model = module.Machines(
+            rng.normal(size=(P, M)), classes, of_classes, fit_intercept, 0.1, True, curvature=True
+        )
+        direction = rng.normal(size=(P, M))
+        for X in (rows, sp.csr_array(rows)):
+            block = Rows(X, y, rng.gamma(2.0, size=50))
+            hessian = model.summarize(block).hessian
+            along = model.curvature_along(np.concatenate([model.theta, direction]).T, block)
+            assert_allclose(along.T.ravel(), hessian @ direction.ravel(), rtol=1e-10, atol=1e-10)
+            assert_allclose(model.curvature_diagonal(block).ravel(), np.diag(hessian), rtol=1e-10)
 
 
 def test_duplicates_of_both_labels():

@@ -27,7 +27,7 @@ class Descent(Progress):
     model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
     gradient: Annotated[Any, "(D,) or None"] = None
-    hessian: Annotated[Any, "(D, D) or None"] = None  # or what approximates it
+    hessian: Annotated[Any, "(D, D) or (D,) or None"] = None  # or what approximates it, or the point of it
     inverse: Annotated[Any, "(D, D) or (D,) or None"] = None  # approximately, of the Hessian; or its diagonal
     steps: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
     changes: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()  # of the gradient, over each of the steps

@@ -29,7 +29,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..fitting import SOLVERS, LossModel, Problem, Ridge
+from ..fitting import SOLVERS, LossModel, Problem, Ridge, conjugate_solve, newton
 from ..fitting.descent import ROUNDING, Descent
 from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
@@ -40,7 +40,9 @@ from ..linear_model.precision import SparseCoefficients, line
 from ..linear_model.residuals import Columns, newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
 
-FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
+FEW = 1024  # parameters, of which the Hessian is summed; beyond, products with it are
+INEXACT = 0.1  # of the gradient, what conjugate gradients may leave of it
+PRODUCTS = 100  # of a Newton step, at most
 SHRINK = 0.35  # of the width of the smoothing
 SMOOTHED = 1e-2  # of the objective, the duality gap that smoothing may leave to a quadratic program
 PATIENCE = 30  # iterations of smoothing, after which a program is tried
@@ -144,12 +146,39 @@ class Machines(LossModel):
         over = [np.maximum(r, 0.0) for r, _, _ in terms]
         loss = sum(float((weight * part**2).sum()) for part in over)
         push = np.sum([weight * part * t[2] for part, t in zip(over, terms, strict=True)], axis=0)
-        curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
-        if before is not None:
-            was = self.terms(y, self.replace(theta=before).scores(X))
-            curve -= np.sum([weight * (r > 0) for r, _, _ in was], axis=0)
+        curve: Any = 0.0
+        if self.curvature:
+            curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
+            if before is not None:
+                curve -= self._curve(y, weight, self.replace(theta=before).scores(X))
         gradient, hessian = -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve)
         return HingeSums(float(block.weight.sum()), loss, gradient, hessian)
+
+    def curvature_along(self, columns: np.ndarray, block: Any) -> np.ndarray:
+        """The Hessian of squared hinges times a direction, (M, P): no matrix is formed. `columns` are those
+        of the transposed parameters and of the direction, (M, 2 P)."""
+        (y, weight), X, (P, M) = self.targets(block), block.X, self.theta.shape
+        D = M - self.fit_intercept
+        both = times(X, columns[:D])
+        if self.fit_intercept:
+            both = both + columns[D]
+        push = self._curve(y, weight, both[:, :P]) * both[:, P:]
+        out = np.empty((M, P))
+        out[:D] = transposed_times(X, push)
+        if self.fit_intercept:
+            out[D] = push.sum(axis=0)
+        out *= 2.0
+        return out
+
+    def curvature_diagonal(self, block: Any) -> np.ndarray:
+        """The diagonal of the Hessian of squared hinges, (P, M)."""
+        (y, weight), X = self.targets(block), block.X
+        squares = X.power(2) if sp.issparse(X) else X**2
+        return 2.0 * self._sums(squares, self._curve(y, weight, self.scores(X)))
+
+    def _curve(self, y: np.ndarray, weight: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """Weights of the rows within the margin, (N, P)."""
+        return np.sum([weight * (r > 0) for r, _, _ in self.terms(y, f)], axis=0)
 
     def scores(self, X: Any) -> np.ndarray:
         """(N, P)."""
@@ -163,7 +192,7 @@ class Machines(LossModel):
             sums[:, -1] = push.sum(axis=0)
         return sums
 
-    def _squares(self, X: Any, curve: np.ndarray) -> Any:
+    def _squares(self, X: Any, curve: Any) -> Any:
         """The Hessian, of blocks for the problems; 0 if it is not wanted."""
         if not self.curvature:
             return 0.0
@@ -432,6 +461,32 @@ class SquaredHinges(Problem):
         self._last = theta.copy(), s.replace(hessian=s.weight * hessian - ridge)
         return *self.penalty(theta, s)[:2], hessian
 
+    def with_point(self, theta: np.ndarray) -> tuple[Any, ...]:
+        """The value and the gradient; in place of the Hessian, the point where it is."""
+        return *self(theta), theta.copy()
+
+    def truncated_step(self, theta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The inverse Hessian at `theta` times the gradient, by conjugate gradients: each product with the
+        Hessian is a fold. Dembo and Steihaug, "Truncated-Newton algorithms for large-scale unconstrained
+        optimization", 1983."""
+        at, weight = self.model.at(theta), self.sums(theta).weight
+        shape = at.theta.shape
+        ridge = cast(np.ndarray, cast(Ridge, self.penalty).strength).reshape(shape)
+        diagonal = (self.data.fold(Machines.curvature_diagonal, at) + ridge) / weight
+
+        point, ridge = at.theta.T, np.ascontiguousarray(ridge.T)
+
+        def product(V: np.ndarray) -> np.ndarray:
+            product = self.data.fold(Machines.curvature_along, at, np.concatenate([point, V], axis=1))
+            product += ridge * V
+            product /= weight
+            return product
+
+        inverse = np.divide(1.0, diagonal, out=np.zeros(shape), where=diagonal > 0)
+        inverse = np.ascontiguousarray(inverse.T)
+        B = np.ascontiguousarray(gradient.reshape(shape).T)
+        return conjugate_solve(product, B, inverse, tol=INEXACT, max_iter=PRODUCTS)[0].T.ravel()
+
 
 class LinearMachine(Iterative):
     """Base class of `LinearSVC` and `LinearSVR`: the fit of the machines."""
@@ -467,21 +522,24 @@ class LinearMachine(Iterative):
         P, M = model.theta.shape
         ridge = self._strengths(M)
         if model.squared:
-            name = "newton" if P * M <= FEW else "lbfgs"
+            few = P * M <= FEW
+            name = "newton" if few else "lbfgs"
             strength = np.sqrt(ridge) / (self.C * total) if l1 else 0.0
             problem = SquaredHinges(
                 data,
-                model.replace(curvature=name == "newton"),
+                model.replace(curvature=few),
                 Ridge(np.tile(0.0 * ridge if l1 else ridge, P) / self.C),
                 l1=np.tile(strength, P) if l1 else 0.0,
             )
             watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
             options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "watch": watch}
-            begin = None
-            if name == "newton":
-                begin = problem.optimum_of_few(total)
-                options["update"] = problem.update
-            progress = SOLVERS[name](problem, begin, **options)
+            if few:
+                options |= {"start": problem.optimum_of_few(total), "update": problem.update}
+                progress = SOLVERS[name](problem, **options)
+            elif l1:
+                progress = SOLVERS[name](problem, **options)
+            else:
+                progress = newton(problem.with_point, problem.start, solve=problem.truncated_step, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)
             return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
         afford(
@@ -585,10 +643,10 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         \\frac{1}{2} ‖w‖^2 + \\frac{1}{2} (b / t)^2 + C ∑_n s_n \\max(0,\\ 1 - y_n (w^T x_n + b))^p,
 
     where p is 1 or 2, t is `intercept_scaling`, and the second term is left out without a penalty of the
-    intercept. The squared loss is minimized by Newton's method, or by L-BFGS if there are more than 1024
-    coefficients. Of many rows, it begins at the optimum of a few of them. The hinge is smoothed, with a
-    decreasing width; then a quadratic program of the rows nearest to the margin gives the optimum and a
-    bound.
+    intercept. The squared loss is minimized by Newton's method. If there are more than 1024 coefficients,
+    conjugate gradients solve its steps, or L-BFGS replaces it if the penalty is l1. Of many rows and few
+    coefficients, it begins at the optimum of a few of them. The hinge is smoothed, with a decreasing width;
+    then a quadratic program of the rows nearest to the margin gives the optimum and a bound.
 
     References
     ----------
