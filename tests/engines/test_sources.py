@@ -26,6 +26,7 @@ from suffice.inputs import source_of
 from suffice.linear_model import LinearRegression, LogisticRegression
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
+from suffice.preprocessing.encoders import Encoder
 
 from ._common import (
     FEATURES,
@@ -67,6 +68,8 @@ def without_names(value):
 
 
 def from_arrays(estimator, table):
+    if isinstance(estimator, Encoder):  # categories have the types of their columns, and arrays have one
+        return None
     target = target_of(estimator)
     X = np.column_stack([table[name].to_numpy() for name in FEATURES])
     y = None if target is None else table[target].to_numpy()
