@@ -208,13 +208,12 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        X = read_rows(self, X)
-        weighed = self.model_.weigh(X)
-        return weighed if sp.issparse(X) else weighed.toarray()
+        return self.transform_rows(read_rows(self, X))
 
     def _row_transformer(self) -> tuple[Any, int]:
         return self, self.n_features_in_
 
     def transform_rows(self, X: Any) -> Any:
-        """The weighted counts of a block."""
-        return self.model_.weigh(X)
+        """The weighted counts of a block: CSR if the counts are CSR, else an array."""
+        weighed = self.model_.weigh(X)
+        return weighed if sp.issparse(X) else weighed.toarray()
