@@ -345,3 +345,24 @@ def test_each_row_is_predicted_from_the_others(name):
     ]
     np.testing.assert_array_equal(ours.predict(None), apart)
     assert ours.score(None, y) == pytest.approx(them.score(None, y))
+
+
+def test_a_tree_refuses_metrics_that_it_cannot_search_by():
+    X = np.random.default_rng(0).random((20, 3))
+    for tree in ("kd_tree", "ball_tree"):
+        with pytest.raises(ValueError, match=f'algorithm="{tree}" does not support 0 < p < 1'):
+            NearestNeighbors(algorithm=tree, p=0.5).fit(X)
+        with pytest.raises(ValueError, match=f"Metric 'cosine' not valid for algorithm='{tree}'"):
+            NearestNeighbors(algorithm=tree, metric="cosine").fit(X)
+    with pytest.raises(ValueError, match="with weights 'w' not valid for algorithm='kd_tree'"):
+        NearestNeighbors(algorithm="kd_tree", metric="minkowski", metric_params={"w": np.ones(3)}).fit(X)
+    for options in ({"metric": "canberra"}, {"metric_params": {"w": np.ones(3)}}):
+        by_tree = NearestNeighbors(algorithm="ball_tree", **options).fit(X).kneighbors(X)[1]
+        assert np.array_equal(by_tree, NearestNeighbors(algorithm="brute", **options).fit(X).kneighbors(X)[1])
+
+
+def test_weights_that_are_all_zero_or_negative():
+    X = np.random.default_rng(0).random((4, 3))
+    for weight, cause in ((np.zeros(4), "zero for every row"), (np.full(4, -1.0), "Negative values")):
+        with pytest.raises(ValueError, match=f"all samples have zero or negative weights. .*{cause}"):
+            NearestNeighbors().fit(X, sample_weight=weight)

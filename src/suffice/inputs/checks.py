@@ -84,7 +84,10 @@ class Check:
             self.must_pass(X)
             return one_a_place(sp.csr_array(X)) if sp.issparse(X) else X
         if sp.issparse(y):
-            raise ValueError(f"y is a sparse matrix, and {self.name} takes an array: pass y.toarray().")
+            raise TypeError(
+                f"Sparse data was passed for y, but dense data is required: {self.name} takes an array. Use "
+                "'.toarray()' to convert to a dense numpy array."
+            )
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
         if self.strings and is_object(X):  # NA answers no question that is asked of it below
             X = objects_of(X)
@@ -273,9 +276,14 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
             f"Sample weights must be 1D array or scalar; got sample_weight.shape == {weight.shape}, expected "
             f"{(n,)}: one per sample."
         )
+    if len(weight) and (weight <= 0).all():
+        cause = (
+            "Negative values in data passed to `sample_weight`"
+            if weight.any()
+            else ("sample_weight is zero for every row, expected a positive weight for some")
+        )
+        raise ValueError(f"Invalid input - all samples have zero or negative weights. {cause}.")
     check_weights(weight)
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row, expected a positive weight for some.")
     return np.ascontiguousarray(weight)
 
 

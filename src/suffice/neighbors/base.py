@@ -103,6 +103,8 @@ class Neighbors(Estimator):
     def _distance(self) -> Minkowski | Pairwise:
         """The distance."""
         params = dict(self.metric_params or {})
+        if self.algorithm.endswith("_tree"):
+            self._must_suit_tree(params)
         if not (isinstance(self.metric, str) and self.metric in METRICS):
             return self._pairwise(params)
         if not params.keys() <= ({"p", "w"} if self.metric == "minkowski" else set()):
@@ -118,6 +120,24 @@ class Neighbors(Estimator):
             if p is None:
                 raise ValueError("p is None, and metric='minkowski' needs it: pass p=2.")
         return Pairwise("minkowski", {"p": p, **params}) if params else Minkowski(float(p))
+
+    def _must_suit_tree(self, params: dict[str, Any]) -> None:
+        """Raise for distances by which scikit-learn's tree of this name does not search."""
+        from sklearn.neighbors import VALID_METRICS
+
+        name, tree = self.metric, self.algorithm
+        if name == "minkowski" and (p := params.get("p", self.p)) is not None and p < 1:
+            raise ValueError(
+                f'algorithm="{tree}" does not support 0 < p < 1 for the Minkowski metric. To resolve this '
+                'problem either set p >= 1 or algorithm="brute".'
+            )
+        weighted = tree == "kd_tree" and "w" in params
+        if isinstance(name, str) and (name not in VALID_METRICS[tree] or weighted):
+            what = f"{name!r} with weights 'w'" if weighted else repr(name)
+            raise ValueError(
+                f"Metric {what} not valid for algorithm={tree!r}. Use one of {sorted(VALID_METRICS[tree])}, "
+                "or algorithm='brute'."
+            )
 
     def _pairwise(self, params: dict[str, Any]) -> Pairwise:
         """A distance that is none of Minkowski's."""

@@ -734,7 +734,10 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         if self.multi_class != "ovr":
             raise ValueError("multi_class='crammer_singer' is not available: use 'ovr', or scikit-learn's.")
         if self.penalty == "l1" and self.loss == "hinge":
-            raise ValueError("penalty='l1' is not supported with loss='hinge': use loss='squared_hinge'.")
+            raise ValueError(
+                "Unsupported set of arguments: penalty='l1' is not supported with loss='hinge': use "
+                f"loss='squared_hinge'. Parameters: penalty='l1', loss='hinge', dual={self.dual!r}"
+            )
         data = open_rows(self, X, y, sample_weight)
         classes = classes_of(data)
         weights = class_weights(self.class_weight, data, classes)
