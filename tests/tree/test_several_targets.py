@@ -15,7 +15,7 @@ from suffice.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text, growth
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_rules, growth
 from suffice.tree.targets import ClassTargets, NumberTargets
 
 from .test_cart import same_tree
@@ -292,7 +292,7 @@ def test_what_takes_one_target_says_so():
         RandomForestClassifier(2, oob_score=True).fit(X, label)
     tree = DecisionTreeClassifier(max_depth=2).fit(X, label)
     with pytest.raises(ValueError, match="3 targets cannot be written or drawn"):
-        export_text(tree)
+        export_rules(tree)
     with pytest.raises(ValueError, match=r"1d array|one target"):
         GradientBoostingRegressor(n_estimators=1).fit(X, number)
     with pytest.raises(ValueError, match="Poisson"):

@@ -27,7 +27,8 @@ from ..estimator.scores import Classifier, softmax
 from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
-from ..tree.base import categorical_by_type, importances
+from ..tree.arrays import importances
+from ..tree.base import categorical_by_type
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS
@@ -35,10 +36,12 @@ from .weak_learners import (
     PERSIST_ROUNDS,
     Boosting,
     ClassifierLearner,
+    Members,
     Passed,
     TreeLearner,
     after_rounds,
     feature_names,
+    sparse_container,
     unpacked,
 )
 
@@ -188,7 +191,7 @@ class AdaBoost(Value):
         return self.forest.replace(nodes=self.forest.nodes.replace(value=self.vote))
 
 
-class AdaBoostClassifier(Classifier, Boosting):
+class AdaBoostClassifier(Classifier, Members, Boosting):
     """An AdaBoost classifier, fitted where the data is.
 
     Each round fits a classifier to weighted rows, by default a tree of one split, and raises the weights of
@@ -418,9 +421,9 @@ class AdaBoostClassifier(Classifier, Boosting):
     def _classifiers(self, X: Any, data: Partitions) -> ClassifierLearner:
         self._set_classes(data.fold(class_counts))
         unit = grid(self._total, WEIGHT_BITS)
-        by_type = categorical_by_type(self.estimator_, X)
+        by_type, container = categorical_by_type(self.estimator_, X), sparse_container(X)
         names, seeds = feature_names(self), self._seeds()
-        return ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type)
+        return ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type, container)
 
     def _set_classes(self, s: CategoryCounts) -> None:
         afford_classes(len(s.values[0]))

@@ -48,9 +48,18 @@ from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
 from ..tree.pruning import pruned
-from .draws import MOST, Draws, mean_draws
+from .draws import MOST, Draws, mean_draws, warn_of_unscored
 from .forest import compiled_if_many, gathered_if_few, sampled
-from .weak_learners import Passed, feature_names, packed, seeded, unpacked
+from .weak_learners import (
+    Members,
+    Passed,
+    feature_names,
+    fit_in_memory,
+    packed,
+    seeded,
+    sparse_container,
+    unpacked,
+)
 
 AT_ONCE = 16  # members whose fits share the passes over data that is not in memory
 INSTEAD = "use an estimator of suffice that does not gather the rows."
@@ -190,7 +199,7 @@ def _base_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class BaseBagging(Estimator):
+class BaseBagging(Members, Estimator):
     """Base class of bagging: members of samples of rows and features."""
 
     model_: Bagging
@@ -334,7 +343,9 @@ class BaseBagging(Estimator):
             votes = data.map(Bagging.out_of_bag, self.model_, draws).gather("fit without oob_score.")
             one = not self._labels and votes.X.shape[1] == 1
             setattr(self, self._out_of_bag, votes.X[:, 0] if one else votes.X)
-            self.oob_score_ = self._score(votes[~np.isnan(votes.X[:, 0])])
+            known = ~np.isnan(votes.X[:, 0])
+            warn_of_unscored(known)
+            self.oob_score_ = self._score(votes[known])
         return self
 
     def _check_options(self) -> None:
@@ -412,10 +423,11 @@ class BaseBagging(Estimator):
         by_type = categorical_by_type(base, X)
         if not in_process:
             return self._shared_fits(data, flat, by_type, draws, numbers)
-        return (self._fitted_member(data, flat, by_type, draws, m) for m in numbers)
+        container = sparse_container(X)
+        return (self._fitted_member(data, flat, by_type, draws, container, m) for m in numbers)
 
     def _fitted_member(
-        self, rows: Any, flat: bool, categorical: np.ndarray | None, draws: Draws, m: int
+        self, rows: Any, flat: bool, categorical: np.ndarray | None, draws: Draws, container: Any, m: int
     ) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
         member = seeded(clone(self.estimator_), seed)
@@ -424,9 +436,7 @@ class BaseBagging(Estimator):
             by_type = None if categorical is None else categorical[features]
             member.fit(Passed(part, self._named(features), Check.of(member), flat, by_type))
         else:
-            block = part.block(0)
-            weight = {"sample_weight": block.weight} if self._by_weight else {}
-            member.fit(block.X, block.y, **weight)
+            fit_in_memory(member, part.block(0), container, self._by_weight)
         return packed(member)
 
     def _shared_fits(
@@ -444,7 +454,8 @@ class BaseBagging(Estimator):
         for a in range(0, len(numbers), AT_ONCE):
             sharing = Sharing(data, 1, (undivided, ()), features=self.n_features_in_, check=check)
             fits = [
-                partial(fit, sharing.view(), flat, categorical, draws, m) for m in numbers[a : a + AT_ONCE]
+                partial(fit, sharing.view(), flat, categorical, draws, None, m)
+                for m in numbers[a : a + AT_ONCE]
             ]
             yield from sharing.together(fits, forgive=False)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import pdtr
 
+from ..core.callers import warn
 from ..core.hashing import uniforms
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
@@ -75,6 +76,15 @@ def mean_draws(max_samples: Any, n_rows: int) -> float:
     if (most := int(max_samples)) > n_rows:
         raise ValueError(f"`max_samples` must be <= n_samples={n_rows} but got value {most}")
     return most / n_rows
+
+
+def warn_of_unscored(known: np.ndarray) -> None:
+    """Warn if rows are in the samples of all members, so that no member scores them."""
+    if not known.all():
+        warn(
+            "Some inputs do not have OOB scores. This probably means too few estimators were used to compute "
+            f"any reliable oob estimates: {(~known).sum()} of {len(known)} rows are in every sample."
+        )
 
 
 def has_weight(block: Any) -> np.ndarray:

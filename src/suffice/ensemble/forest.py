@@ -24,13 +24,15 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, Rea
 from ..inputs import answers_of, in_memory, in_order, n_threads, threads
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
-from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
+from ..tree.arrays import importances, paths
+from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree, most_gathered, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned, unpruned
-from .draws import MOST, Draws, mean_draws
+from .draws import MOST, Draws, mean_draws, warn_of_unscored
+from .weak_learners import Members
 
 CODES_PER_CALL = 1 << 8  # codes of the rows of a tree that takes as long in NumPy as a call of several loops
 INSTEAD = "fit without oob_score."
@@ -79,6 +81,13 @@ def out_of_bag(trees: tuple[Tree, ...], draws: Draws, target: Any, block: Binned
     return Rows(mean, target.observed(block), block.entry[:, 0].astype(np.float64), block.index)
 
 
+def scored(votes: Rows) -> np.ndarray:
+    """The rows that some tree scores; with a warning, if not all."""
+    known = ~np.isnan(votes.X[:, 0])
+    warn_of_unscored(known)
+    return np.flatnonzero(known)
+
+
 def indicators(classes: list[np.ndarray]) -> np.ndarray:
     """The two classes that all of several targets have."""
     values = np.unique(np.concatenate(classes))
@@ -90,7 +99,7 @@ def indicators(classes: list[np.ndarray]) -> np.ndarray:
     return values
 
 
-class RandomForest(TreeGrower):
+class RandomForest(Members, TreeGrower):
     """Base class of random forests: trees of samples of the rows."""
 
     model_: Annotated[Forest, "D"]
@@ -118,7 +127,7 @@ class RandomForest(TreeGrower):
     splitter: ClassVar[str] = "best"
 
     def _guarantee(self) -> Guarantee:
-        return Guarantee("order" if self.bootstrap else "bit")
+        return replace(super()._guarantee(), exact="order" if self.bootstrap else "bit")
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -450,7 +459,7 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         self.checkpoint = checkpoint
 
     def _score_out_of_bag(self, votes: Any) -> None:
-        known = np.flatnonzero(~np.isnan(votes.X[:, 0]))
+        known = scored(votes)
         if self.n_outputs_ == 1:
             self.oob_decision_function_, y = votes.X, self.classes_[votes.y[known]]
         else:
@@ -471,8 +480,10 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {'squared_error', 'friedman_mse', 'poisson'}, default='squared_error'
-        Impurity of a node: the variance ('friedman_mse' is the same), or half the mean Poisson deviance.
+    criterion : {'squared_error', 'friedman_mse', 'absolute_error', 'poisson'}, default='squared_error'
+        Impurity of a node: the variance ('friedman_mse' is the same), the mean absolute deviation from the
+        median, or half the mean Poisson deviance. For 'absolute_error', leaves predict medians, and the rows
+        are gathered in memory.
     max_depth : int, default=None
         Maximum depth of the trees. If None, nodes are split until all leaves are pure or too small.
     min_samples_split : int or float, default=2
@@ -630,6 +641,6 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
 
     def _score_out_of_bag(self, votes: Any) -> None:
         self.oob_prediction_ = votes.X[:, 0] if self.n_outputs_ == 1 else votes.X
-        known = np.flatnonzero(~np.isnan(votes.X[:, 0]))
+        known = scored(votes)
         y, predicted = votes.y[known], self.oob_prediction_[known]
         self.oob_score_ = self._score(y, predicted, votes.weight[known], r2_score)

@@ -23,10 +23,10 @@ from ..tree.targets import NumberTarget
 from .boosting import BoostedTrees, BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
 from .losses import Loss, loss_of
 from .newton import Weights
-from .weak_learners import Passed, feature_names, packed, unpacked
+from .weak_learners import Members, Passed, feature_names, packed, unpacked
 
 
-class ExactBoosting(TreeBoosting):
+class ExactBoosting(Members, TreeBoosting):
     """Base class of gradient boosting on trees that consider every distinct value as a threshold."""
 
     _limited_by = "n_estimators"

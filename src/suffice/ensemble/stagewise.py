@@ -33,7 +33,17 @@ from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
 from ..tree.base import categorical_by_type
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
-from .weak_learners import PERSIST_ROUNDS, Boosting, Passed, feature_names, packed, seeded, unpacked
+from .weak_learners import (
+    PERSIST_ROUNDS,
+    Boosting,
+    Passed,
+    feature_names,
+    fit_in_memory,
+    packed,
+    seeded,
+    sparse_container,
+    unpacked,
+)
 
 RATIOS = 1 << 16  # distinct ratios of which a median is exact
 LARGEST = 1 << 20  # of the coefficients of a line search, if the loss has no minimum
@@ -337,7 +347,7 @@ class ForwardStagewise(Boosting):
         by_type = categorical_by_type(self.estimator_, X)
         classes = self._classes(data)
         rows, done = data.map(_start, classes), 0
-        local = reads_partitions(self.estimator_)
+        local, container = reads_partitions(self.estimator_), sparse_container(X)
         rows = rows.persisted() if local else in_memory(rows.gather("use an estimator of suffice."))
         total, weight = rows.fold(_loss, loss)
         must_have_rows(weight)
@@ -360,8 +370,7 @@ class ForwardStagewise(Boosting):
             if local:
                 learner.fit(Passed(part, feature_names(self), Check.of(learner), categorical=by_type))
             else:
-                block = part.gather("use an estimator of suffice.")
-                learner.fit(block.X, block.y, sample_weight=block.weight)
+                fit_in_memory(learner, part.gather("use an estimator of suffice."), container)
             term = Term(packed(learner), classes if loss.labels else None)
             beta = loss.coefficient(here, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))

@@ -148,6 +148,34 @@ def unpacked(member: Any) -> Any:
     return member.estimator_of() if isinstance(member, StoredEstimator) else member
 
 
+def sparse_container(X: Any) -> Any:
+    """The class of sparse rows that a member of another library is fitted to: that of X, if CSR or CSC."""
+    if sp.issparse(X) and X.format in ("csr", "csc"):
+        return type(X)
+    return sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
+
+
+def fit_in_memory(estimator: Any, rows: Rows, container: Any, weighted: bool = True) -> None:
+    """Fit an estimator of another library to rows in memory."""
+    X = container(rows.X) if sp.issparse(rows.X) else rows.X
+    estimator.fit(X, rows.y, **({"sample_weight": rows.weight} if weighted else {}))
+
+
+class Members:
+    """The members of an ensemble by their numbers, as scikit-learn's ensembles have them."""
+
+    estimators_: Any
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+
 class Boosting(Iterative):
     """Base class of estimators that fit one member of an ensemble after the other."""
 
@@ -346,6 +374,7 @@ class ClassifierLearner:
     unit: float
     seeds: np.ndarray
     categorical: np.ndarray | None = None  # which features hold categories by their type
+    container: Any = sp.csr_array  # of sparse rows, if they are gathered
     total: int = field(default=0)
 
     @property
@@ -370,8 +399,7 @@ class ClassifierLearner:
         if reads_partitions(model):
             model.fit(Passed(part, self.features, Check.of(model), categorical=self.categorical))
         else:
-            block = part.block(0)  # type: ignore[attr-defined]
-            model.fit(block.X, block.y, sample_weight=block.weight)
+            fit_in_memory(model, part.block(0), self.container)  # type: ignore[attr-defined]
         member, K = packed(model), len(self.classes)
         return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
 
@@ -410,6 +438,10 @@ class Passed(Opened):
     ) -> None:
         self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
         self.categorical = categorical
+
+    @property
+    def in_memory(self) -> bool:
+        return self.data.in_memory
 
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         return self.data.map(f, *shared)

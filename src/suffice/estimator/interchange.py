@@ -74,10 +74,9 @@ def _tree(model: Any) -> dict[str, Any]:
     nodes = np.zeros(arrays.node_count, NODE_DTYPE)
     theirs = {"left_child": "children_left", "right_child": "children_right"}
     for name in NODE_DTYPE.names:
-        if (ours := theirs.get(name, name)) in arrays:
-            nodes[name] = arrays[ours]
-    n_classes = np.broadcast_to(getattr(model, "n_classes_", 1), arrays.n_outputs).astype(np.intp)
-    tree = Tree(arrays.n_features, n_classes, arrays.n_outputs)
+        if hasattr(arrays, ours := theirs.get(name, name)):
+            nodes[name] = getattr(arrays, ours)
+    tree = Tree(arrays.n_features, arrays.n_classes.astype(np.intp), arrays.n_outputs)
     state = {"max_depth": arrays.max_depth, "node_count": arrays.node_count, "nodes": nodes}
     tree.__setstate__({**state, "values": np.ascontiguousarray(arrays.value)})
     return {"tree_": tree}

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..core.callers import warn
 from ..core.partitions import Partitions
@@ -30,7 +29,7 @@ from ..statistics import (
     weights_of_classes,
 )
 from .growth import NO_LIMIT, Limits
-from .model import Tree
+from .medians import MedianTarget
 from .targets import ClassTarget, ClassTargets, NumberTarget, NumberTargets, class_weighted
 
 MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
@@ -111,7 +110,7 @@ class TreeGrower(Estimator):
         return tags
 
     def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+        return Guarantee("bit", gathers=getattr(self, "criterion", "") == "absolute_error")
 
     def _opened(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
         """Read the rows once: their values, and their bins."""
@@ -193,28 +192,6 @@ def n_features(max_features: Any, D: int) -> int:
     if isinstance(max_features, str):
         return max(1, int(np.sqrt(D) if max_features == "sqrt" else np.log2(D)))
     return min(int(max_features), D) if isinstance(max_features, Integral) else max(1, int(max_features * D))
-
-
-def importances(tree: Tree) -> np.ndarray:
-    """The decrease of impurity by the splits of each feature, normalized to one."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    R = tree.impurity * tree.weight
-    decrease = R[inner] - R[tree.children[inner]].sum(axis=1)
-    out = np.bincount(tree.feature[inner], decrease, minlength=len(tree.bins.n_bins))
-    return out / total if (total := out.sum()) > 0 else out
-
-
-def paths(tree: Tree, leaves: np.ndarray) -> sp.csr_array:
-    """The nodes that rows with these leaves pass, as a sparse indicator matrix."""
-    parent, rows, nodes, at = tree.parent, [], [], leaves
-    index = np.arange(len(leaves))
-    while len(index):
-        rows.append(index)
-        nodes.append(at)
-        at = parent[at]
-        index, at = index[at >= 0], at[at >= 0]
-    pair = (np.concatenate(rows), np.concatenate(nodes))
-    return sp.csr_array((np.ones(len(pair[0]), np.int64), pair), shape=(len(leaves), len(parent)))
 
 
 def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
@@ -373,8 +350,10 @@ class TreeRegressor(Regressor):
                 if (low < 0.0).any()
                 else "Sum of y is not positive which is necessary for Poisson regression."
             )
-        criterion = "poisson" if self.criterion == "poisson" else "squared_error"
         weight = start.weight * self._draws
+        if self.criterion == "absolute_error":
+            return MedianTarget.of(low, high, weight), start.weight, {}
+        criterion = "poisson" if self.criterion == "poisson" else "squared_error"
         if len(low) == 1:
             return NumberTarget.of(criterion, float(low[0]), float(high[0]), weight), start.weight, {}
         return NumberTargets.of(criterion, low, high, weight), start.weight, {}

@@ -15,7 +15,8 @@ from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..estimator.parameters import StrOptions, seed_of
 from ..inputs import answers_of
-from .base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, importances, paths
+from .arrays import TreeArrays, importances, paths
+from .base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor
 from .growth import binned, grow_tree, with_weight
 from .model import Tree
 from .pruning import (
@@ -151,33 +152,11 @@ class DecisionTree(TreeGrower):
         return int(self.model_.is_leaf.sum())
 
     @property
-    def tree_(self) -> Bunch:
+    def tree_(self) -> TreeArrays:
         """The tree as arrays, with the names that scikit-learn gives them."""
-        tree, leaf = self.model_, self.model_.is_leaf
-        return Bunch(
-            n_features=self.n_features_in_,
-            n_outputs=self.n_outputs_,
-            node_count=len(leaf),
-            n_leaves=int(leaf.sum()),
-            max_depth=int(tree.depth.max()),
-            children_left=tree.children[:, 0],
-            children_right=tree.children[:, 1],
-            feature=np.where(leaf, -2, tree.feature),
-            threshold=np.where(leaf, -2.0, tree.threshold),
-            missing_go_to_left=tree.missing_left,
-            value=self._values(tree.value),
-            impurity=tree.impurity,
-            n_node_samples=np.rint(tree.weight).astype(np.int64),
-            weighted_n_node_samples=tree.weight,
-        )
-
-    def _values(self, value: np.ndarray) -> np.ndarray:
-        """The values of nodes for each target and class, (N, T, K): zero of classes that a target lacks."""
+        check_is_fitted(self)
         n_classes = np.broadcast_to(getattr(self, "n_classes_", 1), self.n_outputs_)
-        out = np.zeros((len(value), self.n_outputs_, n_classes.max()))
-        for t, part in enumerate(np.split(value, np.cumsum(n_classes)[:-1], axis=1)):
-            out[:, t, : part.shape[1]] = part
-        return out
+        return TreeArrays(self.model_, n_classes)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -248,8 +227,9 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         Number of features seen during `fit`.
     n_outputs_ : int
         Number of targets.
-    tree_ : Bunch
-        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
+    tree_ : TreeArrays
+        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...;
+        and its methods `apply`, `predict` and `decision_path`.
     model_ : Tree
         The tree.
     statistics_ : CategoryCounts
@@ -336,9 +316,10 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
 
     Parameters
     ----------
-    criterion : {'squared_error', 'friedman_mse', 'poisson'}, default='squared_error'
-        Impurity of a node: the variance ('friedman_mse' is the same for one tree), or half the mean Poisson
-        deviance.
+    criterion : {'squared_error', 'friedman_mse', 'absolute_error', 'poisson'}, default='squared_error'
+        Impurity of a node: the variance ('friedman_mse' is the same for one tree), the mean absolute
+        deviation from the median, or half the mean Poisson deviance. For 'absolute_error', leaves predict
+        medians, and the rows are gathered in memory.
     splitter : {'best', 'random'}, default='best'
         'best': the best of all thresholds. 'random': the best of one threshold for each feature, which is
         drawn uniformly between the smallest and the largest value in the node.
@@ -382,8 +363,9 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
         Number of features seen during `fit`.
     n_outputs_ : int
         Number of targets.
-    tree_ : Bunch
-        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...
+    tree_ : TreeArrays
+        The tree as arrays with scikit-learn's names: `children_left`, `feature`, `threshold`, `value`, ...;
+        and its methods `apply`, `predict` and `decision_path`.
     model_ : Tree
         The tree.
     statistics_ : Extremes
@@ -420,7 +402,7 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "friedman_mse", "poisson"})],
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
     }
 
     def __init__(

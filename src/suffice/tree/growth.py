@@ -94,6 +94,8 @@ def grow_tree(
     data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits, trees: int = 1
 ) -> Tree:
     """Grow a tree to so many binned rows, while so many trees share the memory."""
+    if hasattr(target, "grown"):  # of statistics that cannot be added up
+        return tree_of(bins, target, target.grown(data, bins, limits))
     most = most_gathered(bins, target) // trees
     if rows <= most:
         log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)

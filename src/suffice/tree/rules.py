@@ -56,60 +56,105 @@ def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) ->
 
 
 def export_text(
-    model: Any, *, feature_names: Any = None, max_depth: int = 10, spacing: int = 3, decimals: int = 4
+    decision_tree: Any,
+    *,
+    feature_names: Any = None,
+    class_names: Any = None,
+    max_depth: int = 10,
+    spacing: int = 3,
+    decimals: int = 2,
+    show_weights: bool = False,
 ) -> str:
-    """Write a tree as indented splits.
+    """Write a tree as indented splits, in the format of scikit-learn's function.
 
     Parameters
     ----------
-    model : DecisionTreeClassifier, DecisionTreeRegressor or MultiwayTreeClassifier
+    decision_tree : DecisionTreeClassifier, DecisionTreeRegressor or MultiwayTreeClassifier
         A fitted tree.
     feature_names : sequence of str, default=None
         Names of the features. If None, those of the fit, or feature_0, feature_1, ...
+    class_names : sequence of str, default=None
+        Names of the classes, in the order of `classes_`. If None, the classes.
     max_depth : int, default=10
         Depth to which the tree is written.
     spacing : int, default=3
         Number of spaces of each level.
-    decimals : int, default=4
-        Number of significant digits of thresholds and values.
+    decimals : int, default=2
+        Number of decimal places of thresholds, values and weights.
+    show_weights : bool, default=False
+        Whether the leaves of a classifier show the weight of each class.
 
     Returns
     -------
     text : str
+
+    See Also
+    --------
+    export_rules : One rule for each leaf.
 
     Examples
     --------
     >>> from suffice.tree import DecisionTreeRegressor, export_text
     >>> tree = DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [5.0, 5.0, 8.0])
     >>> print(export_text(tree, feature_names=["x"]))
-    |--- x <= 2.5
-    |   |--- value: 5
-    |--- x > 2.5
-    |   |--- value: 8
+    |--- x <= 2.50
+    |   |--- value: [5.00]
+    |--- x >  2.50
+    |   |--- value: [8.00]
+    <BLANKLINE>
     """
-    tree, names = named_tree(model, feature_names)
+    tree, names = named_tree(decision_tree, feature_names, several=True)
+    classes = getattr(decision_tree, "classes_", None)
+    if class_names is not None and classes is not None and len(class_names) != len(classes):
+        raise ValueError(
+            "When `class_names` is an array, it should contain as many items as `decision_tree.classes_`. "
+            f"Got {len(class_names)} while the tree was fitted with {len(classes)} classes."
+        )
+    classes = classes if class_names is None else class_names
     lines: list[str] = []
-    word = "class" if hasattr(model, "classes_") else "value"
+
+    def numbers(values: np.ndarray) -> str:
+        return f"[{', '.join(f'{value:.{decimals}f}' for value in values)}]"
+
+    def leaf(node: int) -> str:
+        value = tree.value[node]
+        if classes is None:
+            return f"value: {numbers(value)}"
+        weights = f"weights: {numbers(value * tree.weight[node])} " if show_weights else ""
+        if isinstance(classes, list) and getattr(decision_tree, "n_outputs_", 1) > 1:
+            parts = np.split(value, np.cumsum(decision_tree.n_classes_)[:-1])
+            best = ", ".join(str(c[part.argmax()]) for c, part in zip(classes, parts, strict=True))
+            return f"{weights}class: [{best}]"
+        return f"{weights}class: {classes[value.argmax()]}"
 
     def write(node: int, depth: int) -> None:
         indent = ("|" + " " * spacing) * depth + "|" + "-" * spacing + " "
         if tree.feature[node] < 0:
-            lines.append(f"{indent}{word}: {answer(model, tree, node, decimals)}")
-        elif depth >= max_depth:
-            lines.append(f"{indent}truncated branch of depth {_height(tree, node)}")
+            lines.append(indent + leaf(node))
+        elif depth > max_depth:
+            lines.append(f"{indent}truncated branch of depth {_height(tree, node) + 1}")
         else:
             for branch, child in branches(tree, node):
-                lines.append(indent + joined_conditions(tree, [(node, branch)], names, decimals)[0])
+                lines.append(indent + _split_text(tree, node, branch, names, decimals))
                 write(child, depth + 1)
 
     write(0, 0)
-    return "\n".join(lines)
+    return "\n".join([*lines, ""])
 
 
-def named_tree(model: Any, feature_names: Any) -> tuple[AnyTree, list[str]]:
-    """The tree of a fitted estimator, and the names of its features."""
+def _split_text(tree: AnyTree, node: int, branch: int, names: list[str], decimals: int) -> str:
+    """The condition of a branch; of numbers, as scikit-learn writes it."""
+    condition = joined_conditions(tree, [(node, branch)], names, decimals)[0]
+    d = int(tree.feature[node])
+    if tree.bins.categorical[d] or "missing" in condition:
+        return condition
+    return f"{names[d]} {'> ' if branch else '<='} {tree.threshold[node]:.{decimals}f}"
+
+
+def named_tree(model: Any, feature_names: Any, several: bool = False) -> tuple[AnyTree, list[str]]:
+    """The tree of a fitted estimator, and the names of its features. `several`: with several targets too."""
     check_is_fitted(model)
-    if getattr(model, "n_outputs_", 1) > 1:
+    if not several and getattr(model, "n_outputs_", 1) > 1:
         raise ValueError(
             f"A tree with {model.n_outputs_} targets cannot be written or drawn: fit a tree to each target."
         )
