@@ -366,3 +366,6 @@ def test_weights_that_are_all_zero_or_negative():
     for weight, cause in ((np.zeros(4), "zero for every row"), (np.full(4, -1.0), "Negative values")):
         with pytest.raises(ValueError, match=f"all samples have zero or negative weights. .*{cause}"):
             NearestNeighbors().fit(X, sample_weight=weight)
+    with pytest.raises(TypeError, match="at least 1 dimension"):
+        NearestNeighbors().fit(X, sample_weight=np.array(2.0))
+    assert NearestNeighbors().fit(X, sample_weight=2.0).n_samples_fit_ == 8

@@ -150,6 +150,8 @@ def test_what_is_refused():
         SVC(class_weight={0: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match="square matrix"):
         SVC(kernel="precomputed").fit(X, y)
+    with pytest.raises(TypeError, match="Sparse precomputed kernels are not supported by SVC"):
+        SVC(kernel="precomputed").fit(sp.csr_array(X @ X.T), y)
     with pytest.raises(ValueError, match="NaN or infinite"):
         SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
     with pytest.raises(ValueError, match="pass its rows"):

@@ -83,6 +83,11 @@ class Check:
         if alone and not reset and self._is_as_fitted(estimator, X):
             self.must_pass(X)
             return one_a_place(sp.csr_array(X)) if sp.issparse(X) else X
+        if sp.issparse(X) and self.pairwise and not self.sparse:
+            raise TypeError(
+                f"Sparse precomputed kernels are not supported by {self.name}. Use '.toarray()' to convert "
+                "to a dense numpy array."
+            )
         if sp.issparse(y):
             raise TypeError(
                 f"Sparse data was passed for y, but dense data is required: {self.name} takes an array. Use "
@@ -269,6 +274,11 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
     if sample_weight is None:
         return None
     weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
+    if weight.ndim == 0 and isinstance(sample_weight, np.ndarray):
+        raise TypeError(
+            "Input should have at least 1 dimension i.e. satisfy `len(x.shape) > 0`, got scalar "
+            f"`{weight!r}` instead: pass sample_weight as a number, or one for each row."
+        )
     if weight.ndim == 0:
         weight = np.full(n, weight)
     if weight.ndim > 1:
