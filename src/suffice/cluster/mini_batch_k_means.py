@@ -13,6 +13,7 @@ from itertools import count
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -31,6 +32,7 @@ from .k_means import Centers, KMeans
 
 # Numbers of a sample for the initialization, which is dense.
 SAMPLE_NUMBERS = 1 << 24
+SPARSE = 0.05  # of the numbers of the sample, below which those that are not zero are kept as CSR
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +320,11 @@ default='k-means++'
         self._init_size = min(size, n)
         size = max(K, min(self._init_size, SAMPLE_NUMBERS // self.n_features_in_))
         sample = data.fold(draw, size, int(random.randint(np.iinfo(np.int32).max)), 0, NOBODY)
-        home = in_blocks(Rows(sample.first(size)))
+        rows = sample.first(size)
+        # By the values and not by their container, so that sparse and dense rows take one path.
+        if np.count_nonzero(rows) < SPARSE * rows.size:
+            rows = sp.csr_array(rows)
+        home = in_blocks(Rows(rows))
         starts = self._starts(X, home)
         self._n_init = len(starts)
         return min(starts, key=lambda start: home.fold(Centers.summarize, start).inertia)
