@@ -89,7 +89,7 @@ def sample(rng):
 parts = []
 for degree in degrees:
     method = make_pipeline(BasisFunctions(degree=degree), LinearRegression())
-    fits = replicate_predictions(method, sample, points, n_replicates=200)
+    fits = replicate_predictions(method, sample, points, n_replicates=60)
     parts.append(
         bias_variance_decomposition(fits, truth(points), noise=0.09).mean()
     )

@@ -24,7 +24,7 @@ how = {
     "n_components": 8,
     "weight_concentration_prior": 0.1,
     "random_state": 0,
-    "max_iter": 300,
+    "max_iter": 150,
 }
 
 # %%
