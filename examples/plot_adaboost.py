@@ -12,7 +12,7 @@ import numpy as np
 from suffice.ensemble import AdaBoostClassifier
 
 rng = np.random.default_rng(0)
-X = rng.normal(size=(12_000, 10))
+X = rng.normal(size=(6_000, 10))
 y = np.where((X**2).sum(axis=1) > 9.34, "out", "in")
 train, test = slice(0, 2000), slice(2000, None)
 
@@ -20,7 +20,7 @@ _, axes = plt.subplots(
     1, 2, figsize=(8.8, 3.8), layout="constrained", sharey=True
 )
 for ax, algorithm in zip(axes, ("SAMME", "real"), strict=True):
-    model = AdaBoostClassifier(n_estimators=400, algorithm=algorithm).fit(
+    model = AdaBoostClassifier(n_estimators=200, algorithm=algorithm).fit(
         X[train], y[train]
     )
     rounds = np.arange(1, model.n_iter_ + 1)

@@ -25,8 +25,8 @@ def rows(n):
     return np.column_stack([moons, rng.normal(size=(n, 6))]), side
 
 
-X, y = rows(1000)
-test_X, test_y = rows(5000)
+X, y = rows(600)
+test_X, test_y = rows(3000)
 grid = np.column_stack(
     [
         part.ravel()
@@ -41,8 +41,8 @@ _, axes = plt.subplots(
 )
 models = {
     "one tree": DecisionTreeClassifier(),
-    "bagging": BaggingClassifier(n_estimators=60, random_state=0),
-    "random forest": RandomForestClassifier(60, random_state=0),
+    "bagging": BaggingClassifier(n_estimators=40, random_state=0),
+    "random forest": RandomForestClassifier(40, random_state=0),
 }
 for ax, (name, model) in zip(axes, models.items(), strict=False):
     shown = model.fit(X[:, :2], y).predict_proba(grid)[:, 1].reshape(100, 100)
@@ -55,7 +55,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=False):
     error = 1.0 - model.fit(X, y).score(test_X, test_y)
     ax.set(title=f"{name}: test error {error:.3f}", xticks=(), yticks=())
 
-sizes = (5, 10, 20, 40, 80)
+sizes = (5, 10, 20, 40)
 for color, (name, cls) in enumerate(
     {
         "bagging": BaggingClassifier,

@@ -29,13 +29,13 @@ def code_blocks(path: Path) -> list[tuple[int, str]]:
 
 
 def blank_axes(figure) -> list[str]:
-    """The axes of a figure that are drawn in one color."""
+    """The axes of a figure that are drawn in one color; a picture may be of one color."""
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())
     height = len(pixels)
     blank = []
     for n, axes in enumerate(figure.axes):
-        if not axes.get_visible():
+        if not axes.get_visible() or axes.images:
             continue
         x0, y0, x1, y1 = np.round(axes.get_window_extent().extents).astype(int)
         inside = pixels[height - y1 + FRAME : height - y0 - FRAME, x0 + FRAME : x1 - FRAME]
