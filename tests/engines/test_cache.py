@@ -16,24 +16,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.cluster import KMeans
 from suffice.core.blocks import Rows, Sequences
+from suffice.core.coded import coded
 from suffice.decomposition import PCA
 from suffice.engines import cache as caches
 from suffice.engines import stores
-from suffice.engines.stores import InMemory, OnDisk
+from suffice.engines.stores import Automatic, InMemory, OnDisk
 from suffice.inputs import open_rows, parquet
 from suffice.naive_bayes import MixedNB
 from suffice.sequence import HiddenMarkovModel
 
 from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
 
-KEPT = ["memory", "disk"]
-STORES = {"memory": InMemory, "disk": OnDisk}
+KEPT = ["auto", "memory", "disk"]
+STORES = {"auto": partial(Automatic, iterates=True), "memory": InMemory, "disk": OnDisk}
 
 
 def fitted(estimator, data):
@@ -58,7 +60,7 @@ def test_no_bit_depends_on_the_cache(name, folders):
     path = folders[kind_of(estimator)]
     scans = [suffice.scan_parquet(path, cache=cache) for cache in (None, *KEPT)]
     anew, *kept = (bits(fitted(estimator, described(estimator, scan))) for scan in scans)
-    assert kept == [anew, anew]
+    assert kept == [anew] * len(KEPT)
 
 
 @pytest.mark.parametrize("cache", KEPT)
@@ -74,7 +76,7 @@ def test_files_are_read_once(cache, threads, real, monkeypatch):
         monkeypatch.setattr(pa, "OSFile", recorded)
         kept = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES, cache=cache))
         assert opened == sorted(map(str, real.glob("*.parquet")))
-        anew = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES))
+        anew = fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES, cache=None))
         assert len(opened) > 50
     assert bits(kept) == bits(anew)
 
@@ -112,7 +114,7 @@ def test_words_are_kept_too(real, tmp_path):
         )
         for cache in (None, *KEPT)
     ]
-    assert learnt[0] == learnt[1] == learnt[2]
+    assert learnt[1:] == learnt[:1] * len(KEPT)
 
 
 rng = np.random.default_rng(0)
@@ -162,7 +164,7 @@ def test_a_block_in_memory_does_not_hold_its_batch():
 def test_a_pass_that_failed_is_not_a_cache(cache, threads, real):
     """Wherever it fails: the next pass starts again, and has all blocks."""
     with suffice.threads(threads):
-        expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
+        expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache=None)).fold(total)
         for failing in (0, 3, 10):
             data = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache=cache))
             for _ in range(2):
@@ -206,7 +208,7 @@ def test_maps_and_folds_at_the_same_time(cache, real):
         thread.start()
     for thread in threads:
         thread.join()
-    expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES)).fold(total)
+    expected = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES, cache=None)).fold(total)
     for _ in range(2):
         found += [(True, data.fold(total)), (False, doubled.fold(total))]
     assert len(found) == 7
@@ -243,6 +245,142 @@ class TestTooMuch:
         store = InMemory()
         store.put(0, BLOCKS["objects"])
         assert store.size == 6 * stores.OBJECT_BYTES
+
+    def test_sparse_rows_and_codes_count(self):
+        sparse, store = sp.csr_array(np.eye(10)), InMemory()
+        store.put(0, Rows(sparse))
+        assert store.size == 10 * 8 + 10 * 4 + 11 * 4
+        store.put(1, Rows(coded(np.array([["a", "b"], ["a", "c"]], object))))
+        assert store.size == 164 + 4 * 8 + 3 * stores.OBJECT_BYTES
+
+
+class Opened:
+    """The files that pyarrow opened, and the stores that were made."""
+
+    def __init__(self, monkeypatch):
+        self.paths, open_file = [], pa.OSFile
+        monkeypatch.setattr(
+            pa, "OSFile", lambda path, *more: self.paths.append(path) or open_file(path, *more)
+        )
+        self.files = recorded = []
+
+        class Recorded(OnDisk):
+            def __init__(self):
+                super().__init__()
+                recorded.append(self.file)
+
+        monkeypatch.setattr(stores, "OnDisk", Recorded)
+
+
+class TestAutomatic:
+    """It is the default: memory up to a budget, then the disk, then the files again; with the same bits."""
+
+    @pytest.fixture
+    def opened(self, monkeypatch):
+        monkeypatch.setattr(stores, "is_in_memory", lambda folder: False)  # which /tmp is on some systems
+        return Opened(monkeypatch)
+
+    @pytest.fixture
+    def expected(self, real):
+        return bits(fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES, cache=None)))
+
+    def fit(self, real):
+        return bits(fitted(KMeans(3, random_state=0), suffice.scan_parquet(real, FEATURES)))
+
+    def test_in_memory(self, real, expected, opened, caplog):
+        with caplog.at_level(logging.INFO, "suffice"):
+            assert self.fit(real) == expected
+        assert len(opened.paths) == len(set(opened.paths)) and opened.files == []
+        gc.collect()
+        assert stores.Account.held_by_all == 0
+
+    def test_on_the_disk_beyond_the_budget(self, real, expected, opened, monkeypatch, caplog):
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 5e5)
+        most, take = [], stores.Account.take
+        monkeypatch.setattr(
+            stores.Account, "take", lambda self, n: [take(self, n), most.append(self.held_by_all)][0]
+        )
+        with caplog.at_level(logging.INFO, "suffice"):
+            assert self.fit(real) == expected
+        assert len(opened.paths) == 2 * len(set(opened.paths))  # measured, then written
+        assert len(opened.files) == 1 and 0 < max(most) <= 5e5
+        assert len(caplog.messages) == 1
+        assert "are read from memory up to the budget of 0.0005 GB, and else from a temporary" in caplog.text
+
+    def test_again_if_the_disk_is_full(self, real, expected, opened, monkeypatch, caplog):
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 5e5)
+        monkeypatch.setattr(stores, "free_disk", lambda folder: 2 * 1e5)
+        with caplog.at_level(logging.INFO, "suffice"):
+            assert self.fit(real) == expected
+        assert len(opened.paths) > 10 * len(set(opened.paths)) and opened.files == []
+        assert len(caplog.messages) == 1
+        assert "each pass reads the data again, since 11 blocks, 0.00107 GB, exceed the budget" in caplog.text
+        assert "and the 0.0001 GB to use in" in caplog.text
+        assert stores.Account.held_by_all == 0
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+    def test_again_if_the_disk_fills_up(self, real, expected, opened, monkeypatch, caplog):
+        full = partial(open, "/dev/full", "w+b", 0)
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 5e5)
+        monkeypatch.setattr(stores.tempfile, "TemporaryFile", lambda prefix: full())
+        with caplog.at_level(logging.INFO, "suffice"):
+            assert self.fit(real) == expected
+        assert "cannot be written to: No space left on device" in caplog.text
+        assert len(caplog.messages) == 1
+
+    def test_again_if_temporary_files_are_in_memory(self, real, expected, opened, monkeypatch, caplog):
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 5e5)
+        monkeypatch.setattr(stores, "is_in_memory", lambda folder: True)
+        with caplog.at_level(logging.INFO, "suffice"):
+            assert self.fit(real) == expected
+        assert opened.files == [] and "is in memory: set TMPDIR to a disk" in caplog.text
+
+    def test_one_pass_keeps_nothing(self, real, opened, monkeypatch, caplog):
+        taken = []
+        monkeypatch.setattr(stores.Account, "take", lambda self, n: taken.append(n))
+        with caplog.at_level(logging.INFO, "suffice"):
+            PCA(1).fit(suffice.scan_parquet(real, FEATURES))
+        assert taken == opened.files == caplog.messages == []
+        assert len(opened.paths) == len(set(opened.paths))
+
+    def test_others_keep_from_the_second_pass_and_write_in_the_third(self, real, opened, monkeypatch):
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 5e5)
+        data = open_rows(PCA(1), suffice.scan_parquet(real, FEATURES))
+        totals, held, files = [], [], []
+        for _ in range(4):
+            totals.append(data.fold(total))
+            held.append(stores.Account.held_by_all > 0)
+            files.append(len(opened.files))
+        assert held == [False, True, True, True]
+        assert files == [0, 0, 1, 1]
+        assert len(opened.paths) == 3 * len(set(opened.paths))
+        assert len(set(totals)) == 1
+
+    def test_what_is_persisted_is_not_stored_twice(self, real, opened):
+        data = open_rows(KMeans(3), suffice.scan_parquet(real, FEATURES))
+        kept = data.map(plus_one).persisted()
+        assert kept.fold(total) == kept.fold(total)
+        assert stores.Account.held_by_all == 0 and opened.files == []
+
+    def test_stores_share_the_budget(self, monkeypatch):
+        gc.collect()
+        monkeypatch.setattr(stores, "free_memory", lambda: 8 * 1e4 - stores.Account.held_by_all)
+        rows = Rows(np.zeros((500, 2)))  # 8,000 bytes, and 4,000 of weights
+        first, second = Automatic(iterates=True), Automatic(iterates=True)
+        first.put(0, rows)
+        second.put(0, rows)
+        assert (len(first.blocks), len(second.blocks)) == (1, 0)
+        del first
+        second.put(0, rows)
+        assert len(second.blocks) == 1
+
+    def test_file_systems_in_memory(self, tmp_path):
+        mounts = tmp_path / "mounts"
+        mounts.write_text(f"/dev/sda / ext4 rw 0 0\ntmpfs {tmp_path} tmpfs rw 0 0\n")
+        assert stores.is_in_memory(str(tmp_path), str(mounts))
+        assert stores.is_in_memory(str(tmp_path / "a"), str(mounts))
+        assert not stores.is_in_memory(f"{tmp_path}-other", str(mounts))
+        assert not stores.is_in_memory(str(tmp_path), str(tmp_path / "none"))
 
 
 def temporary():
@@ -309,6 +447,10 @@ class TestNothingIsLeft:
     ("cache", "words"),
     [
         (None, "cache=None: each pass reads the data again."),
+        (
+            "auto",
+            "cache='auto': 11 blocks, 0.00107 GB, are read from memory, since they fit in the budget of ",
+        ),
         ("memory", "cache='memory': 11 blocks, 0.00107 GB, are read from memory"),
         ("disk", "cache='disk': 11 blocks, 0.0011 GB, are read from a temporary file in "),
     ],
@@ -321,7 +463,7 @@ def test_which_one_ran_is_said_once_a_fit(cache, words, real, caplog):
 
 
 def test_a_cache_that_is_none(real):
-    with pytest.raises(ValueError, match="cache must be None, 'memory' or 'disk'; got 'gpu'"):
+    with pytest.raises(ValueError, match="cache must be None, 'auto', 'memory' or 'disk'; got 'gpu'"):
         suffice.scan_parquet(real, cache="gpu")
 
 

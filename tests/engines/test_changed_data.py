@@ -85,8 +85,9 @@ def total(rows):
     return X.sum(axis=0)
 
 
-def opened(folder, columns=("a", "b", "c"), **how):
-    return open_rows(MixedNB(), suffice.rows(suffice.scan_parquet(folder, columns, **how), target="b"))
+def opened(folder, columns=("a", "b", "c"), cache=None):
+    scan = suffice.scan_parquet(folder, columns, cache=cache)
+    return open_rows(MixedNB(), suffice.rows(scan, target="b"))
 
 
 TRIALS = [
@@ -147,7 +148,7 @@ def test_a_fit_whose_file_changes_says_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(parquet.Batches, "__iter__", changing)
     with pytest.raises(ValueError, match="changed"):
-        KMeans(2, random_state=0).fit(suffice.scan_parquet(path))
+        KMeans(2, random_state=0).fit(suffice.scan_parquet(path, cache=None))
     assert len(passes) == 3
 
 
@@ -235,7 +236,7 @@ def test_another_fit_may_read_other_data(tmp_path):
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_stream_that_changes_between_passes_is_noticed(change):
     passes = iter([table(), table(), CHANGES[change](table())])
-    scan = suffice.scan(lambda: next(passes), ["a", "b", "c"])
+    scan = suffice.scan(lambda: next(passes), ["a", "b", "c"], cache=None)
     data = open_rows(MixedNB(), suffice.rows(scan, target="b"))
     data.fold(total)
     data.fold(total)
@@ -250,7 +251,7 @@ def test_words_and_missing_values_are_compared_too():
     tables = [pa.table({"word": w, "x": np.arange(600.0), "y": np.arange(600) % 2}) for w in (words, other)]
     for last, fails in ((tables[0], False), (tables[1], True)):
         passes = iter([tables[0], tables[0], last])
-        scan = suffice.scan(lambda passes=passes: next(passes), ["word", "x", "y"])
+        scan = suffice.scan(lambda passes=passes: next(passes), ["word", "x", "y"], cache=None)
         data = open_rows(MixedNB(), suffice.rows(scan, target="y"))
         for _ in range(2):
             data.fold(len)

@@ -293,7 +293,7 @@ def test_an_object_that_changes_between_passes_is_noticed(change, where, request
         there = fs.PyFileSystem(fs.FSSpecHandler(request.getfixturevalue("memory")))
         path = "data/changes.parquet"
     write(table(), path, there)
-    data = opened(suffice.scan_parquet(path, filesystem=there))
+    data = opened(suffice.scan_parquet(path, filesystem=there, cache=None))
     first = data.fold(total)
     assert (data.fold(total) == first).all()
     write(swapped(table()) if change == "swapped" else table().slice(1), path, there)
@@ -305,7 +305,7 @@ def test_an_object_that_changes_between_passes_is_noticed(change, where, request
 def test_an_object_that_changes_while_it_is_read_is_noticed(memory):
     there = fs.PyFileSystem(fs.FSSpecHandler(memory))
     write(table(), "data/changes.parquet", there)
-    data = opened(suffice.scan_parquet("data/changes.parquet", filesystem=memory))
+    data = opened(suffice.scan_parquet("data/changes.parquet", filesystem=memory, cache=None))
 
     def rewritten(rows):
         if rows.index[0] == 3:
@@ -353,7 +353,7 @@ def short_every_fifth(call, data):
 def test_requests_that_fail_are_sent_again(fault, memory, folder, monkeypatch):
     monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
     failing = Failing(memory.cat_file, fault)
-    scan = suffice.scan_parquet("data", filesystem=memory)
+    scan = suffice.scan_parquet("data", filesystem=memory, cache=None)
     monkeypatch.setattr(memory, "cat_file", failing)
     assert fitted("k-means", scan) == fitted("k-means", suffice.scan_parquet(folder))
     assert failing.calls > 50
@@ -379,7 +379,7 @@ def test_connections_to_s3_that_are_cut(share, server, folder):
     """Every second or fifth connection ends within the answer."""
     rng = np.random.default_rng(share)
     with Proxy(server, lambda n: int(rng.integers(1, 20_000)) if n % share == 1 else None) as proxy:
-        scan = suffice.scan_parquet("bucket/data", filesystem=filesystem(proxy.port))
+        scan = suffice.scan_parquet("bucket/data", filesystem=filesystem(proxy.port), cache=None)
         assert fitted("k-means", scan) == fitted("k-means", suffice.scan_parquet(folder))
         assert proxy.cuts > 3
 

@@ -241,7 +241,7 @@ def test_a_cache_asks_a_source_once_and_changes_no_bit(cache, source):
     columns = ["a", "b", "w"]  # so that nothing is opened to ask for them
     once = fitted(estimator, suffice.rows(suffice.scan(counted, columns, cache=cache), **parts))
     assert len(asked) == 1
-    each = fitted(estimator, suffice.rows(suffice.scan(counted, columns), **parts))
+    each = fitted(estimator, suffice.rows(suffice.scan(counted, columns, cache=None), **parts))
     assert len(asked) > 5
     assert bits(once) == bits(each)
 
@@ -400,7 +400,7 @@ def test_a_failed_fit_leaves_duckdb_usable(from_duckdb):
 class TestOtherRowsInALaterPass:
     def opened(self, *passes):
         given = iter(passes)
-        return suffice.inputs.open_rows(PCA(1), suffice.scan(lambda: next(given), ["a"]))
+        return suffice.inputs.open_rows(PCA(1), suffice.scan(lambda: next(given), ["a"], cache=None))
 
     def folded(self, data):
         return data.fold(lambda rows: rows.X.sum())
@@ -429,13 +429,13 @@ class TestOtherRowsInALaterPass:
         assert "fresh stream" in "".join(error.value.__notes__)
         batches = iter(table().select(["a", "b"]).to_batches())
         with pytest.raises(ValueError, match=r"no rows.*fresh stream"):
-            KMeans(2).fit(suffice.scan(lambda: batches, ["a", "b"]))
+            KMeans(2).fit(suffice.scan(lambda: batches, ["a", "b"], cache=None))
 
     def test_a_query_without_order_is_noticed(self, from_duckdb, tmp_path):
         duckdb = pytest.importorskip("duckdb")
         with duckdb.connect() as connection:
             connection.execute("CREATE TABLE t AS SELECT range::DOUBLE AS a FROM range(3000)")
-            shuffled = suffice.scan(lambda: connection.sql("SELECT * FROM t ORDER BY random()"))
+            shuffled = suffice.scan(lambda: connection.sql("SELECT * FROM t ORDER BY random()"), cache=None)
             with pytest.raises(ValueError, match="ORDER BY"):
                 KMeans(2, random_state=0).fit(shuffled)
             kept = suffice.scan(shuffled.source, cache="memory")
@@ -474,7 +474,7 @@ class TestWords:
             PCA(1).fit(suffice.scan(lambda: t))
 
     def test_a_cache_that_is_none(self):
-        with pytest.raises(ValueError, match="cache must be None, 'memory' or 'disk'; got True"):
+        with pytest.raises(ValueError, match="cache must be None, 'auto', 'memory' or 'disk'; got True"):
             suffice.scan(lambda: table(), cache=True)
 
 

@@ -191,7 +191,9 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
                 *reader.columns,
                 *([table.target] if isinstance(table.target, str) else table.target or ()),
             ]
-        shared = SharedTable(source, tuple(dict.fromkeys([*used, *apart])))
+        deep = any(len(steps_of(transformer)) > 1 for _, transformer, _, _ in chosen)
+        columns_read = tuple(dict.fromkeys([*used, *apart]))
+        shared = SharedTable(source, columns_read, repeated=deep or supervised)
         fits = []
         for name, transformer, _, _ in chosen:
             target = table.target if takes_target(transformer) else None

@@ -1,4 +1,4 @@
-"""Cache of the blocks of the first pass: in memory, or in a temporary file."""
+"""Cache of the blocks of the first passes: in memory, or in a temporary file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.blocks import Block
 from ..core.partitions import in_block
 from ..core.progress import in_this_pass
 from .local import CALLED, LocalPartitions, after_steps
-from .stores import STORES, OnDisk
+from .stores import STORES, Automatic, OnDisk
 
 log = logging.getLogger("suffice")
 
@@ -26,23 +26,35 @@ class StreamedPartitions(LocalPartitions):
 
 
 def streamed(
-    batches: Iterable[tuple[int, Any]], cache: str | None, convert: Callable[..., Block], *shared: object
+    batches: Iterable[tuple[int, Any]],
+    cache: str | None,
+    convert: Callable[..., Block],
+    *shared: object,
+    iterates: bool = False,
 ) -> StreamedPartitions:
-    """Partitions of numbered batches, which threads convert in each pass, or with a cache in the first."""
+    """Partitions of numbered batches, which threads convert in each pass, or with a cache in the first ones.
+
+    `iterates` says that many passes will follow the first: see `Automatic`.
+    """
     if cache is None:
         log.info("cache=None: each pass reads the data again.")
         return StreamedPartitions(batches, ((convert, shared),))
-    return StreamedPartitions(Kept(batches, partial(convert, *shared), STORES[cache]), CALLED)
+    make_store = partial(Automatic, iterates) if cache == "auto" else STORES[cache]
+    return StreamedPartitions(Kept(batches, partial(convert, *shared), make_store), CALLED)
 
 
 class _Numbered:
-    """A re-iterable of numbered items."""
+    """A re-iterable of numbered items. An automatic cache stores nothing for it, since the items are
+    stored."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         self.blocks = blocks
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        return enumerate(self.blocks)
+        blocks = self.blocks
+        if isinstance(blocks, Kept) and blocks.automatic and not blocks.complete:
+            return enumerate(partial(blocks.convert, batch) for batch in blocks.batches)
+        return enumerate(blocks)
 
     @property
     def n_rows(self) -> int | None:
@@ -54,12 +66,13 @@ def _made(steps: Any, numbered: tuple[int, Any]) -> Block:
 
 
 def check_cache(cache: str | None) -> None:
-    if cache is not None and cache not in STORES:
-        raise ValueError(f"cache must be None, {' or '.join(map(repr, STORES))}; got {cache!r}.")
+    if cache not in (None, "auto", *STORES):
+        raise ValueError(f"cache must be None, 'auto', {' or '.join(map(repr, STORES))}; got {cache!r}.")
 
 
 class Kept:
-    """Functions that return blocks, called by threads. The first complete pass converts and caches them."""
+    """Functions that return blocks, called by threads. The first complete pass converts and caches them; an
+    automatic store may need the second one for it, or read the data in each pass."""
 
     def __init__(
         self,
@@ -68,20 +81,28 @@ class Kept:
         make_store: Callable[[], Any],
     ) -> None:
         self.batches, self.convert, self.make_store = batches, convert, make_store
+        self.automatic = isinstance(make_store, partial) and make_store.func is Automatic
         self.store: Any = None  # of the last pass that read all batches
         self.count = -1  # of the blocks it should hold
         self.said = False
 
     def __iter__(self) -> Iterator[Callable[[], Block]]:
         store = self.store
-        if store is not None and len(store.blocks) == self.count:
-            if not self.said:
-                log.info("%s, instead of reading the data again.", store)
-            self.said, self.batches = True, ()  # which may be another file
+        measured = isinstance(store, Automatic) and len(store.sizes) == self.count
+        if measured:
+            store.begin()
+        if self.complete:
+            self._log("%s, instead of reading the data again.", store)
+            self.batches = ()  # which may be another file
             yield from (partial(store.get, number) for number in range(self.count))
             return
-        in_this_pass("caching")
-        self.store, store, count = None, self.make_store(), 0
+        if not measured:
+            self.store, store = None, self.make_store()
+        elif store.decision and not store.accepts:
+            self._log("%s.", store)
+        if not isinstance(store, Automatic) or store.disk is not None:  # memory takes no time
+            in_this_pass("caching")
+        count = 0
         for batch in self.batches:
             yield partial(self._convert, store, batch)
             count += 1
@@ -96,6 +117,16 @@ class Kept:
         shared = [*shared, *(part for _, of_step in steps for part in of_step)]
         fewer = any(getattr(part, n, None) is not None for part in shared for n in ("selection", "sequence"))
         return None if fewer else getattr(self.batches, "n_rows", None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks are stored."""
+        return self.store is not None and len(self.store.blocks) == self.count
+
+    def _log(self, message: str, store: Any) -> None:
+        if not self.said:
+            log.info(message, str(store))  # not the store, which a log would keep
+        self.said = True
 
     def _convert(self, store: Any, numbered: tuple[int, Any]) -> Block:
         block = self.convert(numbered)

@@ -40,6 +40,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
+    iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
@@ -196,6 +197,8 @@ ADVICE = {
 
 class Iterative(Estimator):
     """Base class of estimators fitted by iterations."""
+
+    iterates: ClassVar[bool] = True
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."

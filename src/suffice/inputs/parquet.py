@@ -37,7 +37,7 @@ class ParquetScan(Unread):
 
     files: tuple[str, ...]
     columns: tuple[str, ...]
-    cache: str | None = None
+    cache: str | None = "auto"
     keys: Mapping[str, Any] = field(default_factory=dict, hash=False)  # partition columns: values by file
     filesystem: Any = field(default=None, hash=False)  # of pyarrow; None for files of this machine
     filters: RowFilter | None = None
@@ -45,7 +45,7 @@ class ParquetScan(Unread):
     all_columns: bool = False  # whether no columns were named
 
     def __repr__(self) -> str:
-        cache = "" if self.cache is None else f", cache={self.cache!r}"
+        cache = "" if self.cache == "auto" else f", cache={self.cache!r}"
         where = "" if self.filesystem is None else f", filesystem={type(self.filesystem).__name__}"
         rows = "" if self.filters is None else f", filters={self.filters}"
         return f"ParquetScan({brief(self.files, 1)}, columns={brief(self.columns)}{where}{rows}{cache})"
@@ -413,9 +413,9 @@ def scan_parquet(
     *,
     filters: Any = None,
     filesystem: Any = None,
-    cache: str | None = None,
+    cache: str | None = "auto",
 ) -> ParquetScan:
-    """Scan Parquet files as data for `fit`. They are streamed in each pass, in constant memory.
+    """Scan Parquet files as data for `fit`. They are streamed, in bounded memory.
 
     Parameters
     ----------
@@ -433,10 +433,12 @@ def scan_parquet(
     filesystem : file system of pyarrow or fsspec, optional
         Where the files are. If None, it follows from the URL, or is this machine. Pass one to state
         credentials, a region or an endpoint.
-    cache : {"memory", "disk"}, optional
-        Where to cache the rows that the first pass of a fit reads: in memory, if they need less than half of
-        the free memory; or in a temporary file. If None, each pass reads the files again. The result is the
-        same to the bit.
+    cache : {"auto", "memory", "disk"} or None, default="auto"
+        Where a fit of several passes keeps the rows that it has read and transformed. "auto": in memory, up
+        to an eighth of the free memory; those beyond in a temporary file, if they take less than half of the
+        free space of the disk; else each pass reads the files again. A fit of one pass keeps nothing.
+        "memory": in memory, which raises an error if they need more than half of the free memory. "disk": in
+        a temporary file. None: each pass reads the files again. The result is the same to the bit.
 
     Notes
     -----
@@ -523,9 +525,16 @@ class ScanSource(TableSource):
         return _accept
 
     def partitions(self, columns: Any, check: Check) -> Partitions:
+        return self._streamed(columns, check, iterates=False)
+
+    def repeated(self, columns: Any, check: Check) -> Partitions:
+        return self._streamed(columns, check, iterates=True)
+
+    def _streamed(self, columns: Any, check: Check, iterates: bool) -> Partitions:
         names = tuple(columns.names())
         batches = whole(self.batches(names, columns.reader, self._takes_all(names)), columns)
-        return streamed(batches, self.container.cache, _block, columns, check, self.compare())
+        cache, compare = self.container.cache, self.compare()
+        return streamed(batches, cache, _block, columns, check, compare, iterates=iterates)
 
     def answer(self, request: Any, to: Any) -> Any:
         """The results for all rows, as an array; or a scan of the rows written with their results."""

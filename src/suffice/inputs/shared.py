@@ -123,16 +123,22 @@ def divided(division: Division, block: ArrowRows) -> Divided:
 
 
 class SharedTable:
-    """Some columns of a table, divided into parts, and the fits that share the passes over them."""
+    """Some columns of a table, divided into parts, and the fits that share the passes over them. `repeated`
+    says that many passes will be made."""
 
     def __init__(
-        self, source: TableSource, columns: tuple[str, ...], division: Division | None = None
+        self,
+        source: TableSource,
+        columns: tuple[str, ...],
+        division: Division | None = None,
+        *,
+        repeated: bool = True,
     ) -> None:
         table = source.table or Table(source.container)
         self.source, self.columns = source, columns
         self.read = tuple(dict.fromkeys((*columns, *(division.names if division else ()))))
         read: Any = ArrowColumns(self.read, table.selection)
-        data = source.partitions(read, UNCHECKED)
+        data = (source.repeated if repeated else source.partitions)(read, UNCHECKED)
         by: Any = (undivided, ())
         n_parts = 1
         if division is not None:

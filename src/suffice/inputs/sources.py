@@ -99,6 +99,11 @@ class Opening:
     reset: bool = True  # whether the estimator learns the names of the features, or compares them
     block_rows: Callable[[Any], float | None] | None = None  # rows of a block in memory; None: by their size
 
+    @property
+    def iterates(self) -> bool:
+        """Whether many passes will be made."""
+        return self.reset and getattr(self.estimator, "iterates", False)
+
     def set_features(self, features: tuple[str, ...] | int) -> None:
         set_features(self.estimator, features, self.reset)
 
@@ -123,6 +128,10 @@ class TableSource(Source):
     def partitions(self, columns: Columns | EdgeColumns, check: Check) -> Partitions:
         """Partitions of blocks made from these columns."""
 
+    def repeated(self, columns: Columns | EdgeColumns, check: Check) -> Partitions:
+        """The same partitions, for many passes."""
+        return self.partitions(columns, check)
+
     def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
         return self._open(opening, "rows", y, sample_weight)
 
@@ -131,7 +140,11 @@ class TableSource(Source):
         return self._open(opening, "sequences", y, sample_weight, groups)
 
     def _open(self, opening: Opening, verb: str, *given: Any) -> Partitions:
-        return self.partitions(self._described(opening, verb, *given), opening.check)
+        return self._partitions(opening, self._described(opening, verb, *given))
+
+    def _partitions(self, opening: Opening, columns: Columns | EdgeColumns) -> Partitions:
+        make = self.repeated if opening.iterates else self.partitions
+        return make(columns, opening.check)
 
     def _described(self, opening: Opening, verb: str, *given: Any) -> Columns:
         table = self.table or Table(self.container)
@@ -141,7 +154,7 @@ class TableSource(Source):
         return columns
 
     def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
-        return self.partitions(self._edge_columns(opening, sample_weight), opening.check), None
+        return self._partitions(opening, self._edge_columns(opening, sample_weight)), None
 
     def _edge_columns(self, opening: Opening, sample_weight: Any) -> EdgeColumns:
         if not isinstance(self.table, EdgeTable):

@@ -27,19 +27,19 @@ class StreamScan(Unread):
 
     source: Callable[[], Any]
     columns: tuple[str, ...]
-    cache: str | None = None
+    cache: str | None = "auto"
     sizes: Mapping[str, int] = field(default_factory=dict, hash=False)  # of columns of lists of a fixed size
     all_columns: bool = False  # whether no columns were named
 
     def __repr__(self) -> str:
-        cache = "" if self.cache is None else f", cache={self.cache!r}"
+        cache = "" if self.cache == "auto" else f", cache={self.cache!r}"
         name = getattr(self.source, "__name__", type(self.source).__name__)
         source = self.source if isinstance(self.source, Lazy) else name
         return f"StreamScan({source}, columns={brief(self.columns)}{cache})"
 
 
 def scan(
-    source: Callable[[], Any], columns: Sequence[str] | None = None, *, cache: str | None = None
+    source: Callable[[], Any], columns: Sequence[str] | None = None, *, cache: str | None = "auto"
 ) -> StreamScan:
     """Scan a stream of Arrow batches as data for `fit`: a database query, a lazy table, a Flight server.
 
@@ -59,10 +59,9 @@ def scan(
     columns : sequence of str, optional
         Columns to read. If None, all; a stream is then opened at once to read their names. To name targets
         and weights, see `suffice.rows`.
-    cache : {"memory", "disk"}, optional
-        Where to cache the rows that the first pass of a fit reads: in memory, if they need less than half of
-        the free memory; or in a temporary file. If None, each pass opens the source again. The result is the
-        same to the bit.
+    cache : {"auto", "memory", "disk"} or None, default="auto"
+        Where a fit of several passes keeps the rows that it has read and transformed, as in
+        `suffice.scan_parquet`. If None, each pass opens the source again. The result is the same to the bit.
 
     Notes
     -----
@@ -100,13 +99,13 @@ def scan(
     return StreamScan(source, tuple(columns), cache, sizes)
 
 
-def lazy_scan(lazy: Lazy, columns: Sequence[str] | None = None, *, cache: str | None = None) -> StreamScan:
+def lazy_scan(lazy: Lazy, columns: Sequence[str] | None = None, *, cache: str | None = "auto") -> StreamScan:
     """The scan of a table that opens streams of its columns."""
     schema = lazy.schema
     names = schema.names
     if missing := [name for name in columns or () if name not in names]:
         raise ValueError(f"The table has no column {missing}; its columns are {names}.")
-    if lazy.once and cache is None:
+    if lazy.once and cache in (None, "auto"):
         cache = "disk"  # passes after the first must read something
     return StreamScan(lazy, tuple(columns or names), cache, list_sizes(schema), columns is None)
 
@@ -124,7 +123,7 @@ def scan_csv(
     quote_char: str | None = '"',
     encoding: str = "utf8",
     filesystem: Any = None,
-    cache: str | None = None,
+    cache: str | None = "auto",
 ) -> StreamScan:
     """Scan CSV files as data for `fit`. They are streamed in each pass, in constant memory.
 
@@ -160,9 +159,9 @@ def scan_csv(
         Encoding of the files.
     filesystem : file system of pyarrow or fsspec, optional
         Where the files are. If None, it follows from the URL, or is this machine.
-    cache : {"memory", "disk"}, optional
-        Where to cache the rows that the first pass of a fit reads. Since parsing of text is slow, a cache
-        pays from the second pass on. The result is the same to the bit.
+    cache : {"auto", "memory", "disk"} or None, default="auto"
+        Where a fit of several passes keeps the rows that it has read and transformed, as in
+        `suffice.scan_parquet`. If None, each pass parses the files again. The result is the same to the bit.
 
     See Also
     --------
@@ -199,7 +198,7 @@ def scan_json(
     *,
     schema: Any = None,
     filesystem: Any = None,
-    cache: str | None = None,
+    cache: str | None = "auto",
 ) -> StreamScan:
     """Scan files with one JSON object in each line as data for `fit`. They are streamed in each pass.
 
@@ -217,8 +216,9 @@ def scan_json(
         and field.
     filesystem : file system of pyarrow or fsspec, optional
         Where the files are. If None, it follows from the URL, or is this machine.
-    cache : {"memory", "disk"}, optional
-        Where to cache the rows that the first pass of a fit reads. The result is the same to the bit.
+    cache : {"auto", "memory", "disk"} or None, default="auto"
+        Where a fit of several passes keeps the rows that it has read and transformed, as in
+        `suffice.scan_parquet`. If None, each pass parses the files again. The result is the same to the bit.
 
     See Also
     --------
