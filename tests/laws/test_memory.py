@@ -92,7 +92,7 @@ def written(variant, n, path):
         X, y = variant.data(n)
         columns = {f"x{d}": x for d, x in enumerate(X.T)} | ({} if y is None else {"y": y})
     pq.write_table(pa.table(columns), path, row_group_size=GROUP)
-    scan = suffice.scan_parquet(path)
+    scan = suffice.scan_parquet(path, cache=None)  # the cache takes a share of the free memory
     if variant.takes == "edges":
         return suffice.edges(scan, source="source", target="target")
     if variant.takes == "documents":
