@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -138,6 +139,7 @@ def test_a_stream_has_a_total_from_the_second_pass(screen):
 
 
 def test_a_training_part_counts_the_rows_that_are_read(screen, scan):
+    scan = replace(scan, cache=None)  # with a cache, blocks are counted, which have fewer rows
     train, _ = train_test_split(suffice.rows(scan, target="x0"), random_state=0)
     with suffice.progress(screen):
         LinearRegression().fit(train)
