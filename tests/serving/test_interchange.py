@@ -53,6 +53,7 @@ COPIED = sorted(
     (cls for cls in set(Storable.known.values()) if namesake(cls) and cls.__name__ not in NOT_COPIED),
     key=lambda cls: cls.__name__,
 )
+CLASSES = {cls.__name__: cls for cls in COPIED}
 
 
 def fitted(cls):
@@ -81,6 +82,52 @@ def test_a_copy_predicts_the_same(cls):
             np.testing.assert_array_equal(ours, theirs)
         else:
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "name", ["DecisionTreeClassifier", "RandomForestClassifier", "GradientBoostingClassifier"]
+)
+@pytest.mark.parametrize("shift", [1e8, 1e12])
+def test_trees_whose_splits_float32_does_not_separate(name, shift):
+    """Rows that differ by ones at 1e8 are the same in float32."""
+    far, size = np.round(3.0 * X) + shift, {} if name == "DecisionTreeClassifier" else {"n_estimators": 3}
+    model = CLASSES[name](random_state=0, **size).fit(far, label)
+    with pytest.warns(
+        UserWarning, match="round rows to float32, whose numbers are .* apart at the threshold"
+    ):
+        copy = suffice.as_sklearn(model)
+    assert (copy.predict(far) != model.predict(far)).mean() > 0.2  # the warning is true
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        suffice.as_sklearn(model.fit(far - shift, label))
+
+
+@pytest.mark.parametrize("low", [1e8, 3e7])
+def test_a_stump_that_float32_does_not_separate(low):
+    """One threshold, with no other to compare it with."""
+    from suffice.tree import DecisionTreeRegressor
+
+    tree = DecisionTreeRegressor().fit([[low + 1.0], [low + 2.0]], [0.0, 1.0])
+    with pytest.warns(UserWarning, match="StandardScaler"):
+        suffice.as_sklearn(tree)
+
+
+def test_onnx_of_a_tree_that_float32_changes():
+    skl2onnx = pytest.importorskip("skl2onnx")
+    tree = CLASSES["DecisionTreeClassifier"](random_state=0).fit(np.round(10.0 * X) + 1e8, label)
+    with pytest.warns(UserWarning, match="and ONNX, round rows to float32"):
+        skl2onnx.to_onnx(tree, X[:1])
+
+
+def test_draws_of_a_mixture_are_not_copied():
+    mixture = CLASSES["BayesianGaussianMixture"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = mixture(n_components=2, solver="gibbs", max_iter=20, random_state=0).fit(X)
+    with pytest.raises(TypeError, match="predictive density of the draws"):
+        suffice.as_sklearn(model)
+    plain = mixture(n_components=2, random_state=0, max_iter=500).fit(X)
+    np.testing.assert_allclose(suffice.as_sklearn(plain).score_samples(X), plain.score_samples(X), rtol=1e-6)
 
 
 def test_what_cannot_be_copied():

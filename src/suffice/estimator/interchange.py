@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.callers import warn
 from ..core.values import Value, stored_name
 from .answers import nameless
 from .storing import Storable
@@ -70,6 +71,7 @@ def _tree(model: Any) -> dict[str, Any]:
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
     _must_be_numbers(model, model.model_)
+    _report_rounding(model, model.model_)
     arrays = model.tree_
     nodes = np.zeros(arrays.node_count, NODE_DTYPE)
     theirs = {"left_child": "children_left", "right_child": "children_right"}
@@ -80,6 +82,45 @@ def _tree(model: Any) -> dict[str, Any]:
     state = {"max_depth": arrays.max_depth, "node_count": arrays.node_count, "nodes": nodes}
     tree.__setstate__({**state, "values": np.ascontiguousarray(arrays.value)})
     return {"tree_": tree}
+
+
+def _report_rounding(model: Any, tree: Any) -> None:
+    """Warn of splits whose two sides float32 does not separate.
+
+    Their values are not stored. Other thresholds of the feature show how close they are; and above 2^24,
+    float32 does not have every whole number.
+    """
+    inner = tree.feature >= 0
+    feature, threshold = tree.feature[inner], tree.threshold[inner]
+    finite = np.abs(threshold) < np.finfo(np.float32).max  # else the split is of missing values
+    for d in np.unique(feature[finite]).tolist():
+        t = np.unique(threshold[finite & (feature == d)])
+        single = t.astype(np.float32)
+        spacing = np.spacing(np.abs(single)).astype(np.float64)
+        gap = np.diff(t, prepend=-np.inf, append=np.inf)
+        close = np.minimum(gap[:-1], gap[1:]) < 4.0 * spacing
+        lost = close | ((np.abs(t) >= 2.0**24) & (single != t))
+        if lost.any():
+            n = int(np.flatnonzero(lost)[0])
+            names = getattr(model, "feature_names_in_", range(model.n_features_in_))
+            warn(
+                f"The copy of {type(model).__name__} may predict otherwise: scikit-learn's trees, and ONNX, "
+                f"round rows to float32, whose numbers are {spacing[n]:g} apart at the threshold {t[n]:.17g} "
+                f"of feature {names[d]!r}. Subtract a constant from the feature before the fit, as by "
+                "StandardScaler in a pipeline, or save the model with suffice.save."
+            )
+            return
+
+
+def _mixture(model: Any) -> dict[str, Any]:
+    """Nothing more; but the densities of draws are not those of scikit-learn's class."""
+    if model.solver == "gibbs":
+        raise TypeError(
+            "A copy of BayesianGaussianMixture(solver='gibbs') is not supported: score_samples is the "
+            "predictive density of the draws, which scikit-learn's class does not have. Fit with "
+            "solver='variational', or save the model with suffice.save."
+        )
+    return {}
 
 
 def _must_be_numbers(model: Any, tree: Any) -> None:
@@ -205,6 +246,7 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "AdaBoostClassifier": _members,
     "BaggingClassifier": _bagged,
     "BaggingRegressor": _bagged,
+    "BayesianGaussianMixture": _mixture,
     "ColumnTransformer": _columns,
     "DecisionTreeClassifier": _tree,
     "DecisionTreeRegressor": _tree,
@@ -253,7 +295,7 @@ def as_sklearn(model: Any) -> Any:
 
     The copy has the parameters that scikit-learn knows, and the same fitted attributes. It predicts the same
     without suffice, and programs that know scikit-learn's classes accept it: ONNX converters, explainers,
-    servers.
+    servers. Trees of scikit-learn round rows to float32: a warning is given if that may change predictions.
 
     Parameters
     ----------
