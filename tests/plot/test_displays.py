@@ -133,6 +133,48 @@ def test_segments(hmm):
     assert min(display.ax_.get_yticks()) >= np.nanmin(holes) - 1.0
 
 
+def steps_by_color(display, n, row):
+    """The colour of each step in one of two strips: 0 is that of the decoded states, 1 that of the truth."""
+    half, out = len(display.strips_) // 2, np.full(n, None)
+    for strip in display.strips_[row * half : (row + 1) * half]:
+        for bar in strip.get_paths():
+            start, stop = bar.vertices[:, 0].min() + 0.5, bar.vertices[:, 0].max() + 0.5
+            out[int(start) : int(stop)] = str(strip.get_facecolor()[0])
+    return out
+
+
+@pytest.mark.parametrize("turn", [[0, 1, 2], [2, 0, 1], [1, 0, 2]])
+@pytest.mark.parametrize("names", [np.arange(3), np.array(["calm", "rain", "storm"])])
+def test_segments_match_the_colors_of_states_without_names(turn, names):
+    state = np.repeat([0, 1, 2, 1], 10)
+    decoded = np.array(turn)[state]
+    decoded[[3, 14]] = decoded[25]  # two errors
+    display = SegmentsDisplay.from_predictions(state.astype(float), decoded, true=names[state], match=True)
+    ours, truth = (steps_by_color(drawn(display), 40, row) for row in (0, 1))
+    assert [n for n in range(40) if ours[n] != truth[n]] == [3, 14]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [str(name) for name in names]
+
+
+def test_segments_with_more_states_than_labels():
+    state, label = np.repeat([5, 0, 7], 10), np.repeat(["a", "b", "b"], [10, 10, 10])
+    label[20:22] = "a"
+    display = SegmentsDisplay.from_predictions(state.astype(float), state, true=label, match=True)
+    texts = [text.get_text() for text in drawn(display).ax_.get_legend().get_texts()]
+    assert texts == ["a", "b", "state 7"]
+    with pytest.raises(ValueError, match="match=True needs the true labels"):
+        SegmentsDisplay.from_predictions(state, state, match=True)
+
+
+def test_segments_of_hidden_states_match_the_truth():
+    rng = np.random.default_rng(0)
+    state = np.repeat([2, 0, 1, 2, 0], 20)
+    rows = 5.0 * state[:, None] + rng.normal(size=(100, 1))
+    for seed in range(3):
+        model = HiddenMarkovModel(3, n_init=5, random_state=seed).fit(rows)
+        display = drawn(SegmentsDisplay.from_estimator(model, rows, state))
+        assert (steps_by_color(display, 100, 0) == steps_by_color(display, 100, 1)).mean() > 0.95
+
+
 def test_segments_must_fit():
     with pytest.raises(ValueError, match=r"states has the shape \(2,\), expected \(3,\)"):
         SegmentsDisplay.from_predictions([1.0, 2.0, 3.0], ["a", "b"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import is_classifier
 
 from .base import MANY, Display, colors, feature_names, names_of, one_sequence, shorten
 
@@ -29,6 +31,8 @@ class SegmentsDisplay(Display):
         All labels, in the order of their colours. If None, those in `states` and `true`.
     names : list of str, default=None
         Names of the features. If None, x0, x1, ...
+    match : bool, default=False
+        Whether each state has the colour of the true label with which it shares most steps, one to one.
 
     Attributes
     ----------
@@ -58,9 +62,16 @@ class SegmentsDisplay(Display):
     """
 
     def __init__(
-        self, signal: Any, states: Any, true: Any = None, labels: Any = None, names: Any = None
+        self,
+        signal: Any,
+        states: Any,
+        true: Any = None,
+        labels: Any = None,
+        names: Any = None,
+        match: bool = False,
     ) -> None:
         self.signal, self.states, self.true, self.labels, self.names = signal, states, true, labels, names
+        self.match = match
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
@@ -73,7 +84,8 @@ class SegmentsDisplay(Display):
         X : array of shape (n_steps, n_features)
             One sequence.
         y : array of shape (n_steps,), default=None
-            True labels, drawn as a second strip.
+            True labels, drawn as a second strip. Hidden states that were not fitted to labels have numbers
+            that mean nothing: each has the colour of the true label with which it shares most steps.
         ax : matplotlib Axes, default=None
             Axes to draw on. If None, a new figure is created.
 
@@ -85,7 +97,10 @@ class SegmentsDisplay(Display):
         states = np.asarray(estimator.predict(X))
         labels = names_of(estimator, 0).tolist() or None
         names = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
-        return cls.from_predictions(X, states, true=y, labels=labels, ax=ax, names=names)
+        match = y is not None and _has_numbers_for_states(estimator)
+        return cls.from_predictions(
+            X, states, true=y, labels=None if match else labels, ax=ax, names=names, match=match
+        )
 
     @classmethod
     def from_predictions(
@@ -97,6 +112,7 @@ class SegmentsDisplay(Display):
         labels: Any = None,
         ax: Any = None,
         names: Any = None,
+        match: bool = False,
     ) -> Self:
         """Draw one sequence with the labels of its steps.
 
@@ -114,6 +130,9 @@ class SegmentsDisplay(Display):
             Axes to draw on. If None, a new figure is created.
         names : sequence of str, default=None
             Names of the features. If None, the columns of `signal`, or x0, x1, ...
+        match : bool, default=False
+            Whether the numbers of the states mean nothing, as those of hidden states. Each state then has the
+            colour of the true label with which it shares most steps, one to one.
 
         Returns
         -------
@@ -128,10 +147,12 @@ class SegmentsDisplay(Display):
                 raise ValueError(
                     f"{name} has the shape {part.shape}, expected {(len(signal),)}: one per step."
                 )
-        if labels is None:
+        if match and true is None:
+            raise ValueError("match=True needs the true labels: pass true=labels, one per step.")
+        if labels is None and not match:
             labels = np.unique(states if true is None else np.concatenate([states, true])).tolist()
         names = feature_names(None, signal.shape[1], names)
-        return cls(signal, states, true, list(labels), names).plot(ax)
+        return cls(signal, states, true, None if labels is None else list(labels), names, match).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.
@@ -155,21 +176,18 @@ class SegmentsDisplay(Display):
             {"marker": ".", "ms": 3} if np.isnan(signal).any() else {}
         )  # a step between two gaps has no line
         self.lines_ = [ax.plot(x, color="0.25", lw=0.9, **dots)[0] for x in signal.T]
-        rows = (
-            [("decoded", self.states)]
-            if self.true is None
-            else [("true", self.true), ("decoded", self.states)]
-        )
+        rows = [("decoded", self.states)]
+        if self.true is not None:
+            states = _matched(self.states, self.true) if self.match else self.states
+            rows = [("true", self.true), ("decoded", states)]
         strip = min(STRIP, INCHES * ax.figure.dpi / ax.bbox.height)
         self._make_room(ax, signal, len(rows) * (strip + 0.02) + 0.03)
         if ticks is not None:
             ax.set_yticks(*ticks, fontsize=8)
             ax.tick_params(axis="y", length=0)
-        names = (
-            np.unique(np.concatenate([row for _, row in rows])).tolist()
-            if self.labels is None
-            else self.labels
-        )
+        names = self.labels
+        if names is None:  # those of states without a match come after the true ones
+            names = list(dict.fromkeys(name for _, row in rows for name in np.unique(row).tolist()))
         self.strips_ = []
         for n, (title, row) in enumerate(reversed(rows)):
             low = 0.02 + n * (strip + 0.02)
@@ -216,6 +234,28 @@ class SegmentsDisplay(Display):
         low, high = low - margin, high + margin
         ax.set_ylim(low - share / (1.0 - share) * (high - low), high)
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
+
+
+def _has_numbers_for_states(estimator: Any) -> bool:
+    """Whether an estimator without labels has numbered its states itself."""
+    if is_classifier(estimator):
+        return False
+    classes = np.asarray(getattr(estimator, "classes_", np.empty(0, int)))
+    return classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
+
+
+def _matched(states: Any, true: Any) -> np.ndarray:
+    """The states by the names of the true labels with which they share most steps, one to one; 'state k' if
+    no label is left for state k."""
+    of_true, label = np.unique(np.asarray(true), return_inverse=True)
+    of_states, state = np.unique(np.asarray(states), return_inverse=True)
+    shared = np.zeros((len(of_states), len(of_true)))
+    np.add.at(shared, (state, label), 1.0)
+    names = [f"state {k}" for k in of_states.tolist()]
+    for k, n in zip(*linear_sum_assignment(-shared), strict=True):
+        names[k] = of_true.tolist()[n]
+    kind = of_true.dtype if len(of_states) <= len(of_true) else object
+    return np.array(names, kind)[state]
 
 
 def _lanes(signal: np.ndarray, names: list[str]) -> tuple[np.ndarray, tuple[Any, list[str]]]:
