@@ -30,12 +30,13 @@ from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
-from ..inputs import open_rows, read_rows
+from ..inputs import TargetDomain, open_rows, read_rows
 from ..inputs.checks import places_of
 from ..statistics import Moments, class_codes, class_counts, moments
 from ..statistics.quantiles import sample
 
 FAMILIES = ("gaussian", "binomial", "poisson")
+COUNTS = TargetDomain(0.0, False, "family='poisson' takes counts: y must be non-negative.")
 SOLVERS = ("penalized", "backfitting")
 ROWS = 1024  # whose functions are made at a time: they stay near the cache
 CHOICES = 30  # of penalties, after which they are held: choosing and fitting need not settle together
@@ -449,10 +450,7 @@ class _Look(Model):
             return Parts((sample(X),))
         if self.family == "binomial":
             return Parts((sample(X), class_counts(block)))
-        y = block.y.astype(np.float64)
-        if (y < 0).any():
-            raise ValueError(f"family='poisson' takes counts: y must be non-negative; got min {y.min()}.")
-        return Parts((sample(X), moments(y[:, None], block.weight, "diagonal")))
+        return Parts((sample(X), moments(block.y.astype(np.float64)[:, None], block.weight, "diagonal")))
 
     def estimate(self, s: Any) -> Self:
         return self
@@ -734,6 +732,11 @@ class GeneralizedAdditiveModel(_Additive):
         self.tol = tol
         self.max_iter = max_iter
         self.checkpoint = checkpoint
+
+    @property
+    def target_domain(self) -> TargetDomain | None:
+        """The numbers that the family allows in y."""
+        return COUNTS if self.family == "poisson" else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import answers_of, in_blocks, open_rows, read_rows
+from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
 from ..loops.trees import mixed
 from ..statistics import weights_of_classes
 from ..statistics.bins import FeatureBins, grid
@@ -595,6 +595,12 @@ class TreeBoosting(TreeGrower):
         return self.model_.staged(X, self._start_scores(X))
 
 
+DOMAINS = {  # of the targets of losses
+    "poisson": TargetDomain(0.0, False, "loss='poisson' requires non-negative y and sum(y) > 0."),
+    "gamma": TargetDomain(0.0, True, "loss='gamma' requires strictly positive y."),
+}
+
+
 class BoostingRegressor(Regressor):
     """Answers of boosting that predicts numbers."""
 
@@ -603,8 +609,15 @@ class BoostingRegressor(Regressor):
     _raw: Callable[[Any], np.ndarray]
     _staged: Callable[[Any], Iterator[np.ndarray]]
 
+    loss: str
+
+    @property
+    def target_domain(self) -> TargetDomain | None:
+        """The numbers that the loss allows in y."""
+        return DOMAINS.get(self.loss)
+
     def _loss_of(self, start: TreeStart) -> tuple[Loss, dict[str, Any]]:
-        self._link.check(float(start.target.low[0]), float(start.target.high[0]))
+        self._link.check(float(start.target.high[0]))
         return self._link, {}
 
     @row_wise

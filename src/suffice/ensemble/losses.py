@@ -53,8 +53,8 @@ class Loss(Value):
         """The predicted numbers, or the probabilities of classes, of raw scores."""
         return f[:, 0]
 
-    def check(self, low: float, high: float) -> None:
-        """Raise if targets in this range are not possible."""
+    def check(self, high: float) -> None:
+        """Raise if there is no constant that minimizes the loss of targets up to this number."""
 
 
 # --- numbers -------------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ class Poisson(Loss):
     def predicted(self, f: np.ndarray) -> np.ndarray:
         return np.exp(f[:, 0])
 
-    def check(self, low: float, high: float) -> None:
-        if low < 0.0 or high <= 0.0:
+    def check(self, high: float) -> None:
+        if high <= 0.0:
             raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0.")
 
 
@@ -152,10 +152,6 @@ class Gamma(Poisson):
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ratio = y[:, None] * np.exp(-f)
         return 1.0 - ratio, ratio
-
-    def check(self, low: float, high: float) -> None:
-        if low <= 0.0:
-            raise ValueError("loss='gamma' requires strictly positive y.")
 
 
 # --- classes -------------------------------------------------------------------------------------------

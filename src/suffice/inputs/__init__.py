@@ -14,7 +14,7 @@ from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_ro
 from ..engines.shards import Shard, Shards, shard_starts
 from ..engines.stores import OnDisk
 from ..engines.threads import in_order, n_threads, short_tasks, threads
-from .checks import Check
+from .checks import Check, TargetDomain
 from .containers import source_of
 from .sources import Opening, Source, same_features
 from .tables import Table
@@ -121,6 +121,7 @@ __all__ = [
     "Shards",
     "Source",
     "Table",
+    "TargetDomain",
     "answers_of",
     "in_blocks",
     "in_file",

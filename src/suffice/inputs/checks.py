@@ -34,6 +34,21 @@ MANY = 1 << 22
 
 
 @dataclass(frozen=True)
+class TargetDomain:
+    """The numbers that a target may have. An estimator declares it as `target_domain`."""
+
+    low: float  # the least number
+    above: bool  # whether it is excluded
+    requirement: str  # as the error begins
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise for numbers outside."""
+        wrong = y <= self.low if self.above else y < self.low
+        if wrong.any():
+            raise ValueError(f"{self.requirement} Got {y[wrong].min():g}.")
+
+
+@dataclass(frozen=True)
 class Check:
     """Checks of the rows of one estimator. It is sent to the blocks."""
 
@@ -48,6 +63,7 @@ class Check:
     symbols: bool = False  # whether a row is a string, or a sequence of symbols
     for_strings: str = ""  # what to do about strings where rows of numbers are expected
     pairwise: bool = False  # whether X is a matrix of distances or kernels
+    domain: TargetDomain | None = None  # of the numbers in y
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -66,6 +82,7 @@ class Check:
             getattr(estimator, "takes_symbols", False),
             getattr(estimator, "for_strings", ""),
             given.pairwise,
+            getattr(estimator, "target_domain", None),
         )
 
     def array(
@@ -198,6 +215,8 @@ class Check:
             if y.dtype.kind not in "fiub":
                 raise explained(ValueError(f"{self.name} takes numbers in y."), y, "y", self.name)
             check_numbers(y, "y", self.name)
+            if self.domain is not None:
+                self.domain.check(y)
             return
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity.")

@@ -19,7 +19,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import open_rows, source_of
+from ..inputs import TargetDomain, open_rows, source_of
 from ..statistics import (
     FeatureBins,
     FeatureValues,
@@ -32,6 +32,9 @@ from .growth import NO_LIMIT, Limits
 from .medians import MedianTarget
 from .targets import ClassTarget, ClassTargets, NumberTarget, NumberTargets, class_weighted
 
+COUNTS = TargetDomain(
+    0.0, False, "Some value(s) of y are negative which is not allowed for Poisson regression."
+)
 MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
 
 
@@ -342,14 +345,17 @@ class TreeRegressor(Regressor):
         shares = self._shares(X)
         return shares[:, 0] if shares.shape[1] == 1 else shares
 
+    @property
+    def target_domain(self) -> TargetDomain | None:
+        """The numbers that the criterion allows in y."""
+        return COUNTS if self.criterion == "poisson" else None
+
     def _target(self, start: TreeStart, data: Partitions) -> tuple[Any, float, dict[str, Any]]:
         low, high = start.target.low, start.target.high
-        if self.criterion == "poisson" and ((low < 0.0).any() or (high <= 0.0).all()):
-            raise ValueError(
-                "Some value(s) of y are negative which is not allowed for Poisson regression."
-                if (low < 0.0).any()
-                else "Sum of y is not positive which is necessary for Poisson regression."
-            )
+        if self.target_domain is not None:  # an ensemble may pass other targets than those that were opened
+            self.target_domain.check(low)
+        if self.criterion == "poisson" and (high <= 0.0).all():
+            raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
         weight = start.weight * self._draws
         if self.criterion == "absolute_error":
             return MedianTarget.of(low, high, weight), start.weight, {}
