@@ -6,7 +6,7 @@ Li 14.3.4; CS181 6.2.3; STATS 601 6.2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from operator import index
 from typing import Any
@@ -17,42 +17,18 @@ from sklearn.utils import Bunch, check_random_state
 
 from ..core.partitions import Partitions
 from ..estimator.base import reader
-from ..fitting.em import summarize_each
-from ..fitting.seeding import NOBODY, SEEDINGS, draw
+from ..fitting.seeding import NOBODY, draw
 from ..fitting.shared import Sharing, undivided
 from ..inputs import open_rows
 from ..statistics import describe
 from .k_centroids import Range
-from .k_means import Centers, KMeans, lloyd_runs
+from .k_means import Centers, KMeans, all_centers
 from .measures import diameter
 from .parts import Reference
 from .x_means import spherical_bic
 
 CRITERIA = ("elbow", "gap", "diameter", "bic")
 SAMPLE = 1 << 12  # rows of which diameters are computed
-
-
-def all_centers(
-    data: Any, ks: Sequence[int], estimator: KMeans, tol: float, seeds: np.ndarray
-) -> list[tuple[Centers, Any]]:
-    """The best centres for each number of clusters, and their sums.
-
-    All numbers and all starts share each pass. The first k rows of a k-means++ draw are its draw of k.
-    """
-    seeding = SEEDINGS[estimator.init]
-    if estimator.init == "k-means++":
-        drawn = [seeding(data, max(ks), int(seed)) for seed in seeds]
-        starts = [Centers(rows[:k]) for k in ks for rows in drawn]
-    else:
-        starts = [Centers(seeding(data, k, int(seed))) for k in ks for seed in seeds]
-    runs = [run.model for run in lloyd_runs(tuple(starts), data, tol, estimator.max_iter)]
-    sums = data.fold(summarize_each, tuple(runs)).parts
-    out = []
-    for i in range(len(ks)):
-        group = range(i * len(seeds), (i + 1) * len(seeds))
-        best = min(group, key=lambda n: sums[n].inertia)
-        out.append((runs[best], sums[best]))
-    return out
 
 
 def choose_k(

@@ -5,7 +5,7 @@ Lloyd, "Least squares quantization in PCM", 1982; Li ch. 14.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -24,7 +24,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
-from ..fitting.em import em, em_runs
+from ..fitting.em import em, em_runs, summarize_each
 from ..fitting.nearest import nearest, nearest_sums, squared_distances
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
@@ -115,6 +115,29 @@ def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
         return ((new.center - old.center) ** 2).sum() <= max(tol, rounding * new.center.size)
 
     return {"tol": tol, "converged": converged, "adjust": lambda model, s: _relocated(data, model, s)}
+
+
+def all_centers(
+    data: Any, ks: Sequence[int], estimator: Any, tol: float, seeds: np.ndarray
+) -> list[tuple[Centers, Any]]:
+    """The best centres for each number of clusters, and their sums.
+
+    All numbers and all starts share each pass. The first k rows of a k-means++ draw are its draw of k.
+    """
+    seeding = SEEDINGS[estimator.init]
+    if estimator.init == "k-means++":
+        drawn = [seeding(data, max(ks), int(seed)) for seed in seeds]
+        starts = [Centers(rows[:k]) for k in ks for rows in drawn]
+    else:
+        starts = [Centers(seeding(data, k, int(seed))) for k in ks for seed in seeds]
+    runs = [run.model for run in lloyd_runs(tuple(starts), data, tol, estimator.max_iter)]
+    sums = data.fold(summarize_each, tuple(runs)).parts
+    out = []
+    for i in range(len(ks)):
+        group = range(i * len(seeds), (i + 1) * len(seeds))
+        best = min(group, key=lambda n: sums[n].inertia)
+        out.append((runs[best], sums[best]))
+    return out
 
 
 class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ..core.callbacks import with_callbacks
@@ -16,8 +17,13 @@ from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.seeding import SEEDINGS
 from ..inputs import open_rows, source_of
-from .k_means import Centers, ClusterSums, NearestCenters, lloyd
+from .k_means import Centers, ClusterSums, NearestCenters, all_centers, lloyd
 from .parts import Within
+
+# Numbers of parts into which a cluster may be split; those of a group share passes. Two are not enough:
+# by two halves of the corners of a square, a row gains log(2) by the variance and loses it by the weights.
+PARTS = ((2,), (3, 4, 5, 6, 7, 8))
+ROWS = 5  # the least number of rows for each of more than two parts: as many parts as rows have no variance
 
 
 def spherical_bic(inertia: float, weight: np.ndarray, D: int) -> float:
@@ -33,6 +39,19 @@ def spherical_bic(inertia: float, weight: np.ndarray, D: int) -> float:
         float(present @ np.log(present / N)) - 0.5 * N * D * np.log(2.0 * np.pi * variance) - 0.5 * spare * D
     )
     return (K - 1 + K * D + 1) * np.log(max(N, 1.0)) - 2.0 * likelihood
+
+
+def spurious_gain(N: float, D: int, K: int) -> float:
+    """Log-likelihood that K parts of one uniform density may gain.
+
+    Cells of a uniform density have at least the second moment of spheres, less than that of cubes (Gersho,
+    "Asymptotically optimal block quantization", 1979). On a line all equal cells gain zero, with a standard
+    deviation of 0.63 sqrt(N), and in D dimensions of 0.63 sqrt(N D) at most. Two halves of a cube lose.
+    """
+    if K == 2 and D > 1:
+        return 0.0
+    sphere = np.exp(2.0 / D * gammaln(0.5 * D + 1.0)) / ((D + 2.0) * np.pi)
+    return N * float(0.5 * D * np.log(1.0 / (12.0 * sphere))) + 2.0 * float(np.sqrt(N * D))
 
 
 class XMeans(NearestCenters):
@@ -83,14 +102,17 @@ class XMeans(NearestCenters):
 
     Notes
     -----
-    In each round, k-means splits the rows of each cluster in two. The split is kept if the BIC of two
-    spherical Gaussians is lower than that of one,
+    In each round, k-means splits the rows of each cluster in two, or else into 3 to 8 parts. The least
+    number is kept for which the BIC of spherical Gaussians is lower than that of one,
 
     .. math::
 
-        \\mathrm{BIC} = p \\log N - 2 \\log L, \\qquad p = K D + K.
+        \\mathrm{BIC} = p \\log N - 2 \\log L, \\qquad p = K D + K,
 
-    Then k-means moves all centres. Rounds end when no split is kept.
+    by more than parts of a uniform density can gain. (Pelleg and Moore split in two only. No two halves of
+    four clusters at the corners of a square are better than one cluster. Those at all corners of a cube of
+    four or more dimensions may still be missed.) Then k-means moves all centres. Rounds end when no split is
+    kept.
 
     References
     ----------
@@ -180,33 +202,33 @@ class XMeans(NearestCenters):
     def _grown(self, data: Partitions, tol: float) -> Centers:
         random = check_random_state(self.random_state)
 
-        def run(part: Any, K: int) -> Centers:
-            seeds = random.randint(np.iinfo(np.int32).max, size=self.n_init)
-            starts = tuple(Centers(SEEDINGS[self.init](part, K, int(seed))) for seed in seeds)
-            return lloyd(starts, part, tol, self.max_iter).model
+        def seeds() -> np.ndarray:
+            return random.randint(np.iinfo(np.int32).max, size=self.n_init)
 
-        model = run(data, self.min_clusters)
+        def split(k: int, most: int) -> np.ndarray:
+            """The centre of a cluster, or those of the least number of parts that improve the BIC."""
+            part, one = Within(data, model, k), Centers(model.center[[k]])
+            before = part.fold(Centers.summarize, one)
+            if most < 2 or not before.weight[0] > 1 or not before.inertia > 0:
+                return one.center
+            N, D = float(before.weight[0]), one.center.shape[1]
+            bic = spherical_bic(before.inertia, before.weight, D)
+            for group in PARTS:
+                numbers = [K for K in group if most >= K and (K == 2 or ROWS * K <= N)]
+                found = all_centers(part, numbers, self, tol, seeds()) if numbers else []
+                for K, (split_model, s) in zip(numbers, found, strict=True):
+                    after = spherical_bic(s.inertia, s.weight, D)
+                    if after < bic - 2.0 * spurious_gain(N, D, K) and (s.weight > 0).all():
+                        return split_model.center
+            return one.center
+
+        model = all_centers(data, [self.min_clusters], self, tol, seeds())[0][0]
         while True:
             self.n_iter_ += 1
             centers: list[np.ndarray] = []
             for k in range(len(model.center)):
-                room = len(model.center) + sum(len(c) - 1 for c in centers) < self.max_clusters
-                part = Within(data, model, k)
-                centers.append(model.center[[k]] if not room else self._split(part, run, k, model))
+                spare = self.max_clusters - len(model.center) - sum(len(c) - 1 for c in centers)
+                centers.append(split(k, spare + 1))
             if all(len(part) == 1 for part in centers):
                 return model
             model = lloyd((Centers(np.concatenate(centers)),), data, tol, self.max_iter).model
-
-    def _split(self, part: Any, run: Any, k: int, model: Centers) -> np.ndarray:
-        """The centre of a cluster, or two if their BIC is lower."""
-        one = Centers(model.center[[k]])
-        before = part.fold(Centers.summarize, one)
-        if not before.weight[0] > 1 or not before.inertia > 0:
-            return one.center
-        D = one.center.shape[1]
-        two = run(part, 2)
-        after = part.fold(Centers.summarize, two)
-        better = spherical_bic(after.inertia, after.weight, D) < spherical_bic(
-            before.inertia, before.weight, D
-        )
-        return two.center if better and (after.weight > 0).all() else one.center
