@@ -1129,3 +1129,16 @@ def test_partial_fit_leaves_no_trace_of_a_fit_before():
 def test_score_of_what_is_not_fitted():
     with pytest.raises(NotFittedError):
         HiddenMarkovModel(2).score(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed else []) for seed in range(10)]
+)
+@pytest.mark.parametrize("n_states", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_bic_finds_the_number_of_states_of_the_guide(n_states, seed):
+    """The signals of the guide to sequences, with other seeds of the signals and of the starts."""
+    rng = np.random.default_rng(seed)
+    states = [(np.arange(n) // 10) % n_states for n in (60, 25, 90, 40)]
+    signals = [rng.normal(3.0 * state, 1.0)[:, None] for state in states]
+    bic = {K: HiddenMarkovModel(K, random_state=seed).fit(signals).bic(signals) for K in (1, 2, 3, 4)}
+    assert min(bic, key=bic.get) == n_states
