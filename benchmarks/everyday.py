@@ -425,6 +425,8 @@ def main() -> None:
     sizes = SIZES[:2] if arguments.quick else tuple(sorted(arguments.sizes))
     if arguments.cells:
         cells, left_out = stored(arguments.cells)
+        missing = sorted(names - {cell.name for cell in cells} - NOT_MEASURED.keys())
+        left_out += [f"not measured: {', '.join(missing)}"] * bool(missing)
     else:
         cells, left_out = run(
             arguments.only, sizes, 0.2 if arguments.quick else arguments.budget, arguments.limit

@@ -64,6 +64,7 @@ exclude_patterns = [
     "_build",
     "generated",  # included in index.md
     "guides/benchmarks_table.md",
+    "guides/everyday_table.md",
     "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
     "concepts/guarantees_table.md",  # generated, and included in guarantees.md
