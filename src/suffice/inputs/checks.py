@@ -296,7 +296,7 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
     if weight.ndim == 0 and isinstance(sample_weight, np.ndarray):
         raise TypeError(
             "Input should have at least 1 dimension i.e. satisfy `len(x.shape) > 0`, got scalar "
-            f"`{weight!r}` instead: pass sample_weight as a number, or one for each row."
+            f"`{weight!r}` instead. Pass sample_weight as a number, or one for each row."
         )
     if weight.ndim == 0:
         weight = np.full(n, weight)
