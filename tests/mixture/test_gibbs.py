@@ -251,7 +251,7 @@ def test_a_row_of_weight_two_is_drawn_twice():
     weight = np.ones(len(SMALL))
     weight[0] = 2.0
     repeated = np.concatenate([SMALL, SMALL[:1]])
-    how = {"n_components": 3, "max_iter": 3000, "covariance_type": "diag"}
+    how = {"n_components": 3, "max_iter": 12000, "covariance_type": "diag"}
     prior = {"mean_prior": [0.0, 0.0], "covariance_prior": [1.0, 1.0]}
     a = fitted(SMALL, weight, **how, **prior)
     b = fitted(repeated, **how, **prior)

@@ -238,7 +238,7 @@ def broken(changes):
 
 @pytest.mark.slow
 def test_geweke_sees_a_bug():
-    scores = geweke(broken({"q[old] = (np.float32(row[old])": "q[old] = (np.float32(row[old] + 1)"}), 5000)
+    scores = geweke(broken({"q[old] = (np.float32(row[old])": "q[old] = (np.float32(row[old] + 1)"}), 20000)
     assert scores.max() > 6.0, scores
 
 

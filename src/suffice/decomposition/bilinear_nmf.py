@@ -177,7 +177,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     >>> import numpy as np
     >>> from suffice.decomposition import BilinearNMF
     >>> X = np.array([[2.0, -0.5, 1.0], [1.8, 0.2, 1.1], [-1.0, 1.5, 0.3], [-1.2, 1.4, 0.1]])
-    >>> labels = BilinearNMF(2, random_state=0).fit(X).labels_
+    >>> labels = BilinearNMF(2, n_init=5, random_state=0).fit(X).labels_
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """

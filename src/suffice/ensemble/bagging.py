@@ -611,7 +611,7 @@ class BaggingClassifier(Classifier, BaseBagging):
     >>> y = np.where((X**2).sum(axis=1) > 1.4, "out", "in")
     >>> model = BaggingClassifier(n_estimators=30, oob_score=True, random_state=0).fit(X, y)
     >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist(), round(model.oob_score_, 2)
-    (['in', 'out'], 0.95)
+    (['in', 'out'], 0.94)
     """
 
     _labels, _tree, _out_of_bag = True, DecisionTreeClassifier, "oob_decision_function_"

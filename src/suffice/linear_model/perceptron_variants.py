@@ -427,8 +427,8 @@ class MarginPerceptron(OnlinePerceptron):
     --------
     >>> from suffice.linear_model import MarginPerceptron
     >>> X, y = [[3, 3], [4, 3], [1, 1]], [1, 1, -1]
-    >>> MarginPerceptron(margin=5.0).fit(X, y).decision_function(X)
-    array([ 6., 10., -6.])
+    >>> MarginPerceptron(margin=5.0, tol=None).fit(X, y).decision_function(X)
+    array([ 7., 12., -7.])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
