@@ -25,8 +25,8 @@ def rows(n):
     return np.column_stack([moons, rng.normal(size=(n, 6))]), side
 
 
-X, y = rows(600)
-test_X, test_y = rows(3000)
+X, y = rows(1000)
+test_X, test_y = rows(5000)
 grid = np.column_stack(
     [
         part.ravel()
