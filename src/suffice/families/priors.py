@@ -85,6 +85,8 @@ class Dirichlet(Value):
         array([3. , 0.5])
         """
         here = Dirichlet(np.array(self.alpha, dtype=float))
+        if here.alpha.size == 1:  # p is one, whatever alpha is
+            return here
         value = here.log_likelihood(mean_log)
         for _ in range(max_iter):
             gradient, diagonal, common = here.slopes(mean_log)

@@ -840,9 +840,9 @@ def _distinct_totals(model: LinearChain, block: Any) -> Distinct:
     return Distinct((np.unique(model.totals(block)),))
 
 
-def _negative(block: Any) -> np.ndarray:
+def _negative(block: Any) -> np.float64:
     values = block.X.data if sp.issparse(block.X) else block.X
-    return np.array(float((values < 0).sum()))
+    return np.float64((values < 0).sum())
 
 
 def _step_sizes(block: Any) -> ColumnSizes:
