@@ -64,7 +64,7 @@ def _labels(rows: Any) -> np.ndarray:
         )
     labels = rows.X[:, 0]
     check_label_types(rows.y, labels)
-    continuous = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else ()
+    continuous = labels[labels != np.floor(labels)] if labels.dtype.kind == "f" else labels[:0]
     if len(continuous):
         raise ValueError(
             "Classification metrics can't handle a mix of labels and continuous predictions, e.g. "
