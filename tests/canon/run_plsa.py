@@ -115,7 +115,7 @@ def _(given):
 @example("li-unsupervised/li-18.ex3")
 def _(given):
     X = np.array(given["N"]).T
-    models = {K: best(X, K, n_init=10) for K in given["K_values"]}
+    models = {K: best(X, K, n_init=20) for K in given["K_values"]}
 
     def groups(model):
         """Topics in the order of the first title that is of each, and the topics of titles."""

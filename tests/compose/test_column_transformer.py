@@ -237,7 +237,7 @@ def test_split_in_memory():
     [
         ({"test_size": 100}, "must be a fraction"),
         ({"test_size": 0.7, "train_size": 0.7}, "must be at most 1"),
-        ({"stratify": [1]}, "by a hash of their values"),
+        ({"shuffle": False}, "by a hash of their values"),
     ],
 )
 def test_splits_that_are_refused(scan, how, match):
