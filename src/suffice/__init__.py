@@ -3,7 +3,6 @@
 A model is fitted by summing its summaries of the blocks.
 """
 
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -76,7 +75,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"suffice.{name}")
     from .core.names import no_attribute
 
-    raise no_attribute("suffice", name, sys._getframe(1))
+    raise no_attribute("suffice", name)
 
 
 def __dir__() -> list[str]:

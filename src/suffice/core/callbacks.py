@@ -31,7 +31,7 @@ except ImportError:  # scikit-learn < 1.9
         def _init_callback_context(self, **kwargs: Any) -> _NoContext:
             return _NoContext()
 
-    def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:  # type: ignore[misc]
+    def with_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
         """Return the fit as it is."""
         return fit
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import sys
 import warnings
 from typing import Any
@@ -35,3 +36,14 @@ def sklearn_caller() -> tuple[str, str] | None:
             selection = selection if name.startswith(("_", "<")) else (module, name)
         frame = frame.f_back
     return selection or estimator
+
+
+def in_import_statement() -> bool:
+    """Whether `from module import name` calls the module's `__getattr__`, which is running."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "__getattr__":
+        frame = frame.f_back
+    caller = None if frame is None else frame.f_back
+    if caller is None or caller.f_lasti < 0:
+        return False
+    return caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dis
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from types import FrameType
 from typing import NoReturn
+
+from .callers import in_import_statement
 
 # What to use here instead, where it has another name.
 COUNTERPARTS = {
@@ -24,13 +23,13 @@ def names_of_sklearn(module: str) -> Callable[[str], NoReturn]:
     """
 
     def __getattr__(name: str) -> NoReturn:
-        raise no_attribute(module, name, sys._getframe(1))
+        raise no_attribute(module, name)
 
     return __getattr__
 
 
-def no_attribute(module: str, name: str, caller: FrameType) -> Exception:
-    """The error for a name that a module of suffice does not have."""
+def no_attribute(module: str, name: str) -> Exception:
+    """The error for a name that a module of suffice does not have, raised by its `__getattr__`."""
     theirs = module.replace("suffice", "sklearn", 1)
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_") and _has(theirs, name):
@@ -38,7 +37,7 @@ def no_attribute(module: str, name: str, caller: FrameType) -> Exception:
         if counterpart := COUNTERPARTS.get(f"{module}.{name}"):
             message += f", or {counterpart}"
     # Python replaces an AttributeError in an import by "cannot import name".
-    if caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]:
+    if in_import_statement():
         return ImportError(f"{message}.", name=module)
     return AttributeError(f"{message}.", name=name)
 
