@@ -352,7 +352,7 @@ def test_indefinite_kernels_run_in_a_perceptron(rng):
     """Its steps need no definite kernel; that the norm of its weights is then negative is said of it."""
     X = rng.normal(size=(30, 3))
     y = (X[:, 0] > 0).astype(int)
-    model = KernelPerceptron(kernel=Sigmoid(coef0=-1.0), max_iter=5, tol=None).fit(X, y)
+    model = KernelPerceptron(kernel=Sigmoid(coef0=-1.0), max_iter=50, tol=None).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert not is_positive_definite(model.kernel, X)
 

@@ -464,6 +464,7 @@ TRIED_IN = {
     "log_linear": "linear_model/test_logistic.py",
     "losses": "ensemble/test_boosting.py",
     "margin": "sequence/test_max_margin.py",
+    "medians": "tree/test_absolute_error.py",
     "medoids": "cluster/test_k_medoids.py",
     "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
