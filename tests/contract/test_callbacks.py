@@ -43,6 +43,7 @@ ONE_PASS = [
     and "converged_" not in section(type(v.estimator), "Attributes")
 ]
 each_iterative = parametrized(ITERATIVE)
+pytestmark = pytest.mark.usefixtures("many_iterations")
 
 
 class Recorder:

@@ -153,6 +153,10 @@ class Vertex(Progress):
             return self
         return self.replace(best=model, best_sums=s, objective=means.pinball)
 
+    def ended(self, reason: str) -> Vertex:
+        """The state at the end: callbacks of the last iteration see the best line."""
+        return self.replace(model=self.best, statistics=self.best_sums, stopped_because=reason)
+
     def traced(self, value: float) -> tuple[float, ...]:
         return (*self.trace, min((value, *self.trace[-1:])))
 
@@ -236,13 +240,13 @@ class Search:
             state = state.with_line(new, evaluated)
         state = state.replace(trace=state.traced(state.objective))
         if state.gap <= self.tol * state.objective + self.rounding:
-            return state.replace(stopped_because="tolerance")
+            return state.ended("tolerance")
         if state.gap < 0.5 * before:
             return state
         if state.allowed > self.tol:  # smoothing goes on
             return state.replace(allowed=max(1e-2 * state.allowed, self.tol))
         if len(near.nearest.key) < state.size or state.size >= self.most:  # all rows, or too many
-            return state.replace(stopped_because="the duality gap")
+            return state.ended("the duality gap")
         return state.replace(size=4 * state.size)
 
 
