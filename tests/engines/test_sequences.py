@@ -149,18 +149,18 @@ LAYOUTS = {
 }
 
 
-def write(folder, layout):
+def write(folder, layout, **options):
     sizes, group = LAYOUTS[layout]
     for n, part in enumerate(pieces(table(), sizes)):
         pq.write_table(part, folder / f"{n:03}.parquet", row_group_size=group)
-    return suffice.scan_parquet(folder)
+    return suffice.scan_parquet(folder, **options)
 
 
 class TestParquet:
     @pytest.mark.parametrize("layout", LAYOUTS)
     def test_blocks_are_those_in_memory_whatever_the_files_are(self, layout, tmp_path, small_blocks):
         here = open_sequences(SequenceEstimator(), described(table(), target="y")).blocks
-        data = opened(write(tmp_path, layout), target="y")
+        data = opened(write(tmp_path, layout, cache=None), target="y")
         assert len(here) > 3
         there = [parquet._block(*data.steps[0][1], numbered) for numbered in data.blocks]
         assert len(there) == len(here)
@@ -194,7 +194,7 @@ class TestParquet:
         N, D = 100_000, 4
         columns = {f"x{d}": np.zeros(N, np.float32) for d in range(D)} | {"id": np.arange(N) // 1000}
         pq.write_table(pa.table(columns), tmp_path / "x.parquet", row_group_size=30_000)
-        scan = suffice.scan_parquet(tmp_path)
+        scan = suffice.scan_parquet(tmp_path, cache=None)
         data, here = (
             open_sequences(SequenceEstimator(), suffice.sequences(source, sequence="id"))
             for source in (scan, pa.table(columns))

@@ -183,7 +183,7 @@ class Source:
         yield from TABLE.to_batches(GROUP)[3:]
 
     def scan(self, target):
-        return described(suffice.scan(self, columns=TABLE.column_names), target)
+        return described(suffice.scan(self, columns=TABLE.column_names, cache=None), target)
 
 
 def alone(estimator, target):
