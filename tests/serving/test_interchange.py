@@ -248,3 +248,10 @@ def test_mlflow(tmp_path, monkeypatch):
     np.testing.assert_array_equal(
         mlflow.pyfunc.load_model(logged.model_uri).predict(table), model.predict(table)
     )
+
+
+def test_a_subclass_elsewhere_has_no_copy():
+    class Own(PCA):
+        pass
+
+    assert namesake(Own) is None

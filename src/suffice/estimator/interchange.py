@@ -354,6 +354,8 @@ def _public(model: Any) -> dict[str, Any]:
 
 def namesake(cls: type) -> Any:
     """The estimator of scikit-learn with the name of ours, or None."""
+    if not cls.__module__.startswith("suffice."):  # a subclass elsewhere
+        return None
     module, name = stored_name(cls).split(".")[1:]
     try:
         there = import_module(f"sklearn.{MODULES.get(module, module)}")

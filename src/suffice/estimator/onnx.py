@@ -25,7 +25,7 @@ def register(cls: type) -> None:
     import skl2onnx
     from skl2onnx.common._registration import get_converter
 
-    theirs = namesake(cls) if stored_name(cls).startswith("suffice.") else None
+    theirs = namesake(cls)
     try:
         converter = get_converter(skl2onnx.get_model_alias(theirs))
     except (RuntimeError, ValueError):  # has no converter
