@@ -112,7 +112,7 @@ def bare_mixture(folder: Path) -> np.ndarray:
 def k_means(folder: Path) -> np.ndarray:
     return (
         KMeans(K, init=CENTERS, n_init=1, max_iter=3, tol=0.0)
-        .fit(suffice.scan_parquet(folder))
+        .fit(suffice.scan_parquet(folder, cache=None))
         .cluster_centers_
     )
 
@@ -129,7 +129,7 @@ def mixture(folder: Path) -> np.ndarray:
             means_init=CENTERS,
             precisions_init=np.ones((K, D)),
         )
-        .fit(suffice.scan_parquet(folder))
+        .fit(suffice.scan_parquet(folder, cache=None))
         .means_
     )
 
