@@ -369,3 +369,11 @@ def test_weights_that_are_all_zero_or_negative():
     with pytest.raises(TypeError, match="at least 1 dimension"):
         NearestNeighbors().fit(X, sample_weight=np.array(2.0))
     assert NearestNeighbors().fit(X, sample_weight=2.0).n_samples_fit_ == 8
+
+
+def test_functions_of_scikit_learn_take_a_fitted_search():
+    ours, them = (module.NearestNeighbors().fit(X[:100]) for module in (suffice.neighbors, theirs))
+    for graph, limit in ((theirs.kneighbors_graph, 3), (theirs.radius_neighbors_graph, 0.5)):
+        np.testing.assert_allclose(
+            graph(ours, limit, mode="distance").toarray(), graph(them, limit, mode="distance").toarray()
+        )

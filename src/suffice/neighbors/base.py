@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.neighbors._base import KNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
@@ -36,8 +37,11 @@ OF_ALL_ROWS = {"mahalanobis": "VI", "seuclidean": "V"}
 TREE_FEATURES, TREE_ROWS = 8, 2000
 
 
-class Neighbors(Estimator):
-    """Base class of estimators that store rows and search them."""
+class Neighbors(Estimator, KNeighborsMixin):
+    """Base class of estimators that store rows and search them.
+
+    By its second base class, scikit-learn's functions recognize an estimator of neighbours.
+    """
 
     model_: Minkowski | Pairwise
     statistics_: Contents
@@ -267,6 +271,11 @@ class Neighbors(Estimator):
                 "whose neighbours to find, or fit to rows in memory."
             )
         return self._rows
+
+    @property
+    def _fit_X(self) -> Any:
+        """The rows, under the name by which scikit-learn's `kneighbors_graph` reads them."""
+        return self._in_memory().X
 
     def _others(self, n_neighbors: int | None) -> Nearest:
         """The nearest other rows of each row."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.neighbors._base import RadiusNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import offsets
@@ -17,7 +18,7 @@ from .base import Neighbors
 SOME = 64  # queries whose distances from all rows are held at once
 
 
-class NearestNeighbors(Neighbors):
+class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
     """Search for nearest neighbours: exact, in memory or where the rows are.
 
     Rows in memory are searched by a k-d tree or by comparison with all of them. Rows of a scan or of a
