@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.preprocessing import KernelCenterer
 import suffice
 from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
+from suffice.kernel_approximation import Nystroem
 from suffice.kernels import (
     Centered,
     Exponential,
@@ -233,6 +235,8 @@ def test_no_gram_matrix_is_refused(X):
         is_positive_definite([[np.nan]])
     with pytest.raises(ValueError, match="expected \\(9, 9\\)"):
         Function(lambda A, B: A)(X)
+    with pytest.raises(ZeroDivisionError):  # the function's own error
+        Function(lambda A, B: 1 / 0)(X)
     with pytest.raises(ValueError, match="square matrix"):
         Precomputed()(X)
     with pytest.raises(ValueError, match="numbers of columns"):
@@ -259,6 +263,29 @@ def test_expansions_reproduce(rng, X, Z):
         KernelExpansion(kernel, [[0.0], [1.0]], [1.0, 2.0, 3.0])
     strings = KernelExpansion(Subsequences(2), ["ab", "ba"], [1.0, -1.0])
     assert_allclose(strings.norm, np.sqrt(2 * 0.5**4))
+
+
+def intersection(x, z, power=1):
+    return np.minimum(x, z).sum() ** power
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4])
+def test_functions_of_two_rows(rng, n_features):
+    X, Z = rng.random((4, n_features)), rng.random((n_features, n_features))
+    both = np.concatenate([X, Z])
+    assert_allclose(Function(lambda x, z: x @ z)(X, Z), X @ Z.T)  # also where X @ Z has this shape
+    assert_allclose(as_kernel(intersection)(X, Z), np.minimum(X[:, None], Z).sum(axis=2))
+    params = {"power": 2}
+    assert_allclose(as_kernel(intersection, params)(both), np.minimum(both[:, None], both).sum(axis=2) ** 2)
+    for name, kind in (("KernelRidge", "kernel_ridge"), ("KernelPCA", "decomposition")):
+        ours, theirs = (
+            getattr(import_module(f"{package}.{kind}"), name)(kernel=intersection).fit(both, both[:, 0])
+            for package in ("suffice", "sklearn")
+        )
+        answer = "predict" if name == "KernelRidge" else "transform"
+        assert_allclose(np.abs(getattr(ours, answer)(X)), np.abs(getattr(theirs, answer)(X)), atol=1e-8)
+    landmarks = Nystroem(intersection, kernel_params=params, n_components=len(both)).fit_transform(both)
+    assert_allclose(landmarks @ landmarks.T, as_kernel(intersection, params)(both), atol=1e-8)
 
 
 @pytest.mark.parametrize(

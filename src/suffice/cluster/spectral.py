@@ -273,7 +273,8 @@ class SpectralClustering(Clusterer):
         landmark, if that is larger.
     affinity : str, Kernel or callable, default='rbf'
         'rbf' or another kernel that scikit-learn's `pairwise_kernels` knows, a kernel of
-        :mod:`suffice.kernels` or a function of two arrays of rows; 'nearest_neighbors', a graph of these;
+        :mod:`suffice.kernels`, or a function of two rows or of two arrays of rows; 'nearest_neighbors', a
+        graph of these;
         'precomputed', if X is a matrix of affinities, or a sparse graph, whose links get both directions;
         'precomputed_nearest_neighbors', if X is a sparse graph of distances; or 'landmarks'.
     n_neighbors : int, default=10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,10 +83,7 @@ class KernelEstimator(TakesKernel):
         if isinstance(self.kernel, str):
             params = {"gamma": self._gamma, "degree": self.degree, "coef0": self.coef0}
             return as_kernel(self.kernel, params)
-        kernel, params = self.kernel, self.kernel_params or {}
-        if params and not isinstance(kernel, Kernel):
-            return as_kernel(partial(kernel, **params))
-        return as_kernel(kernel, params)
+        return as_kernel(self.kernel, self.kernel_params)
 
     def _sampled(self, data: Partitions) -> Landmarks:
         """The landmarks, by one pass over the data."""

@@ -30,9 +30,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     Parameters
     ----------
     kernel : Kernel, str or callable, default='rbf'
-        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, or a function
-        of two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix: in `fit`
-        of the rows with each other, and in `transform` of other rows with these.
+        A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
+        two rows that returns a number, or of two arrays of rows that returns their Gram matrix, or
+        'precomputed' if X is that matrix: in `fit` of the rows with each other, and in `transform` of other
+        rows with these.
     gamma : float, default=None
         Parameter of a kernel that is passed by name; None is one over the number of features, and 1 for
         'chi2'.
@@ -41,7 +42,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     degree : float, default=None
         Degree of 'poly'. None is 3.
     kernel_params : dict, default=None
-        More parameters of a kernel that is passed by name: gamma, coef0 and degree.
+        More parameters of a kernel that is passed by name: gamma, coef0 and degree. A function gets all of
+        them as keywords.
     n_components : int, default=100
         Number of landmarks, and of features.
     random_state : int, RandomState or None, default=None

@@ -189,8 +189,9 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         Strength of the penalty.
     kernel : Kernel, str or callable, default='linear'
         A kernel of :mod:`suffice.kernels`, a name that scikit-learn's `pairwise_kernels` knows, a function of
-        two arrays of rows that returns their Gram matrix, or 'precomputed' if X is that matrix. With a kernel
-        of strings, :class:`~suffice.kernels.Subsequences`, X is a list of strings or of sequences of symbols.
+        two rows that returns a number, or of two arrays of rows that returns their Gram matrix, or
+        'precomputed' if X is that matrix. With a kernel of strings, :class:`~suffice.kernels.Subsequences`, X
+        is a list of strings or of sequences of symbols.
     gamma : float, default=None
         Parameter of a kernel that is passed by name; None is one over the number of features, and 1 for
         'chi2'.

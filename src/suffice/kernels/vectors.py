@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -275,12 +276,18 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """A function of two arrays of rows that returns their Gram matrix. It cannot be stored.
+    """A function of two arrays of rows that returns their Gram matrix, or of two rows that returns a number.
+
+    A function of two rows is called for each pair of them, which is slow. The kernel cannot be stored.
 
     Examples
     --------
     >>> from suffice.kernels import Function
-    >>> Function(lambda X, Z: abs(X[:, None, 0] - Z[:, 0]))(np.array([[1.0], [4.0]]))
+    >>> X = np.array([[1.0], [4.0]])
+    >>> Function(lambda X, Z: abs(X[:, None, 0] - Z[:, 0]))(X)
+    array([[0., 3.],
+           [3., 0.]])
+    >>> Function(lambda x, z: abs(x[0] - z[0]))(X)
     array([[0., 3.],
            [3., 0.]])
     """
@@ -288,18 +295,46 @@ class Function(Kernel):
     function: Callable[[Any, Any], Any]
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
-        Z = X if Z is None else Z
-        shape = n_rows(X), n_rows(Z)
+        X, Z = (rows if rows is None or sp.issparse(rows) else np.asarray(rows) for rows in (X, Z))
+        other = X if Z is None else Z
+        shape = n_rows(X), n_rows(other)
         if not all(shape):
             return np.zeros(shape)
-        out = self.function(X, Z)
-        out = np.asarray(dense(out), dtype=np.float64)
+        if self._is_of_rows(X, other):
+            return self._by_pairs(X, Z)
+        out = np.asarray(dense(self.function(X, other)), dtype=np.float64)
         if out.shape != shape:
             raise ValueError(
                 f"The kernel returned shape {out.shape}, expected {shape}: it takes two arrays of rows and "
-                "returns their Gram matrix."
+                "returns their Gram matrix, or two rows and returns a number."
             )
         return out
+
+    def _is_of_rows(self, X: Any, Z: Any) -> bool:
+        """Whether the function takes two rows, and fails for two arrays.
+
+        The arrays have two rows and a number of rows that is neither two nor the number of columns: functions
+        of two rows, such as ``x @ z`` and ``np.minimum(x, z).sum()``, cannot be applied to them.
+        """
+        M = 4 if X.shape[-1] == 3 else 3
+        few, others = X[np.arange(2) % n_rows(X)], Z[np.arange(M) % n_rows(Z)]
+        try:
+            if np.shape(dense(self.function(few, others))) == (2, M):
+                return False
+        except Exception:  # of any kind: the function is the user's
+            pass
+        try:
+            return np.ndim(self.function(X[0], Z[0])) == 0
+        except Exception:
+            return False  # the call with all rows raises the error
+
+    def _by_pairs(self, X: Any, Z: Any) -> np.ndarray:
+        N, M = n_rows(X), n_rows(X if Z is None else Z)
+        out = np.empty((N, M))
+        for n in range(N):
+            for m in range(n if Z is None else 0, M):
+                out[n, m] = self.function(X[n], X[m] if Z is None else Z[m])
+        return out if Z is not None else np.triu(out) + np.triu(out, 1).T
 
 
 @dataclass(frozen=True)
@@ -350,10 +385,10 @@ def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
     Parameters
     ----------
     kernel : Kernel, str or callable
-        A kernel, a name that scikit-learn knows, or a function of two arrays of rows that returns their Gram
-        matrix.
+        A kernel, a name that scikit-learn knows, or a function: see `Function`.
     params : dict, optional
-        ``gamma``, ``degree`` and ``coef0`` of a kernel that is passed by name, as far as it has them.
+        ``gamma``, ``degree`` and ``coef0`` of a kernel that is passed by name, as far as it has them. A
+        function gets all of them as keywords.
 
     Returns
     -------
@@ -366,6 +401,8 @@ def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
     Gaussian(gamma=0.5)
     """
     params = params or {}
+    if callable(kernel) and not isinstance(kernel, Kernel):
+        return Function(partial(kernel, **params) if params else kernel)
     if unknown := set(params) - set(PARAMETERS):
         raise ValueError(f"kernel_params has {sorted(unknown)}; expected some of {list(PARAMETERS)}.")
     if isinstance(kernel, str):
@@ -375,10 +412,10 @@ def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
         return make(**{name: value for name, value in params.items() if name in names})
     if params:
         raise ValueError(
-            f"kernel_params={params!r} needs the name of a kernel; got kernel={kernel!r}. Use "
-            "functools.partial for the parameters of a function."
+            f"kernel_params={params!r} needs the name of a kernel; got kernel={kernel!r}: pass a name, or a "
+            "function, which gets them as keywords."
         )
-    return kernel if isinstance(kernel, Kernel) else Function(kernel)
+    return kernel
 
 
 def is_precomputed(kernel: Any) -> bool:
