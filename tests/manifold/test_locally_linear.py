@@ -12,6 +12,7 @@ from sklearn.datasets import make_swiss_roll
 
 import suffice
 from suffice.manifold import LocallyLinearEmbedding, reconstruction_weights
+from suffice.manifold.factors import Neighborhoods, hessian_factors
 
 X, _ = make_swiss_roll(400, random_state=0)
 QUERIES = X[:30] + 0.05
@@ -32,6 +33,45 @@ def test_places_are_those_of_scikit_learn(solver):
     np.testing.assert_allclose(ours.transform(QUERIES), placed, atol=1e-7)
 
 
+OTHERS = [("hessian", 6), ("modified", 9), ("ltsa", 9)]  # scikit-learn's 'hessian' of more is its 'ltsa'
+
+
+@pytest.mark.parametrize(("method", "n_neighbors"), OTHERS)
+def test_places_of_other_methods_are_those_of_scikit_learn(method, n_neighbors):
+    how = {"n_neighbors": n_neighbors, "method": method, "eigen_solver": "dense"}
+    ours, them = (
+        package.manifold.LocallyLinearEmbedding(**how).fit(X[:200]) for package in (suffice, sklearn)
+    )
+    np.testing.assert_allclose(aligned(them.embedding_, ours.embedding_), ours.embedding_, atol=1e-6)
+    assert ours.reconstruction_error_ == pytest.approx(them.reconstruction_error_, rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize(("method", "n_neighbors"), OTHERS)
+def test_other_methods_of_rows_with_more_features_than_neighbours(method, n_neighbors):
+    rows = np.hstack([X[:200], 0.1 * np.random.default_rng(0).normal(size=(200, 12))])
+    how = {"n_neighbors": n_neighbors, "method": method, "eigen_solver": "dense"}
+    ours, them = (package.manifold.LocallyLinearEmbedding(**how).fit(rows) for package in (suffice, sklearn))
+    np.testing.assert_allclose(aligned(them.embedding_, ours.embedding_), ours.embedding_, atol=1e-6)
+
+
+def test_second_derivatives_of_more_neighbours():
+    """Donoho and Grimes: linear functions cost nothing, and of a quadratic one the second derivatives do."""
+    plane = np.random.default_rng(0).normal(size=(60, 2))
+    index = LocallyLinearEmbedding(n_neighbors=12, method="hessian").fit(plane).nbrs_.kneighbors()[1]
+    A, row = (rows := Neighborhoods(plane, index, 2)).assembled(hessian_factors(rows, 1e-4))
+    assert A.shape == (180, 60)
+    np.testing.assert_array_equal(row, np.repeat(np.arange(60), 3))
+    np.testing.assert_allclose(A @ (plane @ [2.0, -1.0] + 3.0), 0.0, atol=1e-10)
+    for n, near in enumerate(index):
+        centred = plane[near] - plane[near].mean(axis=0)
+        square = centred[:, 0] * centred[:, 1]
+        linear = np.column_stack([np.ones(12), centred])
+        residual = square - linear @ np.linalg.lstsq(linear, square)[0]
+        f = np.zeros(60)
+        f[near] = square
+        np.testing.assert_allclose((A[3 * n : 3 * n + 3] @ f) ** 2 @ np.ones(3), residual @ residual)
+
+
 def test_a_roll_is_unrolled():
     rows, along = make_swiss_roll(1000, random_state=0)
     place = LocallyLinearEmbedding(n_neighbors=12).fit_transform(rows)[:, 0]
@@ -49,12 +89,14 @@ def test_places_have_the_properties_of_the_definition():
     assert (Y.max(axis=0) >= -Y.min(axis=0)).all()
 
 
-@pytest.mark.parametrize("n", [80, 300])
-def test_a_row_of_weight_two_is_the_row_twice(n):
+@pytest.mark.parametrize(
+    ("n", "method"), [(80, "standard"), (300, "standard"), (80, "hessian"), (80, "modified"), (80, "ltsa")]
+)
+def test_a_row_of_weight_two_is_the_row_twice(n, method):
     times = np.random.default_rng(0).integers(0, 3, n)
     again = np.repeat(np.arange(n), times)
-    weighted = LocallyLinearEmbedding(n_neighbors=12).fit(X[:n], sample_weight=times)
-    repeated = LocallyLinearEmbedding(n_neighbors=12).fit(X[again])
+    weighted = LocallyLinearEmbedding(n_neighbors=12, method=method).fit(X[:n], sample_weight=times)
+    repeated = LocallyLinearEmbedding(n_neighbors=12, method=method).fit(X[again])
     np.testing.assert_allclose(weighted.embedding_[again], repeated.embedding_, atol=1e-9)
     assert np.array_equal(weighted.embedding_[times == 0], weighted.transform(X[:n][times == 0]))
     assert np.array_equal(weighted.model_.points, repeated.model_.points)
@@ -97,7 +139,8 @@ def test_groups_without_links_are_told():
         (X[:9], {"n_neighbors": 9}, "Expected n_neighbors < n_samples.*n_samples = 9"),
         (np.repeat(X[:4], 5, axis=0), {}, "n_samples = 4.*equal rows count once"),
         (X, {"n_components": 4}, "output dimension must be less"),
-        (X, {"method": "hessian"}, "method='hessian' is not supported.*sklearn"),
+        (X, {"method": "hessian"}, "n_neighbors must be greater.*n_neighbors = 5, expected more than 5"),
+        (X, {"method": "modified", "n_neighbors": 1}, "requires n_neighbors >= n_components"),
     ],
 )
 def test_what_cannot_be_embedded(rows, how, message):

@@ -27,6 +27,7 @@ from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Interval, S
 from ..inputs import in_order, open_rows, read_rows
 from ..neighbors import Contents, NearestNeighbors
 from ..neighbors.base import Neighbors
+from .factors import Neighborhoods, hessian_factors, modified_factors, tangent_factors
 
 INSTEAD = "embed a sample of the rows, and transform the others."
 DENSE = 200  # points up to which all eigenvectors are computed
@@ -138,12 +139,14 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Stopping criterion of 'arpack'.
     max_iter : int, default=100
         Maximum number of iterations.
-    method : {'standard'}, default='standard'
-        The algorithm. Those called 'hessian', 'modified' and 'ltsa' are scikit-learn's.
+    method : {'standard', 'hessian', 'modified', 'ltsa'}, default='standard'
+        The conditions on the places of neighbours: 'standard' has one set of weights for each row and
+        'modified' several independent ones; 'hessian' minimizes second derivatives, and 'ltsa' (local tangent
+        space alignment) aligns local principal components.
     hessian_tol : float, default=0.0001
-        Ignored: a tolerance of another method.
+        Sums of the coefficients of second derivatives below it are not divided by. Only for 'hessian'.
     modified_tol : float, default=1e-12
-        Ignored: a tolerance of another method.
+        Reflections by shorter vectors are left out. Only for 'modified'.
     neighbors_algorithm : {'auto', 'ball_tree', 'brute', 'kd_tree'}, default='auto'
         Search for neighbours: see :class:`~suffice.neighbors.NearestNeighbors`.
     random_state : int, RandomState or None, default=None
@@ -160,7 +163,8 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     nbrs_ : NearestNeighbors
         The search of distinct rows.
     reconstruction_error_ : float
-        Sum over the rows of squared distances of their places from the means of their neighbours.
+        The minimum: with 'standard', the sum over the rows of squared distances of their places from the
+        means of their neighbours.
     statistics_ : Contents
         The number of distinct rows.
 
@@ -179,8 +183,9 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ∑_n s_n \\Big\\| y_n - ∑_j W_{nj} y_j \\Big\\|^2, \\qquad ∑_n s_n y_n = 0, \\quad
         ∑_n s_n y_n y_n^T = I,
 
-    for rows of weight s. They are eigenvectors of the smallest eigenvalues but zero, of the constant. The
-    entry of each with the largest size is positive.
+    for rows of weight s. The other methods have other sums of squares, of linear functions of the places of a
+    row and its neighbours. The places are eigenvectors of the smallest eigenvalues but zero, of the constant.
+    The entry of each with the largest size is positive.
 
     Equal rows are one point, with the sum of their weights: else they would be neighbours of each other
     alone. So a row of weight two is the row twice. If the neighbours divide the rows into groups without
@@ -191,6 +196,11 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     * Roweis and Saul, "Nonlinear dimensionality reduction by locally linear embedding", Science 290, 2000.
     * Saul and Roweis, "Think globally, fit locally: unsupervised learning of low dimensional manifolds",
       Journal of Machine Learning Research 4, 2003.
+    * Donoho and Grimes, "Hessian eigenmaps: locally linear embedding techniques for high-dimensional data",
+      PNAS 100, 2003.
+    * Zhang and Zha, "Principal manifolds and nonlinear dimensionality reduction via tangent space alignment",
+      SIAM Journal on Scientific Computing 26, 2004.
+    * Zhang and Wang, "MLLE: Modified locally linear embedding using multiple weights", NIPS 19, 2006.
 
     Examples
     --------
@@ -274,11 +284,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
         """
         with one_task(self):
-            if self.method != "standard":
-                raise ValueError(
-                    f"method={self.method!r} is not supported: use method='standard', or "
-                    "sklearn.manifold.LocallyLinearEmbedding."
-                )
             block = open_rows(self, X, None, sample_weight).gather(INSTEAD)
             must_have_rows(block.weight)
             self._embed(block)
@@ -301,10 +306,11 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         search = NearestNeighbors(n_neighbors=K, algorithm=self.neighbors_algorithm).fit(points)
         index = search.kneighbors(return_distance=False)
         start = Reconstruction(points, np.zeros((N, self.n_components)), float(self.reg))
-        ends = np.arange(N + 1) * K
-        W = sp.csr_array((start.weights(points, index).ravel(), index.ravel(), ends), shape=(N, N))
-        self._must_be_linked(W)
-        values, vectors = self._smallest(W, weight)
+        conditions, row = self._conditions(start, index)
+        self._must_be_linked(
+            sp.csr_array((np.ones(N * K), index.ravel(), np.arange(N + 1) * K), shape=(N, N))
+        )
+        values, vectors = self._smallest(conditions, np.sqrt(weight)[row], np.sqrt(weight))
         self.model_ = start.replace(embedding=vectors)
         self.nbrs_, self.statistics_ = search, search.statistics_
         self.reconstruction_error_ = float(values.sum())
@@ -313,8 +319,21 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.embedding_[there] = vectors[number]
         self.embedding_[~there] = self._places(block.X[~there])
 
-    def _must_be_linked(self, W: Any) -> None:
-        groups, label = connected_components(W, directed=False)
+    def _conditions(self, start: Reconstruction, index: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Conditions on the places, of which squares are summed, as rows of a sparse matrix; and whose each
+        of them is."""
+        rows = Neighborhoods(start.points, index, int(self.n_components))
+        if self.method == "hessian":
+            return rows.assembled(hessian_factors(rows, self.hessian_tol))
+        if self.method == "ltsa":
+            return rows.assembled(tangent_factors(rows))
+        weights = start.weights(start.points, index)
+        if self.method == "modified":
+            return rows.assembled(modified_factors(rows, weights, self.modified_tol))
+        return rows.assembled(np.hstack([np.ones((len(weights), 1)), -weights])[:, :, None])
+
+    def _must_be_linked(self, graph: Any) -> None:
+        groups, label = connected_components(graph, directed=False)
         if groups > 1:
             warn(
                 f"The neighbours divide the rows into {groups} groups without links, of up to "
@@ -322,10 +341,11 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"n_neighbors (it is {self.n_neighbors}), or embed each group by itself."
             )
 
-    def _smallest(self, W: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues and eigenvectors of (I - W)' S (I - W) y = value S y, without the first ones."""
-        N, C, root = len(weight), int(self.n_components), np.sqrt(weight)
-        A = sp.diags_array(root) @ (sp.eye_array(N) - W) @ sp.diags_array(1.0 / root)
+    def _smallest(self, F: Any, strength: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues and eigenvectors of F' S F y = value R^2 y, without the first ones, where S is the
+        square of `strength` and R is `root`, both diagonal."""
+        N, C = len(root), int(self.n_components)
+        A = sp.diags_array(strength) @ F @ sp.diags_array(1.0 / root)
         M = sp.csc_array(A.T @ A)
         if self.eigen_solver == "dense" or (self.eigen_solver == "auto" and N <= DENSE):
             afford(2.0 * N**2, f"the pairs of {N} rows", "use eigen_solver='arpack'.")
