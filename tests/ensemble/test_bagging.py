@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 
 import suffice
 from suffice.ensemble import BaggingClassifier, BaggingRegressor, bagging
+from suffice.impute import SimpleImputer
 from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
 from suffice.naive_bayes import GaussianNB
 from suffice.preprocessing import StandardScaler
@@ -251,6 +252,19 @@ def test_categories():
     base = DecisionTreeClassifier(categorical_features="from_dtype")
     model = BaggingClassifier(base, 5, max_features=2, random_state=0).fit(frame, y)
     assert model.score(frame, y) > 0.9
+
+
+def test_missing_values_of_a_pipeline_that_fills_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] > 0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    filled = BaggingClassifier(make_pipeline(SimpleImputer(), LogisticRegression()), random_state=0).fit(X, y)
+    assert filled.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="NaN"):
+        BaggingClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
+    with pytest.raises(ValueError, match="BaggingClassifier takes no missing values"):
+        BaggingClassifier(LogisticRegression()).fit(X, y)
 
 
 def test_warm_start_adds_members():

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -267,6 +268,8 @@ class BaseBagging(Members, Estimator):
         tags = super().__sklearn_tags__()
         of_base = get_tags(self._base())
         tags.input_tags = of_base.input_tags
+        if isinstance(self._base(), Pipeline):  # its tags do not say: its steps refuse missing values
+            tags.input_tags.allow_nan = True
         tags.target_tags.multi_output = not self._labels and of_base.target_tags.multi_output
         return tags
 
