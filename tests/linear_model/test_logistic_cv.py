@@ -93,6 +93,30 @@ def test_weights_and_groups(rows):
         assert LogisticRegressionCV(cv=GroupKFold(3), **HOW, **OLD).fit(X, y, groups=groups).C_.shape == (3,)
 
 
+class ConvertibleWeights:
+    """Weights that NumPy can convert to an array, and that have none of an array's functions."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.weight, dtype)
+
+    def __array_function__(self, function, types, args, keywords):
+        raise TypeError(f"{function.__name__} is not available.")
+
+
+def test_weights_of_another_library(rows):
+    X, y, weight = rows
+    a, b = (
+        LogisticRegressionCV(cv=KFold(3), scoring="neg_log_loss", use_legacy_attributes=False, **HOW).fit(
+            X, y, sample_weight=values
+        )
+        for values in (weight, ConvertibleWeights(weight))
+    )
+    np.testing.assert_array_equal(a.scores_, b.scores_)
+
+
 def priced_accuracy(y, prediction, price, sample_weight=None):
     return np.average(y == prediction, weights=price if sample_weight is None else price * sample_weight)
 

@@ -498,12 +498,13 @@ def _of_rows(
     metadata: dict[str, Any], folds: Folds, tested: np.ndarray, sample_weight: Any
 ) -> dict[str, Any]:
     """The metadata of the rows of some folds, without rows of weight zero."""
-    by_row = {k: np.asarray(v) for k, v in metadata.items() if np.ndim(v) and len(v) == folds.n_rows}
+    values = {k: np.asarray(v) for k, v in metadata.items()}
+    by_row = {k: v for k, v in values.items() if v.ndim and len(v) == folds.n_rows}
     if not by_row:
         return metadata
     row = folds.rows(tested)
     if sample_weight is not None:
-        row = row[np.broadcast_to(sample_weight, folds.n_rows)[row] > 0]
+        row = row[np.broadcast_to(np.asarray(sample_weight), folds.n_rows)[row] > 0]
     return {**metadata, **{k: v[row] for k, v in by_row.items()}}
 
 
