@@ -60,6 +60,11 @@ class Partitions(ABC):
         """The same partitions, with blocks that are computed once and not in each pass."""
         return self
 
+    def new_store(self) -> Any:
+        """A store for blocks that are computed from these, with `holds`, `get` and `put`; None if each pass
+        computes them again."""
+        return None
+
     def gather(self, instead: str | None) -> Any:
         """All examples as one block in this process, in order.
 

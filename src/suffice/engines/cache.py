@@ -24,6 +24,9 @@ class StreamedPartitions(LocalPartitions):
         made = Kept(_Numbered(self.blocks), partial(_made, self.steps), OnDisk)
         return StreamedPartitions(made, CALLED)
 
+    def new_store(self) -> Automatic | None:
+        return super().new_store() if isinstance(self.blocks, Kept) else None  # else cache=None
+
 
 def streamed(
     batches: Iterable[tuple[int, Any]],

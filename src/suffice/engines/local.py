@@ -20,7 +20,7 @@ from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from .disk_sums import add_by_key
 from .shards import Shards, SumsByKey, shard_starts, sums_by_key
-from .stores import OnDisk
+from .stores import Automatic, OnDisk
 from .threads import in_order
 
 ONE_PIECE = 64  # rows that are one piece, whatever they are
@@ -99,6 +99,9 @@ class LocalPartitions(Partitions):
 
         with one_pass(f, self.blocks) as count:
             return _shards(in_order(task, self.blocks), n_keys, shards)
+
+    def new_store(self) -> Automatic | None:
+        return Automatic(iterates=True)
 
     def batches(self) -> Iterator[Any]:
         with one_pass(self.batches, self.blocks) as count:

@@ -128,6 +128,11 @@ class Automatic:
         """The numbers of the blocks that are stored."""
         return self.memory.keys() | (self.disk.blocks.keys() if self.disk else set())
 
+    def holds(self, number: int) -> bool:
+        """Whether the block of this number is stored."""
+        disk = self.disk
+        return number in self.memory or (disk is not None and number in disk.blocks)
+
     def begin(self) -> None:
         """Begin a pass after one that measured all blocks."""
         with self.lock:
@@ -166,7 +171,7 @@ class Automatic:
         size = self.sizes[number] = _size(block)
         with self.lock:
             disk = self.disk
-            if not self.accepts or number in self.memory or (disk and number in disk.blocks):
+            if not self.accepts or self.holds(number):
                 return
             if self.account.take(size):
                 self.memory[number] = _detached(block)

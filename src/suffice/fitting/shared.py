@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import repeat
 from queue import SimpleQueue
 from typing import Annotated, Any, ClassVar
@@ -38,7 +39,15 @@ class Divided:
     same size as it would alone."""
 
     block: Block
-    part: np.ndarray  # (N,), the number of its part for each example
+    draw: Callable[[], np.ndarray]  # returns `part`, which passes over stored blocks do not need
+
+    @cached_property
+    def part(self) -> np.ndarray:
+        """The number of its part for each example, (N,)."""
+        return self.draw()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Divided, (self.block, partial(np.asarray, self.part))
 
     @property
     def index(self) -> tuple[int, ...]:
@@ -48,7 +57,7 @@ class Divided:
         return len(self.block)
 
     def piece(self, start: int, stop: int, number: int) -> Divided:
-        return Divided(self.block[start:stop], self.part[start:stop])
+        return Divided(self.block[start:stop], lambda: self.part[start:stop])
 
     def pieces(self, statistic_bytes: int) -> Iterator[Divided]:
         yield self
@@ -67,12 +76,12 @@ class Divided:
 
 def divide(n_parts: int, purpose: Purpose, seed: tuple[int, ...], block: Block) -> Divided:
     """A block whose parts are drawn from the hash of each example."""
-    return Divided(block, parts_of(block, n_parts, purpose, *seed).astype(np.int16))
+    return Divided(block, lambda: parts_of(block, n_parts, purpose, *seed).astype(np.int16))
 
 
 def undivided(block: Block) -> Divided:
     """A block of one part."""
-    return Divided(block, np.zeros(len(block), np.int16))
+    return Divided(block, lambda: np.zeros(len(block), np.int16))
 
 
 @dataclass(frozen=True)
@@ -80,19 +89,67 @@ class Call:
     """A request of a fit: the sum of f over some parts of the data, after some maps."""
 
     parts: tuple[int, ...] | None
+    stored: Stored | None
     steps: tuple[Step, ...]
     f: Callable[..., Any]
     shared: tuple[Any, ...]
 
-    def __call__(self, block: Any, onto: Any = None) -> Any:
+    def __call__(self, number: int | None, block: Any, onto: Any = None) -> Any:
+        """The sum of the block of this number, or of no examples; `block` is None if it is stored."""
         if isinstance(onto, Failure):
             return onto
         try:
-            for step, shared in self.steps:
-                block = step(*shared, block)
-            return fold_blocks(self.f, self.shared, [block], onto)
+            if self.stored is not None:
+                block = self.stored.get(number, block)
+            return fold_blocks(self.f, self.shared, [_after(self.steps, block)], onto)
         except Exception as error:  # of this fit, and none of the others'
             return Failure(error)
+
+
+def _after(steps: tuple[Step, ...], block: Any) -> Any:
+    for step, shared in steps:
+        block = step(*shared, block)
+    return block
+
+
+class Stored:
+    """The blocks of one fit after some maps, which are computed once and not in each pass."""
+
+    def __init__(self, before: Stored | None, steps: tuple[Step, ...], store: Any) -> None:
+        self.before, self.steps, self.store = before, steps, store
+        self.empty: Any = None  # the block of no examples
+        self.measured = False  # whether a pass has computed all blocks
+
+    def begin(self) -> None:
+        """Begin a pass."""
+        if self.measured:
+            self.store.begin()
+        if self.before is not None:
+            self.before.begin()
+
+    def end(self) -> None:
+        """End a pass over all blocks."""
+        self.measured = True
+        if self.before is not None:
+            self.before.end()
+
+    def holds(self, number: int | None) -> bool:
+        """Whether the block can be had without its examples."""
+        own = self.empty is not None if number is None else self.store.holds(number)
+        return own or (self.before is not None and self.before.holds(number))
+
+    def get(self, number: int | None, block: Any) -> Any:
+        """The block of this number, or that of no examples. `block` has its examples before the maps."""
+        if number is None and self.empty is not None:
+            return self.empty
+        if number is not None and self.store.holds(number):
+            return self.store.get(number)
+        block = _after(self.steps, block if self.before is None else self.before.get(number, block))
+        if number is None:
+            self.empty = block
+        else:
+            self.store.put(number, block)
+        return block
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +192,7 @@ class Calls(Value):
     """The requests of all fits."""
 
     calls: tuple[Call, ...]
-    n_parts: int
+    n_parts: int  # whose examples are counted
     threads_share_blocks: ClassVar[bool] = True
 
     def summarize(self, data: Divided, each: Any = map) -> Shares:
@@ -144,9 +201,11 @@ class Calls(Value):
 
     def sums(self, data: Divided, onto: Iterable[Any], each: Any = map) -> tuple[Any, ...]:
         """The sum of each request, added to those in `onto` that are not None."""
-        chosen = {parts: data.chosen(parts) for parts in {call.parts for call in self.calls}}
+        number = data.index[0] if len(data) else None
+        read = {c.parts for c in self.calls if c.stored is None or not c.stored.holds(number)}
+        chosen = {parts: data.chosen(parts) for parts in read}
         pairs = zip(self.calls, onto, strict=False)
-        sums = tuple(each(lambda pair: pair[0](chosen[pair[0].parts], pair[1]), pairs))
+        sums = tuple(each(lambda pair: pair[0](number, chosen.get(pair[0].parts), pair[1]), pairs))
         if not len(data):  # which each pass asks of first
             fits = f"the sums of {len(self.calls)} fits at once"
             afford(sum(map(nbytes, sums)) / 8, fits, "search over fewer candidates at a time.")
@@ -154,6 +213,8 @@ class Calls(Value):
 
     def sizes(self, data: Divided) -> np.ndarray:
         """The number of examples of each part."""
+        if not self.n_parts:
+            return np.zeros(0)
         return np.bincount(data.part, minlength=self.n_parts).astype(np.float64)
 
 
@@ -189,6 +250,7 @@ class Sharing:
         self.features, self.check, self.flat_target = features, check, flat_target
         self.categorical = categorical
         self.n_passes = 0
+        self._counted = False  # whether the examples of each part were counted, in the first pass
         self._current = threading.local()
 
     def view(self, *parts: int) -> View:
@@ -239,36 +301,63 @@ class Sharing:
         return tuple(next(of_whole if w else of_others) for w in whole)
 
     def _sums(self, f: Callable[..., Any], calls: tuple[Any, ...]) -> tuple[Any, ...]:
-        shares = self.data.fold(f, Calls(calls, self.n_parts))
+        stores = [call.stored for call in calls if call.stored is not None]
+        for stored in stores:
+            stored.begin()
+        shares = self.data.fold(f, Calls(calls, 0 if self._counted else self.n_parts))
         self.n_passes += 1
-        if not shares.sizes.any():
+        for stored in stores:
+            stored.end()
+        if not self._counted:
+            self._check_sizes(shares.sizes)
+            self._counted = True
+        return shares.sums
+
+    @staticmethod
+    def _check_sizes(sizes: np.ndarray) -> None:
+        """Raise if a part has no examples."""
+        if not sizes.any():
             raise ValueError(
                 "There are no rows to fit, or sample_weight is zero for every row, expected a positive "
                 "weight for some."
             )
-        if not shares.sizes.all():
-            sizes = shares.sizes.astype(int)
+        if not sizes.all():
+            sizes = sizes.astype(int)
             raise ValueError(
                 f"The folds drawn from n_samples = {sizes.sum()} have {sizes.tolist()} of them, and "
                 f"none may be empty: pass another random_state or use fewer folds. Equal examples are "
                 f"in one fold."
             )
-        return shares.sums
 
 
 class View(Opened):
     """Some parts of the data of a `Sharing`."""
 
-    def __init__(self, sharing: Sharing, parts: tuple[int, ...] | None, steps: tuple[Step, ...] = ()) -> None:
-        self.sharing, self.parts, self.steps = sharing, parts, steps
+    def __init__(
+        self,
+        sharing: Sharing,
+        parts: tuple[int, ...] | None,
+        steps: tuple[Step, ...] = (),
+        stored: Stored | None = None,
+    ) -> None:
+        self.sharing, self.parts, self.steps, self.stored = sharing, parts, steps, stored
         self.features, self.check = sharing.features, sharing.check
         self.flat_target, self.categorical = sharing.flat_target, sharing.categorical
 
     def map(self, f: Callable[..., Any], *shared: Any) -> View:
-        return View(self.sharing, self.parts, (*self.steps, (f, shared)))
+        return View(self.sharing, self.parts, (*self.steps, (f, shared)), self.stored)
+
+    def new_store(self) -> Any:
+        return self.sharing.data.new_store()
+
+    def persisted(self) -> View:
+        store = self.new_store()
+        if store is None:
+            return self
+        return View(self.sharing, self.parts, (), Stored(self.stored, self.steps, store))
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
-        return self.sharing.fold(Call(self.parts, self.steps, f, shared))
+        return self.sharing.fold(Call(self.parts, self.stored, self.steps, f, shared))
 
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
         raise TypeError("GridSearch cannot divide a graph into folds: compare fits to graphs by hand.")

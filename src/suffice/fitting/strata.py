@@ -231,4 +231,6 @@ class RowDrawing:
 
 def divide_stratified(drawing: Drawing, strata: Strata, block: Any) -> Divided:
     """A block whose parts are stratified by class."""
-    return Divided(block, strata.parts(drawing.numbers(block), drawing.labels(block)).astype(np.int16))
+    return Divided(
+        block, lambda: strata.parts(drawing.numbers(block), drawing.labels(block)).astype(np.int16)
+    )

@@ -108,6 +108,10 @@ class SharedSource(TableSource):
     def partitions(self, columns: Any, check: Check) -> Partitions:
         return self.container.view.map(_block, columns, check)
 
+    def repeated(self, columns: Any, check: Check) -> Partitions:
+        converted = self.partitions(columns, check)
+        return converted if isinstance(columns, ArrowColumns) else converted.persisted()
+
     def types(self) -> dict[str, Any]:
         types = self.container.origin.types()
         return {name: types[name] for name in self.container.columns}
@@ -119,7 +123,7 @@ def _block(columns: Any, check: Check, rows: ArrowRows) -> Any:
 
 def divided(division: Division, block: ArrowRows) -> Divided:
     """A block whose parts are those of a division of the table."""
-    return Divided(block, division.parts(block.batch).astype(np.int16))
+    return Divided(block, lambda: division.parts(block.batch).astype(np.int16))
 
 
 class SharedTable:

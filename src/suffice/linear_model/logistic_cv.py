@@ -33,7 +33,7 @@ def _divided(folds: Folds, block: Any) -> Divided:
     """A block divided into folds, without rows of weight zero."""
     numbered = folds.number(block.replace(y=np.arange(len(block))))
     place, fold = numbered.y.T
-    return Divided(block if block.unweighted else block[place], fold.astype(np.int16))
+    return Divided(block if block.unweighted else block[place], lambda: fold.astype(np.int16))
 
 
 def _squares(model: LogLinear, block: Any) -> np.ndarray:
