@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,8 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 import suffice
 from suffice.compose import ColumnTransformer
-from suffice.engines import stores
+from suffice.core.randomness import Purpose
+from suffice.engines import local, stores
 from suffice.ensemble import HistGradientBoostingRegressor
+from suffice.fitting.shared import Sharing, divide
 from suffice.linear_model import LogisticRegression
 from suffice.model_selection import cross_validate
 from suffice.preprocessing import OneHotEncoder, StandardScaler
@@ -100,3 +105,32 @@ def test_maps_after_stored_rows(described):
     ]
     np.testing.assert_array_equal(*found)
     assert (found[0] > 0.2).all()
+
+
+def plus_one(block):
+    return block.replace(X=block.X + 1.0)
+
+
+def total(block):
+    return block.X.sum()
+
+
+def test_a_chain_of_persisted_maps_keeps_few_blocks(monkeypatch):
+    stored = []
+
+    class Recorded(stores.Automatic):
+        def __init__(self, iterates):
+            super().__init__(iterates)
+            stored.append(weakref.ref(self))
+
+    monkeypatch.setattr(local, "Automatic", Recorded)
+    data = suffice.partition(np.arange(100.0)[:, None])
+    rows = Sharing(data, 2, (divide, (2, Purpose.FOLDS, (0,))), features=1, check=None).view(0)
+    first, n_rows = rows.fold(total), rows.fold(len)
+    for n in range(1, 9):
+        rows = rows.map(plus_one).persisted()
+        assert rows.fold(total) == first + n * n_rows
+    gc.collect()
+    assert len(stored) == 8
+    assert sum(store() is not None for store in stored) <= 2
+    assert rows.fold(total) == first + 8 * n_rows

@@ -4,7 +4,7 @@ engines."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar
 
@@ -74,6 +74,13 @@ class Partitions(ABC):
         if instead is not None:
             afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
+
+
+def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], block: Any) -> Any:
+    """The block after these maps, one after the other."""
+    for step, shared in steps:
+        block = step(*shared, block)
+    return block
 
 
 def must_be_partitions(data: Any) -> None:

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from ..core.blocks import Block
-from ..core.partitions import in_block
+from ..core.partitions import after_steps, in_block
 from ..core.progress import in_this_pass
-from .local import CALLED, LocalPartitions, after_steps
+from .local import CALLED, LocalPartitions
 from .stores import STORES, Automatic, OnDisk
 
 log = logging.getLogger("suffice")

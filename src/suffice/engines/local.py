@@ -14,7 +14,7 @@ import numpy as np
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.cost import return_freed_memory
-from ..core.partitions import Partitions, by_threads, fold_blocks, in_any_order
+from ..core.partitions import Partitions, after_steps, by_threads, fold_blocks, in_any_order
 from ..core.progress import one_pass, rows_of
 from ..core.small import sized_as
 from ..core.statistics import tree_sum
@@ -132,13 +132,6 @@ def _shards(terms: Iterable[SumsByKey], n_keys: int, shards: int) -> Shards:
     starts = shard_starts(n_keys, shards)
     total = add_by_key(terms, starts)
     return Shards(LocalPartitions(total) if isinstance(total, tuple) else StoredPartitions(total), starts)
-
-
-def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], block: Any) -> Any:
-    """The block after these maps, one after the other."""
-    for step, shared in steps:
-        block = step(*shared, block)
-    return block
 
 
 class Stored:

@@ -184,11 +184,11 @@ class Automatic:
             with self.lock:
                 self.give_up(f"{tempfile.gettempdir()} cannot be written to: {error.strerror}")
 
-    def get(self, number: int) -> Block:
-        block = self.memory.get(number)
-        if block is None:
-            assert self.disk is not None
-            block = self.disk.get(number)
+    def get(self, number: int) -> Block | None:
+        """The block of this number; None if it is not stored."""
+        block, disk = self.memory.get(number), self.disk
+        if block is None and disk is not None and number in disk.blocks:
+            return disk.get(number)
         return block
 
 

@@ -25,7 +25,7 @@ from sklearn import config_context, get_config
 from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import parts_of
-from ..core.partitions import Opened, Partitions, fold_blocks, in_any_order
+from ..core.partitions import Opened, Partitions, after_steps, fold_blocks, in_any_order
 from ..core.progress import shared_by
 from ..core.randomness import Purpose
 from ..core.values import Value, nbytes
@@ -94,22 +94,16 @@ class Call:
     f: Callable[..., Any]
     shared: tuple[Any, ...]
 
-    def __call__(self, number: int | None, block: Any, onto: Any = None) -> Any:
-        """The sum of the block of this number, or of no examples; `block` is None if it is stored."""
+    def __call__(self, number: int | None, examples: Callable[..., Any], onto: Any = None) -> Any:
+        """The sum of the block of this number, or of no examples. `examples` returns those of some parts."""
         if isinstance(onto, Failure):
             return onto
         try:
-            if self.stored is not None:
-                block = self.stored.get(number, block)
-            return fold_blocks(self.f, self.shared, [_after(self.steps, block)], onto)
+            read = partial(examples, self.parts)
+            block = read() if self.stored is None else self.stored.get(number, read)
+            return fold_blocks(self.f, self.shared, [after_steps(self.steps, block)], onto)
         except Exception as error:  # of this fit, and none of the others'
             return Failure(error)
-
-
-def _after(steps: tuple[Step, ...], block: Any) -> Any:
-    for step, shared in steps:
-        block = step(*shared, block)
-    return block
 
 
 class Stored:
@@ -124,6 +118,8 @@ class Stored:
         """Begin a pass."""
         if self.measured:
             self.store.begin()
+            if all(map(self.store.holds, self.store.sizes)):
+                self.before = None  # a chain of maps does not keep the blocks of all
         if self.before is not None:
             self.before.begin()
 
@@ -138,13 +134,13 @@ class Stored:
         own = self.empty is not None if number is None else self.store.holds(number)
         return own or (self.before is not None and self.before.holds(number))
 
-    def get(self, number: int | None, block: Any) -> Any:
-        """The block of this number, or that of no examples. `block` has its examples before the maps."""
-        if number is None and self.empty is not None:
-            return self.empty
-        if number is not None and self.store.holds(number):
-            return self.store.get(number)
-        block = _after(self.steps, block if self.before is None else self.before.get(number, block))
+    def get(self, number: int | None, read: Callable[[], Any]) -> Any:
+        """The block of this number, or that of no examples. `read` returns its examples before the maps."""
+        block = self.empty if number is None else self.store.get(number)
+        if block is not None:
+            return block
+        before = read() if self.before is None else self.before.get(number, read)
+        block = after_steps(self.steps, before)
         if number is None:
             self.empty = block
         else:
@@ -204,8 +200,12 @@ class Calls(Value):
         number = data.index[0] if len(data) else None
         read = {c.parts for c in self.calls if c.stored is None or not c.stored.holds(number)}
         chosen = {parts: data.chosen(parts) for parts in read}
+
+        def examples(parts: tuple[int, ...] | None) -> Block:
+            return chosen[parts] if parts in chosen else data.chosen(parts)
+
         pairs = zip(self.calls, onto, strict=False)
-        sums = tuple(each(lambda pair: pair[0](number, chosen.get(pair[0].parts), pair[1]), pairs))
+        sums = tuple(each(lambda pair: pair[0](number, examples, pair[1]), pairs))
         if not len(data):  # which each pass asks of first
             fits = f"the sums of {len(self.calls)} fits at once"
             afford(sum(map(nbytes, sums)) / 8, fits, "search over fewer candidates at a time.")
