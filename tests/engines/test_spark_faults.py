@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,3 +80,15 @@ def test_executors_are_killed_between_and_inside_folds(tmp_path):
     opened, between, inside = found["made"]
     assert opened == 6 < between < inside, "no block was made again"
     assert found["same"]
+
+
+def test_workers_without_the_package_are_explained_in_one_line(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
+    script = Path(__file__).with_name("_without_package.py")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, script, tmp_path / "empty" / "bin" / "python"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    assert ran.returncode == 0, ran.stderr
+    (line,) = ran.stdout.splitlines()
+    assert line.startswith("The Python of the Spark workers has no package 'suffice': install it there")
+    assert "PYSPARK_PYTHON" in line

@@ -15,12 +15,13 @@ from __future__ import annotations
 import atexit
 import gc
 import pickle
+import re
 import threading
 import traceback
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -30,6 +31,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from ..core.blas import one_blas_thread
@@ -86,8 +88,9 @@ class SparkPartitions(Partitions):
 
     def batches(self) -> Iterator[Any]:
         rows = ((row.number, row.part, memoryview(row.cell)) for row in self.frame.toLocalIterator())
-        for _, block in _values(rows):
-            yield raised(block)
+        with imports_explained():
+            for _, block in _values(rows):
+                yield raised(block)
         self.came_from.clear()
 
     def _run_length(self, size: int) -> tuple[int, int] | None:
@@ -99,7 +102,8 @@ class SparkPartitions(Partitions):
 
     @cached_property
     def _n_blocks(self) -> int:
-        return self.frame.where("part = 0").count()
+        with imports_explained():
+            return self.frame.where("part = 0").count()
 
 
 def run_tasks(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
@@ -225,7 +229,25 @@ def _values(rows: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def values_of(frame: DataFrame) -> Iterator[tuple[int, Any]]:
-    return _values(sorted(_rows(frame.toArrow().to_batches()), key=itemgetter(0, 1)))
+    with imports_explained():
+        cells = frame.toArrow().to_batches()
+    return _values(sorted(_rows(cells), key=itemgetter(0, 1)))
+
+
+@contextmanager
+def imports_explained() -> Iterator[None]:
+    """Name the package that the workers cannot import, in place of the traceback of Spark."""
+    try:
+        yield
+    except PySparkException as error:
+        missing = re.search(r"ModuleNotFoundError: No module named '(\w+)", str(error))
+        if missing is None:
+            raise
+        raise ModuleNotFoundError(
+            f"The Python of the Spark workers has no package {missing[1]!r}: install it there, or set the "
+            "environment variable PYSPARK_PYTHON to a Python that has it before the session starts, e.g. "
+            "os.environ['PYSPARK_PYTHON'] = sys.executable."
+        ) from None
 
 
 def _release(frame: DataFrame) -> None:
