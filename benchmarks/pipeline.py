@@ -121,7 +121,11 @@ def scanned(folder: Path, **options: Any) -> Any:
 
 
 def in_memory(folder: Path) -> tuple[Any, Any]:
-    frame = pl.read_parquet(folder)
+    return prepared(pl.read_parquet(folder))
+
+
+def prepared(frame: pl.DataFrame) -> tuple[Any, Any]:
+    """The features and the target, with columns for the angles of dates, which Polars computes."""
     angles = {
         "month": pl.col("day").dt.month() * (2 * np.pi / 12),
         "weekday": pl.col("day").dt.weekday() * (2 * np.pi / 7),
