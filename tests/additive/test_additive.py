@@ -442,8 +442,9 @@ def test_duplicated_columns_take_no_longer(family, criterion, columns, monkeypat
     np.testing.assert_allclose(found, distinct.model_.score(X), atol=1e-4, rtol=0.0)
 
 
+# The default families are in tests/contract/test_sklearn_checks.py.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([gam("gaussian"), AdditiveModel(solver="backfitting"), gam("binomial", alpha=0.1)])
+@parametrize_with_checks([gam("binomial", alpha=0.1)])
 def test_sklearn_checks(estimator, check):
     check(estimator)

@@ -24,21 +24,28 @@ from ..laws.registry import (
     bits,
     fit,
     has_options,
+    has_own_loop,
     has_trace,
     is_default,
+    is_distinct,
     is_iterative,
     parametrized,
     section,
 )
 
 # An iteration of LogisticRegressionCV is a penalty: see tests/linear_model.
-ITERATIVE = [v for v in VARIANTS if is_iterative(v) and not isinstance(v.estimator, LogisticRegressionCV)]
+ITERATIVE = [
+    v
+    for v in VARIANTS
+    if is_iterative(v) and has_own_loop(v) and not isinstance(v.estimator, LogisticRegressionCV)
+]
 # Of kernel machines, the dual is solved after the pass, and may not converge. Boosting has stages, and says
 # whether it stopped early.
 ONE_PASS = [
     v
     for v in VARIANTS
     if not has_trace(v)
+    and is_distinct(v)
     and not isinstance(v.estimator, SupportVectorMachine)
     and "converged_" not in section(type(v.estimator), "Attributes")
 ]

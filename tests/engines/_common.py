@@ -125,8 +125,13 @@ KINDS = (
 )
 
 
+# What computes the sums of an estimator: every kind of sum is tried on each, every other estimator on one.
+ENGINES = ("ray", "dask", "spark")
+
+
 def each_kind(
     *without: str,
+    on: str = "",
     of: str = "",
     values: Any = ((),),
     always: Any = (),
@@ -138,9 +143,14 @@ def each_kind(
     Each of `KINDS` is tried with every value. All other names, which are slow, are tried with one value, in
     turn, and with those of `always`. What reads a source or divides blocks among tasks does not know which
     estimator it serves: so every value is tried with every kind of sum, and every estimator with some value,
-    and not each with each. Values that are not in `quick` are slow for all.
+    and not each with each. For the same reason, a test `on` one of `ENGINES` has every kind of sum, and those
+    other names that are of this engine, in turn. Values that are not in `quick` are slow for all.
     """
     names = [name for name in variants() if name not in without]
+    if on:
+        others = [name for name in names if name not in KINDS]
+        here = {*KINDS, *others[ENGINES.index(on) :: len(ENGINES)]}
+        names = [name for name in names if name in here]
     values, rest = list(values), [value for value in values if value not in always]
     cases = []
     for n, name in enumerate(names):

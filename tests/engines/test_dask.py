@@ -125,7 +125,7 @@ def fitted(estimator, source):
         return clone(estimator).fit(described(estimator, source))
 
 
-@each_kind()
+@each_kind(on="dask")
 def test_same_bits(name, sources, dask_client, monkeypatch):
     monkeypatch.setattr(engine, "RUN", 4)
     estimator = variants()[name]
@@ -142,7 +142,7 @@ def test_same_bits(name, sources, dask_client, monkeypatch):
 @pytest.mark.parametrize("run", [None, 1, 8])
 @pytest.mark.parametrize("name", KINDS)
 def test_same_bits_of_any_run(name, run, sources, there, monkeypatch):
-    """Of each kind of sum: the test above has every estimator."""
+    """Of each kind of sum: the test above has other estimators, too."""
     monkeypatch.setattr(engine, "RUN", run)
     estimator = variants()[name]
     blocks = sources[kind_of(estimator)]
@@ -529,7 +529,7 @@ class TestSequences:
         for source in (frame(blocks), [dask.delayed(block) for block in blocks]):
             assert bits(steps.opened(source).fold(products())) == bits(here)
 
-    @pytest.mark.parametrize("name", steps.EVERY)
+    @steps.each_on("dask")
     def test_every_estimator(self, name, there):
         steps.assert_learns_the_same(steps.EVERY[name], frame(steps.TestRay().blocks("uneven")))
 

@@ -21,7 +21,7 @@ from suffice.inputs.tables import Columns
 from suffice.naive_bayes import GaussianNB
 from suffice.statistics import moments
 
-from ._common import FEATURES, bits, described, each_kind, kind_of, tables, variants, write
+from ._common import FEATURES, KINDS, bits, described, each_kind, kind_of, tables, variants, write
 
 ray = pytest.importorskip("ray.data") and pytest.importorskip("ray")
 engine = pytest.importorskip("suffice.engines.ray")
@@ -78,7 +78,7 @@ def fitted(estimator, source, threads=2):
         return clone(estimator).fit(described(estimator, source))
 
 
-@each_kind()
+@pytest.mark.parametrize("name", KINDS)  # of arrays, every estimator: tests/laws/test_blocks.py
 def test_same_bits_on_two_threads(name, sources, references):
     estimator = variants()[name]
     folder, _ = sources[kind_of(estimator)]
@@ -86,6 +86,7 @@ def test_same_bits_on_two_threads(name, sources, references):
 
 
 @each_kind(
+    on="ray",
     of="run cluster",
     values=[(2, 2), (None, 2), (1, 2), (8, 2), (None, 1)],
     quick=[(2, 2)],

@@ -24,7 +24,7 @@ from suffice.inputs import open_sequences, parquet
 from suffice.sequence import HiddenMarkovModel
 from suffice.sequence.base import SequenceEstimator
 
-from ._common import bits, made, public_estimators
+from ._common import ENGINES, bits, made, public_estimators
 
 pytestmark = [
     pytest.mark.timeout(180, method="thread"),  # what a signal raises is lost inside ray.get
@@ -114,10 +114,15 @@ def learnt(source, *given, **more):
 
 
 EVERY = {cls.__name__: cls for cls in public_estimators("sequences")}
-one_or_slow = pytest.mark.parametrize(  # on a cluster; the others sum in the same way
-    "name",
-    [name if name == "HiddenMarkovModel" else pytest.param(name, marks=pytest.mark.slow) for name in EVERY],
-)
+
+
+def each_on(engine):
+    """One estimator of sequences on each engine; the others, which sum in the same way, on one, in turn."""
+    one = "HiddenMarkovModel"
+    others = [name for name in EVERY if name != one][ENGINES.index(engine) :: len(ENGINES)]
+    return pytest.mark.parametrize(
+        "name", [one, *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
+    )
 
 
 def assert_learns_the_same(cls, source):
@@ -355,7 +360,7 @@ class TestRay:
         np.testing.assert_allclose(there.model_.transition, here.model_.transition, rtol=1e-10)
         np.testing.assert_allclose(there.model_.emission.mean, here.model_.emission.mean, rtol=1e-10)
 
-    @one_or_slow
+    @each_on("ray")
     def test_every_estimator(self, name, cluster):
         import ray.data
 

@@ -32,8 +32,8 @@ from .test_sequences import (
     CUTS,
     EVERY,
     assert_learns_the_same,
+    each_on,
     expected,
-    one_or_slow,
     pieces,
     products,
     without,
@@ -81,7 +81,7 @@ def folders(tmp_path_factory):
     return {kind: write(tmp_path_factory.mktemp(kind), tables(kind)[:BLOCKS]) for kind in ("real", "count")}
 
 
-@each_kind(of="spark", values=["classic", "connect"], indirect=["spark"])
+@each_kind(on="spark", of="spark", values=["classic", "connect"], indirect=["spark"])
 def test_same_bits_on_spark(name, spark, folders):
     estimator = variants()[name]
     if "max_iter" in estimator.get_params():
@@ -333,6 +333,6 @@ class TestSequences:
             source = frame(spark, [t.slice(0, 3), t.slice(3)])
             open_sequences(SequenceEstimator(), of_sequences(source)).fold(products)
 
-    @one_or_slow
+    @each_on("spark")
     def test_every_estimator(self, name, spark):
         assert_learns_the_same(EVERY[name], self.frame(spark, "whole")[0])

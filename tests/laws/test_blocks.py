@@ -30,6 +30,7 @@ from .registry import (
     fitted,
     in_one_call,
     is_default,
+    is_distinct,
     numbers,
     some_weight,
     table,
@@ -61,7 +62,7 @@ def late_first_block(monkeypatch):
     monkeypatch.setattr(local, "fold_blocks", slow)
 
 
-@each_variant()
+@each_variant(is_distinct)
 def test_threads_change_no_bit(variant, late_first_block):
     """In all that is public after a fit: parameters, statistics, model, trace."""
     X, y = variant.data()
@@ -76,11 +77,11 @@ def test_threads_change_no_bit(variant, late_first_block):
 
 @each_variant(is_default)
 def test_fit_twice_gives_the_same_bits(variant):
-    """Each estimator: with each of their options, test_storage.py fits clones to the same bits."""
+    """Each estimator: with its options, test_storage.py fits clones to the same bits."""
     assert bits(fit(some(variant), *variant.data())) == bits(fitted(variant, FEW))
 
 
-@each_variant(lambda v: v.exact != "approximate")
+@each_variant(lambda v: is_distinct(v) and v.exact != "approximate")
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
     whole = fitted(variant, FEW)
@@ -91,7 +92,7 @@ def test_boundaries_change_only_rounding(variant):
         assert_close(numbers(variant, parts, X), numbers(variant, whole, X), PATH)
 
 
-@each_variant(lambda v: v.tags.allow_nan)
+@each_variant(lambda v: is_distinct(v) and v.tags.allow_nan)
 def test_boundaries_change_only_rounding_with_holes(variant):
     X, y = variant.data()
     X = with_holes(X)
@@ -100,7 +101,7 @@ def test_boundaries_change_only_rounding_with_holes(variant):
         assert_close(fit(some(variant), X, y), whole, PATH)
 
 
-@each_variant(lambda v: not v.by_order)
+@each_variant(lambda v: is_distinct(v) and not v.by_order)
 def test_order_of_rows_changes_only_rounding(variant):
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)
@@ -114,7 +115,7 @@ def test_order_of_rows_changes_only_rounding(variant):
             assert_close(getattr(shuffled, name), getattr(whole, name)[order], PATH)
 
 
-@each_variant(lambda v: v.exact == "bit", takes=("rows", "sequences", "documents"))
+@each_variant(lambda v: is_distinct(v) and v.exact == "bit", takes=("rows", "sequences", "documents"))
 def test_what_is_exact_to_the_bit_has_the_same_bits_from_other_blocks_and_orders(variant):
     X, y = variant.data()
     weight = np.random.default_rng(8).integers(0, 3, size=len(X))
@@ -127,7 +128,7 @@ def test_what_is_exact_to_the_bit_has_the_same_bits_from_other_blocks_and_orders
     assert bits(other) == bits(whole)
 
 
-@each_variant(lambda v: v.exact in ("order", "approximate"))
+@each_variant(lambda v: is_distinct(v) and v.exact in ("order", "approximate"))
 def test_what_depends_on_the_order_is_declared_so_for_a_reason(variant):
     """So that no exact method is declared to be less."""
     X, y = variant.data()
@@ -153,7 +154,7 @@ def adds(variant):
     return hasattr(variant.estimator, "partial_fit") and not in_one_call(variant)
 
 
-@each_variant(lambda v: isinstance(v.estimator, OnePass) and adds(v), takes=("rows",))
+@each_variant(lambda v: is_distinct(v) and isinstance(v.estimator, OnePass) and adds(v), takes=("rows",))
 def test_partial_fit_is_addition(variant):
     """Rows in three calls are the rows in one; a second round of calls is the weight two."""
     X, y = variant.data()
@@ -172,7 +173,7 @@ def test_partial_fit_is_addition(variant):
         assert_close(parts, twice, 1e-8)
 
 
-@each_variant(adds, takes=("rows",))
+@each_variant(lambda v: is_default(v) and adds(v), takes=("rows",))
 def test_partial_fit_that_fails_adds_nothing(variant):
     X, y = variant.data()
     model = variant.make()
@@ -215,7 +216,7 @@ def test_auto_shrinkage_refuses_partial_fit():
             variant.make().partial_fit(X, y)
 
 
-@each_variant(lambda v: adds(v) and v.kind == "classifier", takes=("rows",))
+@each_variant(lambda v: is_default(v) and adds(v) and v.kind == "classifier", takes=("rows",))
 def test_partial_fit_refuses_a_class_that_was_not_named(variant):
     X, y = variant.data()
     model = variant.make(priors=None)
@@ -309,7 +310,7 @@ def test_empty_blocks_are_no_blocks():
     assert_close(data.fold(summed), summed(Rows(X, weight=np.ones(20))))
 
 
-@each_variant()
+@each_variant(is_distinct)
 def test_fit_leaves_its_input_alone(variant):
     X, y = variant.data()
     w = some_weight(variant, N)

@@ -40,8 +40,9 @@ from .registry import (
     bits,
     each_variant,
     fit,
-    has_options,
+    has_own_loop,
     has_trace,
+    is_default,
     parametrized,
     some_weight,
     support_of,
@@ -98,7 +99,7 @@ def is_one_each(variant):
     return "(" not in variant.name or "newton)" in variant.name
 
 
-can_stop = each_variant(lambda v: saves_iterations(v) and has_trace(v))
+can_stop = each_variant(lambda v: saves_iterations(v) and has_trace(v) and has_own_loop(v))
 # A file is written in every iteration: where options make no difference, one variant of each estimator.
 one_each = each_variant(lambda v: saves_iterations(v) and is_one_each(v))
 with_trace = each_variant(lambda v: saves_iterations(v) and is_one_each(v) and has_trace(v))
@@ -230,17 +231,16 @@ IN_ORDER = [
     _more("LDA(solver=online)", LatentDirichletAllocation(3, solver="online", batch_size=32, random_state=0)),
     _more("CRF(solver=sgd)", ConditionalRandomField(solver="sgd", random_state=0)),
     _more("Perceptron(shuffle=False)", Perceptron(shuffle=False)),
-    *(v for v in VARIANTS if saves_iterations(v) and (v.by_order or v.takes == "kernel")),
+    *(v for v in VARIANTS if saves_iterations(v) and is_default(v) and (v.by_order or v.takes == "kernel")),
 ]
-ANY_ORDER = [v for v in VARIANTS if saves_iterations(v) and v.takes in ("rows", "sequences")]
+# The fingerprint of rows does not depend on options.
+ANY_ORDER = [
+    v for v in VARIANTS if saves_iterations(v) and is_default(v) and v.takes in ("rows", "sequences")
+]
 ANY_ORDER = [v for v in ANY_ORDER if not v.by_order and has_trace(v)]
 
 
-def is_named_or_default(variant):
-    return variant in IN_ORDER[:4] or not has_options(variant)
-
-
-@parametrized(IN_ORDER, slow=lambda v: not is_named_or_default(v))
+@parametrized(IN_ORDER, slow=lambda v: False)
 def test_a_fit_that_depends_on_the_order_of_rows_does_not_go_on_with_another(variant, tmp_path):
     X, y = variant.data()
     path, how = tmp_path / "progress", {"tol": 0.0, "max_iter": 4}

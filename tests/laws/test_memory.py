@@ -22,12 +22,12 @@ from suffice.fitting import sample
 from suffice.sequence import ConditionalRandomField
 from suffice.topics import LatentDirichletAllocation
 
-from .registry import VARIANTS, Variant, fit, has_options, parametrized, table, texts
+from .registry import VARIANTS, Variant, fit, has_own_loop, parametrized, table, texts
 
-ROWS, GROUP = 1 << 16, 1 << 12  # 16 blocks of the rows, 64 of four times the rows
+ROWS, GROUP = 1 << 15, 1 << 11  # 16 blocks of the rows, 64 of four times the rows
 STEPS = 16  # of a sequence
 # Four times the blocks have two more partial sums in the tree, and a few objects of Python for each block. So
-# the law sees what holds three bytes a row or more.
+# the law sees what holds six bytes a row or more, such as one number of double precision.
 FLOOR = 1 << 19
 
 # Solvers that docstrings describe in words, not in braces.
@@ -130,14 +130,14 @@ def growth(variant, folder):
 
 
 ALL = [*VARIANTS, *MORE]
-# Options that decide what is kept of the rows, or for how long. All others change numbers in sums of the same
-# shapes: each estimator is tried without them.
-KEEPS = r"solver|algorithm|method=|kernel|landmarks|clusters|sample_size|affinity|init|average|store_"
+# Options that store more, beside those that sum or keep something else, or iterate in another way. All others
+# change numbers in sums of the same shapes.
+KEEPS = r"store_"
 BOUNDED = [
     v
     for v in ALL
     if not re.search("|".join([REFUSES, GATHERS, *GROWS]), v.name)
-    and (not has_options(v) or re.search(KEEPS, v.name.partition("(")[2]))
+    and (v in MORE or has_own_loop(v) or re.search(KEEPS, v.name))
 ]
 
 

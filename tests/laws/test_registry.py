@@ -13,7 +13,9 @@ from suffice.estimator.base import Estimator
 from suffice.estimator.storing import Storable
 from suffice.linear_model import LinearRegression
 
+from .distinct import content
 from .registry import (
+    DISTINCT,
     ELSEWHERE,
     ESTIMATORS,
     FAMILIES,
@@ -31,6 +33,7 @@ from .registry import (
     fitted,
     folds,
     has_trace,
+    is_distinct,
     learnt,
     options,
     public_names,
@@ -85,6 +88,15 @@ def test_every_value_is_tried():
     )  # in tests of these
     missing = {*STATISTICS, *MODELS, *FAMILIES} - tried()
     assert [cls for cls in missing if not cls.__module__.startswith(elsewhere)] == []
+
+
+@pytest.mark.slow
+def test_options_that_are_not_tried_sum_and_keep_what_others_do():
+    """Else write the list again: python -m tests.laws.distinct."""
+    assert {v.name for v in VARIANTS} >= DISTINCT
+    known = set().union(*(content(v) for v in VARIANTS if is_distinct(v)))
+    found = {v.name: content(v) - known for v in VARIANTS if not is_distinct(v)}
+    assert {name: new for name, new in found.items() if new} == {}
 
 
 def test_every_engine_is_tried():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 from itertools import pairwise
@@ -17,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 import suffice
 from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
-from suffice.feature_extraction.text import CountVectorizer
+from suffice.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from suffice.feature_extraction.text.count_vectorizer import Vocabulary, WordCounts
 from suffice.topics import ProbabilisticLatentSemanticAnalysis, TermWeighting
 
@@ -70,6 +71,19 @@ def assert_as_theirs(texts, **options):
 )
 def test_as_scikit_learn(options):
     assert_as_theirs(TEXTS, **options)
+
+
+@pytest.mark.parametrize("cls", [CountVectorizer, HashingVectorizer, TfidfVectorizer])
+def test_documents_are_read_from_files(cls, tmp_path):
+    paths = [tmp_path / f"{n}.txt" for n in range(20)]
+    for path, text in zip(paths, TEXTS, strict=False):
+        path.write_text(text)
+    expected = cls().fit_transform(TEXTS[:20]).toarray()
+    model = cls(input="filename").fit(list(map(str, paths)))
+    np.testing.assert_array_equal(model.transform(list(map(str, paths))).toarray(), expected)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(path.open(encoding="utf-8")) for path in paths]
+        np.testing.assert_array_equal(cls(input="file").fit_transform(files).toarray(), expected)
 
 
 def test_the_most_frequent_words():
