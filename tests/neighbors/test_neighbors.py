@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import suffice
 from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from suffice.statistics.nearest import BOOLEAN
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3000, 3))
@@ -356,9 +357,29 @@ def test_a_tree_refuses_metrics_that_it_cannot_search_by():
             NearestNeighbors(algorithm=tree, metric="cosine").fit(X)
     with pytest.raises(ValueError, match="with weights 'w' not valid for algorithm='kd_tree'"):
         NearestNeighbors(algorithm="kd_tree", metric="minkowski", metric_params={"w": np.ones(3)}).fit(X)
+    with pytest.raises(ValueError, match="kd_tree does not support callable metric"):
+        NearestNeighbors(algorithm="kd_tree", metric=lambda a, b: abs(a - b).sum()).fit(X)
     for options in ({"metric": "canberra"}, {"metric_params": {"w": np.ones(3)}}):
         by_tree = NearestNeighbors(algorithm="ball_tree", **options).fit(X).kneighbors(X)[1]
         assert np.array_equal(by_tree, NearestNeighbors(algorithm="brute", **options).fit(X).kneighbors(X)[1])
+
+
+@pytest.mark.parametrize(
+    "metric", sorted({*theirs.VALID_METRICS["brute"], *theirs.VALID_METRICS["ball_tree"]} - {"pyfunc"})
+)
+def test_auto_takes_each_metric(metric):
+    X = np.random.default_rng(0).random((20, 2 if metric == "haversine" else 4))
+    if metric in BOOLEAN:
+        X = X > 0.3
+    if metric == "precomputed":
+        X = abs(X[:, None] - X).sum(axis=2)
+    params = {"mahalanobis": {"VI": np.eye(4)}, "seuclidean": {"V": np.ones(4)}}.get(metric)
+    ours, them = (
+        module.NearestNeighbors(n_neighbors=3, metric=metric, metric_params=params).fit(X)
+        for module in (suffice.neighbors, theirs)
+    )
+    assert ours.effective_metric_ == them.effective_metric_
+    np.testing.assert_allclose(ours.kneighbors(X)[0], them.kneighbors(X)[0], atol=1e-7)
 
 
 def test_weights_that_are_all_zero_or_negative():

@@ -21,15 +21,17 @@ from ..inputs import Check, open_rows, read_rows, source_of
 from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
 from .search import Contents, RowsElsewhere, StoredRows, contents
 
-# By the name of a metric, its p; that of 'minkowski' is a parameter.
+# By the name of a metric, its p; that of 'minkowski', also called 'p', is a parameter.
 METRICS: dict[Any, float | None] = {
     "chebyshev": np.inf,
     "cityblock": 1.0,
     "euclidean": 2.0,
+    "infinity": np.inf,
     "l1": 1.0,
     "l2": 2.0,
     "manhattan": 1.0,
     "minkowski": None,
+    "p": None,
 }
 # Metrics that scikit-learn would scale by the rows that it sees, and the parameter that says how.
 OF_ALL_ROWS = {"mahalanobis": "VI", "seuclidean": "V"}
@@ -111,18 +113,18 @@ class Neighbors(Estimator, KNeighborsMixin):
             self._must_suit_tree(params)
         if not (isinstance(self.metric, str) and self.metric in METRICS):
             return self._pairwise(params)
-        if not params.keys() <= ({"p", "w"} if self.metric == "minkowski" else set()):
+        p = METRICS[self.metric]
+        if not params.keys() <= ({"p", "w"} if p is None else set()):
             raise ValueError(
                 f"metric_params={self.metric_params!r} is not supported by metric={self.metric!r}: use 'p' "
                 "and 'w' with metric='minkowski'."
             )
-        p = METRICS[self.metric]
         if p is None:
             if "p" in params:
                 warn("Parameter p is found in metric_params. The parameter p is ignored.", SyntaxWarning)
             p = params.pop("p", self.p)
             if p is None:
-                raise ValueError("p is None, and metric='minkowski' needs it: pass p=2.")
+                raise ValueError(f"p is None, and metric={self.metric!r} needs it: pass p=2.")
         return Pairwise("minkowski", {"p": p, **params}) if params else Minkowski(float(p))
 
     def _must_suit_tree(self, params: dict[str, Any]) -> None:
@@ -130,7 +132,12 @@ class Neighbors(Estimator, KNeighborsMixin):
         from sklearn.neighbors import VALID_METRICS
 
         name, tree = self.metric, self.algorithm
-        if name == "minkowski" and (p := params.get("p", self.p)) is not None and p < 1:
+        if callable(name) and tree == "kd_tree":
+            raise ValueError(
+                f"kd_tree does not support callable metric {name!r}: use algorithm='ball_tree', 'brute' or "
+                "'auto'."
+            )
+        if name in ("minkowski", "p") and (p := params.get("p", self.p)) is not None and p < 1:
             raise ValueError(
                 f'algorithm="{tree}" does not support 0 < p < 1 for the Minkowski metric. To resolve this '
                 'problem either set p >= 1 or algorithm="brute".'
@@ -148,10 +155,11 @@ class Neighbors(Estimator, KNeighborsMixin):
         from sklearn.neighbors import VALID_METRICS
 
         if isinstance(self.metric, str):
-            if self.metric not in VALID_METRICS["brute"]:
+            valid = {*VALID_METRICS["brute"], *VALID_METRICS["ball_tree"]} - {"pyfunc"}
+            if self.metric not in valid:
                 raise ValueError(
-                    f"Metric {self.metric!r} not valid. Use one of {sorted(VALID_METRICS['brute'])}, or a "
-                    "function of two rows."
+                    f"Metric {self.metric!r} not valid. Use one of {sorted(valid)}, or a function of two "
+                    "rows."
                 )
             if self.metric in OF_ALL_ROWS and not params:
                 name = OF_ALL_ROWS[self.metric]
@@ -189,10 +197,10 @@ class Neighbors(Estimator, KNeighborsMixin):
         """The metric as scikit-learn names it, and its parameters."""
         if isinstance(self.model_, Pairwise):
             return self.metric, self.model_.params
-        if self.metric != "minkowski":
+        p = self.model_.p
+        if METRICS[self.metric] is not None or (self.metric == "p" and p == 2.0):
             return self.metric, {}
         names = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-        p = self.model_.p
         return (names[p], {}) if p in names else ("minkowski", {"p": p})
 
     def _nearest(self, X: Any, n_neighbors: int | None = None, k_more: int = 0) -> Nearest:

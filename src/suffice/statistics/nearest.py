@@ -121,12 +121,14 @@ class Pairwise(Value):
         """Distances of queries from a piece of the rows, (Q, N). Infinite where there is none."""
         if self.metric == "precomputed":
             return _filled(queries[:, piece]) if sp.issparse(queries) else queries[:, piece].copy()
-        from sklearn.metrics import pairwise_distances
+        from sklearn.metrics import DistanceMetric, pairwise_distances
 
         rows = X[piece]
         if isinstance(self.metric, str) and self.metric in BOOLEAN:
             queries, rows = dense(queries) != 0, dense(rows) != 0
-        if hasattr(self.metric, "pairwise"):
+        if self.metric == "sokalmichener":  # which SciPy has no more
+            out = DistanceMetric.get_metric(self.metric).pairwise(queries, rows)
+        elif hasattr(self.metric, "pairwise"):
             out = self.metric.pairwise(queries, rows)
         else:
             out = pairwise_distances(queries, rows, metric=self.metric, **self.params)
