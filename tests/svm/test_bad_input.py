@@ -76,8 +76,11 @@ def test_a_kernel_matrix_is_square(cls):
     with pytest.raises(ValueError, match=r"precomputed kernel must be a square matrix; got shape \(30, 3\)"):
         cls(kernel="precomputed", **how).fit(X, y)
     model = cls(kernel="precomputed", **how).fit(X @ X.T, y)
+    answer = getattr(model, "predict" if hasattr(model, "predict") else "transform")
     with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30 features"):
-        getattr(model, "predict" if hasattr(model, "predict") else "transform")(X)
+        answer(X)
+    with pytest.raises(ValueError, match="NaN"):  # which is told first, as by scikit-learn
+        answer(np.where(np.arange(3) == 0, np.nan, X))
 
 
 @pytest.mark.parametrize(
