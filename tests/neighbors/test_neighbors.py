@@ -382,6 +382,16 @@ def test_auto_takes_each_metric(metric):
     np.testing.assert_allclose(ours.kneighbors(X)[0], them.kneighbors(X)[0], atol=1e-7)
 
 
+@pytest.mark.parametrize("form", ["dok", "bsr"])
+def test_a_sparse_matrix_that_drops_distances_of_zero_is_refused(form):
+    distance = abs(X[:20, None] - X[:20]).sum(axis=2)
+    distance[0, 1] = distance[1, 0] = 0.0  # two equal rows
+    for matrix in (sp.csr_array(distance), distance):
+        NearestNeighbors(n_neighbors=3, metric="precomputed").fit(matrix)
+    with pytest.raises(TypeError, match="not supported due to its handling of explicit zeros"):
+        NearestNeighbors(n_neighbors=3, metric="precomputed").fit(sp.csr_array(distance).asformat(form))
+
+
 def test_weights_that_are_all_zero_or_negative():
     X = np.random.default_rng(0).random((4, 3))
     for weight, cause in ((np.zeros(4), "zero for every row"), (np.full(4, -1.0), "Negative values")):

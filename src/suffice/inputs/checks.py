@@ -105,6 +105,11 @@ class Check:
                 f"Sparse precomputed kernels are not supported by {self.name}. Use '.toarray()' to convert "
                 "to a dense numpy array."
             )
+        if sp.issparse(X) and self.pairwise and X.format not in ("csr", "csc", "coo", "lil"):
+            raise TypeError(
+                f"Sparse matrix in {X.format!r} format is not supported due to its handling of explicit "
+                "zeros, which are distances: pass a CSR matrix."
+            )
         if sp.issparse(y):
             raise TypeError(
                 f"Sparse data was passed for y, but dense data is required: {self.name} takes an array. Use "
