@@ -236,5 +236,7 @@ def test_errors():
     X, y = classes(50)
     with pytest.raises(ValueError, match="only available if bootstrap=True"):
         RandomForestClassifier(2, bootstrap=False, oob_score=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"cannot be used to compute OOB estimates: .* and y has 3"):
+        RandomForestClassifier(20, oob_score=True).fit(X, np.c_[np.arange(len(X)) % 3, np.arange(len(X)) % 2])
     with pytest.raises(ValueError, match="must be <= n_samples=50"):
         RandomForestClassifier(2, max_samples=51).fit(X, y)

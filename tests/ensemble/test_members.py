@@ -12,6 +12,7 @@ from suffice.ensemble import (
     BaggingRegressor,
     GradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from suffice.linear_model import LogisticRegression
 from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -94,3 +95,13 @@ def test_a_tree_of_a_subclass_gets_arrays():
     X, y = rows()
     model = BaggingRegressor(Counted(), 2, bootstrap=False, random_state=0).fit(X, y)
     assert [member.rows_ for member in model] == [60, 60]
+
+
+@pytest.mark.parametrize("make", [RandomForestClassifier, RandomForestRegressor])
+def test_a_forest_says_what_its_trees_are_before_a_fit(make):
+    X, y = rows()
+    model = make(2, random_state=0)
+    assert type(model.estimator) is type(model.fit(X, y).estimators_[0])
+    for form in ("coo", "csc", "csr"):
+        again = make(2, random_state=0).fit(sp.csr_array(X).asformat(form), y)
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))

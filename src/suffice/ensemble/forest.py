@@ -93,8 +93,8 @@ def indicators(classes: list[np.ndarray]) -> np.ndarray:
     values = np.unique(np.concatenate(classes))
     if len(values) > 2:
         raise ValueError(
-            f"oob_score of several targets is for two classes, as 0 and 1, and y has {len(values)}: fit "
-            "without oob_score."
+            "The type of target cannot be used to compute OOB estimates: oob_score of several targets takes "
+            f"two classes, such as 0 and 1, and y has {len(values)}. Fit without oob_score."
         )
     return values
 
@@ -254,6 +254,11 @@ class RandomForest(Members, TreeGrower):
         if getattr(self, "class_weight", None) == "balanced_subsample":
             names -= {"class_weight"}
         return self._tree(**{name: getattr(self, name) for name in names})
+
+    @property
+    def estimator(self) -> Any:
+        """A tree of the class of the members, which scikit-learn's forests have before a fit, too."""
+        return self._tree()
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
