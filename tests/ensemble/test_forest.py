@@ -152,6 +152,8 @@ def test_warm_start_adds_trees():
     whole = RandomForestClassifier(6, random_state=0).fit(X, y)
     model = RandomForestClassifier(4, random_state=0, warm_start=True).fit(X, y)
     assert bits(model.set_params(n_estimators=6).fit(X, y)) == bits(whole)
+    with pytest.warns(UserWarning, match="without increasing n_estimators does not fit new trees"):
+        assert bits(model.fit(X, y)) == bits(whole)
     with pytest.raises(ValueError, match="n_estimators=2 must be larger or equal"):
         model.set_params(n_estimators=2).fit(X, y)
 
@@ -236,6 +238,10 @@ def test_errors():
     X, y = classes(50)
     with pytest.raises(ValueError, match="only available if bootstrap=True"):
         RandomForestClassifier(2, bootstrap=False, oob_score=True).fit(X, y)
+    with pytest.raises(ValueError, match="`max_sample` cannot be set if `bootstrap=False`"):
+        RandomForestClassifier(2, bootstrap=False, max_samples=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="Sum of y is not strictly positive"):
+        RandomForestRegressor(2, criterion="poisson").fit(X, np.zeros(50))
     with pytest.raises(ValueError, match=r"cannot be used to compute OOB estimates: .* and y has 3"):
         RandomForestClassifier(20, oob_score=True).fit(X, np.c_[np.arange(len(X)) % 3, np.arange(len(X)) % 2])
     with pytest.raises(ValueError, match="must be <= n_samples=50"):

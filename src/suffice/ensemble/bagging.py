@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
-from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator, key_of
@@ -365,13 +364,7 @@ class BaseBagging(Members, Estimator):
         return self.warm_start and hasattr(self, "model_")
 
     def _check_number(self, n_members: int) -> None:
-        if n_members > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={n_members} "
-                "when warm_start==True"
-            )
-        if n_members == self.n_estimators:
-            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+        super()._check_number(n_members)
         if self._n_chosen > self.n_features_in_:
             raise ValueError(
                 f"max_features must be <= n_features; got {self.max_features} of {self.n_features_in_}."

@@ -148,20 +148,20 @@ class RandomForest(Members, TreeGrower):
         """
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
+        if self.max_samples is not None and not self.bootstrap:
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
+                "`max_sample=None`."
+            )
         p = self._prepared(X, y, sample_weight)
         self._check_same_targets(p.fitted.get("classes_"), p.fitted["n_outputs_"])
         if self.oob_score and self._labels and p.fitted["n_outputs_"] > 1:
             indicators(p.fitted["classes_"])
         rows = p.data.map(binned, p.bins, p.target).persisted()
-        all_rows = not self.bootstrap or self.max_samples is None
-        mean = 1.0 if all_rows else mean_draws(self.max_samples, p.rows)
+        mean = 1.0 if self.max_samples is None else mean_draws(self.max_samples, p.rows)
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
         trees = tuple(self.model_) if self._goes_on() else ()
-        if len(trees) > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={len(trees)} "
-                "when warm_start==True"
-            )
+        self._check_number(len(trees))
         grow, at_once = self._growth(p, rows, draws)
         growing: Any = None
 

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..core.blocks import Rows
+from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
 from ..core.randomness import Purpose, key_of
@@ -165,6 +166,17 @@ class Members:
     """The members of an ensemble by their numbers, as scikit-learn's ensembles have them."""
 
     estimators_: Any
+    n_estimators: int
+
+    def _check_number(self, n_members: int) -> None:
+        """Compare the number of members that a fit starts with to the number that it ends with."""
+        if n_members > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={n_members} "
+                "when warm_start==True"
+            )
+        if n_members == self.n_estimators:
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
 
     def __len__(self) -> int:
         return len(self.estimators_)

@@ -355,7 +355,7 @@ class TreeRegressor(Regressor):
         if self.target_domain is not None:  # an ensemble may pass other targets than those that were opened
             self.target_domain.check(low)
         if self.criterion == "poisson" and (high <= 0.0).all():
-            raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+            raise ValueError("Sum of y is not strictly positive which is necessary for Poisson regression.")
         weight = start.weight * self._draws
         if self.criterion == "absolute_error":
             return MedianTarget.of(low, high, weight), start.weight, {}
