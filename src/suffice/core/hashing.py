@@ -11,21 +11,30 @@ import scipy.sparse as sp
 
 from .randomness import Purpose, generator
 
+CACHED = 1 << 14  # numbers whose bits stay in the cache while they are mixed
+
 
 def row_hashes(X: Any, purpose: Purpose, *seed: int) -> np.ndarray:
     """A 64-bit hash of each row, equal for equal rows, dense or CSR. Hashes of different purposes are
     independent."""
     random = generator(purpose, *seed).integers(1 << 63, size=X.shape[1] + 1, dtype=np.uint64)
-    bits = ((X.data if sp.issparse(X) else X) + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
-    bits = bits ^ (bits >> np.uint64(32))  # of small whole numbers only the highest bits are set
     odd = 2 * random[:-1] + 1
     if sp.issparse(X):  # the bits of zero are zero
-        h = sp.csr_array((bits, X.indices, X.indptr), X.shape).dot(odd) + random[-1]
+        h = sp.csr_array((_bits(X.data), X.indices, X.indptr), X.shape).dot(odd)
     else:
-        h = (bits * odd).sum(axis=1, dtype=np.uint64) + random[-1]
+        h, rows = np.empty(len(X), np.uint64), max(1, CACHED // max(1, X.shape[1]))
+        for start in range(0, len(X), rows):
+            np.matmul(_bits(X[start : start + rows]), odd, out=h[start : start + rows])
+    h += random[-1]
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
     return h ^ (h >> np.uint64(31))
+
+
+def _bits(numbers: np.ndarray) -> np.ndarray:
+    bits = (numbers + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
+    bits ^= bits >> np.uint64(32)  # of small whole numbers only the highest bits are set
+    return bits
 
 
 def uniforms(hashes: np.ndarray) -> np.ndarray:

@@ -139,6 +139,8 @@ def _combined(runs: list[Progress]) -> MultiStart:
 
 def _best(runs: Sequence[Progress]) -> Progress:
     """The first run with the largest objective up to rounding: several runs often reach the same optimum."""
+    if len(runs) == 1:
+        return runs[0]
     values = [np.nan_to_num(run.trace[-1], nan=-np.inf, neginf=-np.inf) if run.trace else 0.0 for run in runs]
     enough = max(values) - 1e-10 * abs(max(values))
     return next(run for run, value in zip(runs, values, strict=True) if value >= enough)

@@ -62,11 +62,15 @@ class Sample(Statistics):
 
 
 def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.ndarray) -> Sample:
-    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash."""
-    if len(key) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
+    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash. A row whose key is
+    infinite is not among them."""
+    able = key < np.inf
+    if np.count_nonzero(able) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
         if len(np.unique(hash[near])) > size:
-            key, hash, row, weight = key[near], hash[near], row[near], weight[near]
+            able = near
+    if not able.all():
+        key, hash, row, weight = key[able], hash[able], row[able], weight[able]
     _, first, group = np.unique(hash, return_index=True, return_inverse=True)
     weight = np.bincount(group, weight, minlength=len(first))
     order = np.argsort(key[first], kind="stable")[:size]
@@ -88,8 +92,7 @@ def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sam
     hashes = row_hashes(block.X, Purpose.SEEDING, seed, turn)
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
-    able = np.isfinite(key)
-    return smallest(size, key[able], hashes[able], block.X[able], block.weight[able])
+    return smallest(size, key, hashes, block.X, block.weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,12 +88,14 @@ def nearest(X, points):
 @nearest.small
 def _(X, points):
     labels, best = np.zeros(len(X), np.int64), np.full(len(X), np.inf)
+    features = np.ascontiguousarray(X.T)
+    Y, distance = np.empty_like(features), np.empty(len(X))
     for k, p in enumerate(points):
-        Y = X - p
-        distance = np.einsum("nd,nd->n", Y, Y)
+        np.subtract(features, p[:, None], out=Y)
+        np.einsum("dn,dn->n", Y, Y, out=distance)
         closer = distance < best
-        labels[closer] = k
-        best[closer] = distance[closer]
+        np.copyto(labels, k, where=closer)
+        np.copyto(best, distance, where=closer)
     return labels, best
 
 
@@ -241,9 +243,9 @@ def sums_by_label(X, weight, labels, points):
 @sums_by_label.small
 def _(X, weight, labels, points):
     K, D = points.shape
-    offset = np.zeros((K, D))
-    np.add.at(offset, labels, weight[:, None] * (X - points[labels]))
-    return np.bincount(labels, weight, K), offset
+    cell = labels[:, None] * D + np.arange(D)
+    offset = np.bincount(cell.ravel(), (weight[:, None] * (X - points[labels])).ravel(), K * D)
+    return np.bincount(labels, weight, K), offset.reshape(K, D)
 
 
 @jit
@@ -298,15 +300,17 @@ def weighted_distances(X, points, scales):
 @weighted_distances.small
 def _(X, points, scales):
     out = np.empty((len(points), len(X)))
+    features = np.ascontiguousarray(X.T)
     for k, p in enumerate(points):
-        out[k] = _sum(scales[k] * (X - p) ** 2)
+        Y = features - p[:, None]
+        out[k] = _sum(np.multiply(scales[k][:, None], np.square(Y, out=Y), out=Y))
     return out
 
 
 def _sum(terms):
-    """Sums of rows; NaN adds nothing."""
-    total = terms.sum(axis=1)
-    return np.where(np.isnan(terms), 0.0, terms).sum(axis=1) if np.isnan(total).any() else total
+    """Sums over the first axis; NaN adds nothing."""
+    total = terms.sum(axis=0)
+    return np.where(np.isnan(terms), 0.0, terms).sum(axis=0) if np.isnan(total).any() else total
 
 
 @jit
@@ -334,7 +338,7 @@ def squares_about(X, R, points):
 def _(X, R, points):
     out = np.empty(points.shape)
     for k, p in enumerate(points):
-        out[k] = _sum((R[k][:, None] * (X - p) ** 2).T)
+        out[k] = _sum(R[k][:, None] * (X - p) ** 2)
     return out
 
 
