@@ -131,16 +131,17 @@ def conjugate_solve(
     X, R = np.zeros_like(B), B.copy()
     Z = inverse * R
     V, size = Z.copy(), np.einsum("dt,dt->t", R, Z)
-    least = tol**2 * size
+    least, room = tol**2 * size, np.empty_like(R)
     for n_iter in range(max_iter):
         if (size <= least).all():
             return X, n_iter, True
         AV = product(V)
         step = size / np.maximum(np.einsum("dt,dt->t", V, AV), np.finfo(np.float64).tiny)
         step[size <= least] = 0.0
-        X += step * V
-        R -= step * AV
-        Z = inverse * R
+        X += np.multiply(step, V, out=room)
+        R -= np.multiply(step, AV, out=room)
+        np.multiply(inverse, R, out=Z)
         before, size = size, np.einsum("dt,dt->t", R, Z)
-        V = Z + (size / np.where(before > 0, before, 1.0)) * V
+        V *= size / np.where(before > 0, before, 1.0)
+        V += Z
     return X, max_iter, bool((size <= least).all())

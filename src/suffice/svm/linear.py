@@ -154,15 +154,23 @@ class Machines(LossModel):
         gradient, hessian = -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve)
         return HingeSums(float(block.weight.sum()), loss, gradient, hessian)
 
-    def curvature_along(self, columns: np.ndarray, block: Any) -> np.ndarray:
-        """The Hessian of squared hinges times a direction, (M, P): no matrix is formed. `columns` are those
-        of the transposed parameters and of the direction, (M, 2 P)."""
-        (y, weight), X, (P, M) = self.targets(block), block.X, self.theta.shape
+    def curved(self, block: Any) -> Any:
+        """The block, with the weights of the rows within the margin in place of its targets."""
+        curves = [self._curve_of(piece) for piece in block.pieces(8 * self.theta.size)]
+        return block.replace(y=np.concatenate(curves or [np.zeros((0, len(self.theta)))]))
+
+    def curvature_along(self, V: np.ndarray, block: Any) -> np.ndarray:
+        """The Hessian of squared hinges times a direction, (M, P): no matrix is formed."""
+        return self.product(V, block.replace(y=self._curve_of(block)))
+
+    def product(self, V: np.ndarray, curved: Any) -> np.ndarray:
+        """The same from what `curved` returns, which is the same for all directions."""
+        X, (P, M) = curved.X, self.theta.shape
         D = M - self.fit_intercept
-        both = times(X, columns[:D])
+        push = times(X, V[:D])
         if self.fit_intercept:
-            both = both + columns[D]
-        push = self._curve(y, weight, both[:, :P]) * both[:, P:]
+            push += V[D]
+        push *= curved.y
         out = np.empty((M, P))
         out[:D] = transposed_times(X, push)
         if self.fit_intercept:
@@ -172,13 +180,17 @@ class Machines(LossModel):
 
     def curvature_diagonal(self, block: Any) -> np.ndarray:
         """The diagonal of the Hessian of squared hinges, (P, M)."""
-        (y, weight), X = self.targets(block), block.X
+        X = block.X
         squares = X.power(2) if sp.issparse(X) else X**2
-        return 2.0 * self._sums(squares, self._curve(y, weight, self.scores(X)))
+        return 2.0 * self._sums(squares, self._curve_of(block))
 
     def _curve(self, y: np.ndarray, weight: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Weights of the rows within the margin, (N, P)."""
-        return np.sum([weight * (r > 0) for r, _, _ in self.terms(y, f)], axis=0)
+        first, *rest = (weight * (r > 0) for r, _, _ in self.terms(y, f))
+        return sum(rest, first)
+
+    def _curve_of(self, block: Any) -> np.ndarray:
+        return self._curve(*self.targets(block), self.scores(block.X))
 
     def scores(self, X: Any) -> np.ndarray:
         """(N, P)."""
@@ -472,20 +484,29 @@ class SquaredHinges(Problem):
         at, weight = self.model.at(theta), self.sums(theta).weight
         shape = at.theta.shape
         ridge = cast(np.ndarray, cast(Ridge, self.penalty).strength).reshape(shape)
-        diagonal = (self.data.fold(Machines.curvature_diagonal, at) + ridge) / weight
-
-        point, ridge = at.theta.T, np.ascontiguousarray(ridge.T)
+        of_loss = self.data.fold(Machines.curvature_diagonal, at)
+        diagonal = np.ascontiguousarray(((of_loss + ridge) / weight).T)
+        inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+        B = np.ascontiguousarray(gradient.reshape(shape).T)
+        # Features that no row within the margin has, as most words of a vocabulary, are solved by themselves.
+        felt = of_loss.any(axis=0)
+        step, ridge = inverse * B, np.ascontiguousarray(ridge.T)[felt]
+        kept = self.data.map(Machines.curved, at) if self.data.in_memory else None
 
         def product(V: np.ndarray) -> np.ndarray:
-            product = self.data.fold(Machines.curvature_along, at, np.concatenate([point, V], axis=1))
+            direction = np.zeros_like(step)
+            direction[felt] = V
+            if kept is None:
+                product = self.data.fold(Machines.curvature_along, at, direction)
+            else:
+                product = kept.fold(Machines.product, at, direction)
+            product = product[felt]
             product += ridge * V
             product /= weight
             return product
 
-        inverse = np.divide(1.0, diagonal, out=np.zeros(shape), where=diagonal > 0)
-        inverse = np.ascontiguousarray(inverse.T)
-        B = np.ascontiguousarray(gradient.reshape(shape).T)
-        return conjugate_solve(product, B, inverse, tol=INEXACT, max_iter=PRODUCTS)[0].T.ravel()
+        step[felt] = conjugate_solve(product, B[felt], inverse[felt], tol=INEXACT, max_iter=PRODUCTS)[0]
+        return step.T.ravel()
 
 
 class LinearMachine(Iterative):
