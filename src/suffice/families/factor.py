@@ -30,6 +30,9 @@ HEYWOOD_STARTS, WARM_UP, FINALISTS = 8, 10, 4
 SEVERAL = 200  # features up to which starts are compared: each costs the eigenvectors of 14 or more matrices
 
 
+Profile = tuple[float, np.ndarray, np.ndarray, int]
+
+
 @dataclass(frozen=True, eq=False)
 class FactorGaussian(Family):
     """K Gaussian densities of x = mean + L f + e, f ~ N(0, I), e ~ N(0, diag(noise)).
@@ -96,7 +99,7 @@ class FactorGaussian(Family):
             unit = np.sqrt(np.where(variance > 0, variance, variance.max() or 1.0))
         S, L, psi = S / np.outer(unit, unit), L / unit[:, None], np.clip(psi / unit**2, LEAST, None)
         if not self.started and not L.any():
-            psi = _start(S, L.shape[1], self.isotropic)
+            psi = _start(S, L.shape[1], self.isotropic, at_maximum=self.update == "direct" and not self.alpha)
             L = best_loadings(S, psi, L.shape[1], least=0.1)  # EM does not leave loadings that are zero
         update = "em" if self.alpha > 0 and self.update == "direct" else self.update
         L, psi = UPDATES[update](S, L, psi, self.isotropic, self.alpha * unit / N)
@@ -149,12 +152,12 @@ def best_loadings(S: np.ndarray, psi: np.ndarray, Q: int, least: float = 0.0) ->
     return np.pad(L, ((0, 0), (0, Q - L.shape[1])))
 
 
-def _start(S: np.ndarray, Q: int, isotropic: bool) -> np.ndarray:
+def _start(S: np.ndarray, Q: int, isotropic: bool, at_maximum: bool) -> np.ndarray:
     """The noise from which the iterations start.
 
     The likelihood has local maxima, most of them Heywood cases. So several starts are compared, for which `S`
     is enough: all take a few steps of conditional maximization, the best few of them are brought to their
-    maxima by Newton's method, and the start with the highest maximum is returned.
+    maxima by Newton's method, and the start with the highest maximum is returned, or that maximum itself.
     """
     D = len(S)
     if isotropic:
@@ -171,8 +174,10 @@ def _start(S: np.ndarray, Q: int, isotropic: bool) -> np.ndarray:
     if len(basins) == 1:
         return basins[0]
     maxima = [_maximum(S, psi, Q) for psi in basins]
-    enough = min(maxima) + 1e-9 * max(1.0, abs(min(maxima)))
-    return next(psi for psi, value in zip(basins, maxima, strict=True) if value <= enough)
+    least = min(value for value, _ in maxima)
+    enough = least + 1e-9 * max(1.0, abs(least))
+    best = next(i for i, (value, _) in enumerate(maxima) if value <= enough)
+    return maxima[best][1] if at_maximum else basins[best]
 
 
 def _starts(S: np.ndarray, Q: int) -> np.ndarray:
@@ -205,21 +210,23 @@ def _conditional_maxima(S: np.ndarray, noise: np.ndarray, Q: int) -> np.ndarray:
     return noise
 
 
-def _maximum(S: np.ndarray, psi: np.ndarray, Q: int) -> float:
-    """-2 log-likelihood of a row at the maximum that Newton's method reaches from this noise."""
-    value, gain = np.inf, np.inf
+def _maximum(S: np.ndarray, psi: np.ndarray, Q: int) -> tuple[float, np.ndarray]:
+    """-2 log-likelihood of a row at the maximum that Newton's method reaches from this noise, and the noise
+    there."""
+    x, gain = np.log(psi), np.inf
+    profile = _profile(S, x, Q)
     while gain > 1e-7:  # differences between maxima are larger
-        psi = _newton_noise(S, psi, Q)
-        last, value = value, _profile(S, np.log(psi), Q)[0]
-        gain = last - value
-    return float(value)
+        before = profile[0]
+        x, profile = _newton_step(S, x, Q, profile)
+        gain = before - profile[0]
+    return float(profile[0]), np.exp(x)
 
 
-def _profile(S: np.ndarray, x: np.ndarray, Q: int) -> tuple[float, np.ndarray, np.ndarray, int]:
+def _profile(S: np.ndarray, x: np.ndarray, Q: int) -> Profile:
     """-2 log-likelihood of a row at the best loadings, as a function of x = log psi; the eigenvalues and
     eigenvectors of psi^-1/2 S psi^-1/2, in decreasing order; and the number of factors above the noise."""
     root = np.exp(0.5 * x)
-    theta, omega = eigh(S / np.outer(root, root))
+    theta, omega = np.linalg.eigh(S / np.outer(root, root))
     theta, omega = theta[::-1], omega[:, ::-1]
     above = int((theta[:Q] > 1.0).sum())
     value = x.sum() + np.log(theta[:above]).sum() + above + theta[above:].sum()
@@ -241,9 +248,19 @@ def _newton(
 
 def _newton_noise(S: np.ndarray, psi: np.ndarray, Q: int) -> np.ndarray:
     """The noise after a step of Newton's method for its logs, with the best loadings."""
-    low, high = np.log(LEAST), np.log(np.maximum(np.diag(S), LEAST))
-    x = np.clip(np.log(psi), low, high)
-    value, theta, omega, above = _profile(S, x, Q)
+    x = np.clip(np.log(psi), *_bounds(S))
+    return np.exp(_newton_step(S, x, Q, _profile(S, x, Q))[0])
+
+
+def _bounds(S: np.ndarray) -> tuple[float, np.ndarray]:
+    """Of the logs of the noise."""
+    return np.log(LEAST), np.log(np.maximum(np.diag(S), LEAST))
+
+
+def _newton_step(S: np.ndarray, x: np.ndarray, Q: int, profile: Profile) -> tuple[np.ndarray, Profile]:
+    """A step of Newton's method from the logs of the noise, `_profile` of which is known."""
+    low, high = _bounds(S)
+    value, theta, omega, above = profile
     rest, beyond = theta[above:], omega[:, above:]
     gradient = (beyond**2) @ (1.0 - rest)
     free = ~(((x <= low) & (gradient > 0)) | ((x >= high) & (gradient < 0)))
@@ -257,9 +274,10 @@ def _newton_noise(S: np.ndarray, psi: np.ndarray, Q: int) -> np.ndarray:
         y = x.copy()
         y[free] += 0.5**halving * step
         y = np.clip(y, low, high)
-        if _profile(S, y, Q)[0] <= value:
-            return np.exp(y)
-    return np.exp(x)
+        after = _profile(S, y, Q)
+        if after[0] <= value:
+            return y, after
+    return x, profile
 
 
 def _descent(hessian: np.ndarray, approximate: np.ndarray, gradient: np.ndarray) -> np.ndarray:
