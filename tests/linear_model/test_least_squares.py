@@ -12,14 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 import suffice
 from suffice.core.blocks import Rows
 from suffice.linear_model import LinearRegression, Ridge, RidgeClassifier
+from suffice.linear_model.least_squares import columns_of
 from suffice.loops import double_double as twofold
 from suffice.loops.twofold import two_product
-from suffice.statistics import normal_residual
+from suffice.statistics import moments, normal_residual
 
 from ..laws.registry import bits, cut_at, recorded_folds
 
@@ -215,6 +217,36 @@ def test_weights_targets_and_penalties():
     for t in range(2):
         exact = solved(X[again], Y[again, t], Fraction(alpha[t]))
         np.testing.assert_allclose(model.coef_[t], np.array(exact, float), rtol=4 * EPS)
+
+
+def test_singular_values_are_computed_when_they_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    model = LinearRegression()
+    assert not hasattr(model, "singular_") and not hasattr(model, "rank_")
+    model.fit(X, y)
+    assert "singular_" not in vars(model) and model.rank_ == 3
+    assert_allclose(model.singular_, np.linalg.svd(X - X.mean(axis=0))[1], rtol=1e-10)
+    model.fit(2.0 * X[:, :2], y)  # of the last fit, not of the one before
+    assert_allclose(model.singular_, np.linalg.svd(2.0 * (X - X.mean(axis=0))[:, :2])[1], rtol=1e-10)
+    for path in (tmp_path / "read", tmp_path / "unread"):
+        model.save(path)
+        assert suffice.load(path).singular_.tobytes() == model.singular_.tobytes()
+        model.fit(X, y)
+
+
+def test_targets_beside_csr_rows():
+    rng = np.random.default_rng(0)
+    X, Y = sp.random_array((60, 5), density=0.3, rng=rng, format="csr"), rng.normal(size=(60, 2))
+    X = sp.csr_array(np.where(np.arange(5) == 1, X.toarray() + 1.0, X.toarray()))  # one column is filled
+    weight = rng.gamma(2.0, size=60)
+    for w in (np.ones(60), weight):
+        block = Rows(X, Y, w)
+        dense, sparse = (columns_of(b) for b in (Rows(X.toarray(), Y, w), block))
+        assert (sparse.toarray() == dense).all() and sparse.has_canonical_format
+        a, b = moments(sparse, w), moments(dense, w)
+        assert_allclose(a.mean, b.mean, rtol=1e-12)
+        assert_allclose(a.scatter, b.scatter, rtol=1e-10, atol=1e-12)
 
 
 def test_classes():

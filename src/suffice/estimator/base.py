@@ -33,6 +33,23 @@ FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
 COMPUTATIONS = {*FITS, *ANSWERS, "decode", "inverse_transform", "sample", "score"}
 
 
+class Derived:
+    """A fitted attribute that takes long to compute from the others: it is computed when it is first read."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute = compute
+
+    def __set_name__(self, cls: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, cls: type) -> Any:
+        if estimator is None or "model_" not in vars(estimator):  # as if there is none before the fit
+            raise AttributeError(f"{cls.__name__!r} object has no attribute {self.name!r}")
+        with one_blas_thread:
+            value = vars(estimator)[self.name] = self.compute(estimator)
+        return value
+
+
 class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     """Base class of all estimators, with `save`."""
 
@@ -280,6 +297,8 @@ class OnePass(Estimator):
 
     def _set(self, model: Any, s: Any, fitted: dict[str, Any]) -> Self:
         self.model_, self.statistics_ = model, s
+        for name in [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]:
+            del self.__dict__[name]
         self.__dict__.update(fitted)
         return self
 

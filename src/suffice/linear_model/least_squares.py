@@ -19,7 +19,7 @@ from ..core.cost import afford
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
+from ..estimator.base import Derived, OnePass
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import Regressor
 from ..inputs import read_rows, source_of
@@ -78,7 +78,8 @@ class LinearModel(Model):
         offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
 
         def of_square(alpha: float, which: np.ndarray) -> Solution:
-            A, B = square[:D, :D] + alpha * np.eye(D), square[:D, D:][:, which]  # X'X and X'y
+            A, B = square[:D, :D].copy(), square[:D, D:][:, which]  # X'X and X'y
+            A.flat[:: D + 1] += alpha
             return solve_square(A, B, offset, self.positive)
 
         def of_rows(alpha: float, which: np.ndarray) -> Solution:
@@ -109,7 +110,17 @@ class LinearModel(Model):
 def columns_of(block: Any) -> Any:
     """Features and targets side by side, (N, D + T), dense or CSR: a copy."""
     X, y = block.X, targets_of(block)
-    return sp.hstack([X, y], format="csr") if sp.issparse(X) else np.hstack([X, y])
+    if not sp.issparse(X):
+        return np.hstack([X, y])
+    (N, D), T = X.shape, y.shape[1]
+    indptr = X.indptr + T * np.arange(N + 1)
+    at = indptr[1:, None] - np.arange(T, 0, -1)  # of the targets, at the ends of the rows
+    of_X = np.full(X.nnz + N * T, True)
+    of_X[at] = False
+    data, indices = np.empty(len(of_X)), np.empty(len(of_X), X.indices.dtype)
+    data[at], indices[at] = y, np.arange(D, D + T)
+    data[of_X], indices[of_X] = X.data, X.indices
+    return sp.csr_array((data, indices, indptr), (N, D + T))
 
 
 def targets_of(block: Any) -> np.ndarray:
@@ -298,16 +309,26 @@ class LinearRegression(Refined, LeastSquares):
         self.n_jobs = n_jobs
         self.positive = positive
 
+    rank_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[0])
+    singular_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[1])
+
     def _fitted(self, model: LinearModel, s: Moments | Factor) -> dict[str, Any]:
-        D, least = model.coef.shape[1], np.finfo(np.float64).eps
-        if isinstance(s, Factor):
-            values = svdvals(model.rows(s)[:, :D])
-            values = np.concatenate([values, np.zeros(D - len(values))])
-        else:
-            values = np.sqrt(np.maximum(eigvalsh(model.square(s)[:D, :D])[::-1], 0.0))
-            least = np.sqrt(least / D)  # of a square
-        rank = int((values > D * least * values[0]).sum())
-        return {**super()._fitted(model, s), "rank_": rank, "singular_": values}
+        fitted = super()._fitted(model, s)
+        if isinstance(s, Factor):  # which is not stored
+            fitted["rank_"], fitted["singular_"] = _spectrum(model, s)
+        return fitted
+
+
+def _spectrum(model: LinearModel, s: Moments | Factor) -> tuple[int, np.ndarray]:
+    """Rank and singular values of the centred rows."""
+    D, least = model.coef.shape[1], np.finfo(np.float64).eps
+    if isinstance(s, Factor):
+        values = svdvals(model.rows(s)[:, :D])
+        values = np.concatenate([values, np.zeros(D - len(values))])
+    else:
+        values = np.sqrt(np.maximum(eigvalsh(model.square(s)[:D, :D])[::-1], 0.0))
+        least = np.sqrt(least / D)  # of a square
+    return int((values > D * least * values[0]).sum()), values
 
 
 class Ridge(Refined, LeastSquares):

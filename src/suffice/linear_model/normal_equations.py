@@ -81,7 +81,9 @@ class _Units:
 
     def scaled(self, b: np.ndarray) -> np.ndarray:
         """The rows of free columns, over their lengths."""
-        return (b[self.free].T / self.size[self.free]).T
+        if not self.free.all():
+            b = b[self.free]
+        return (b.T / self.size[self.free]).T
 
     def expanded(self, x: np.ndarray) -> np.ndarray:
         """Coefficients of all columns, from the scaled coefficients of the free ones."""

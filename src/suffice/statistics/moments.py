@@ -125,16 +125,34 @@ def _sparse_diagonal(X: Any, weight: np.ndarray) -> Moments:
 def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Scatter of CSR rows: columns that are mostly filled are centred, the others have zero as origin."""
     full = 2 * np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0]
-    thin = X[:, ~full]
-    filled = X[:, full].toarray() - mean[full]
-    weighted = weight[:, None] * filled
-    out = np.empty((len(mean), len(mean)))
-    out[np.ix_(full, full)] = filled.T @ weighted
-    out[np.ix_(~full, full)] = thin.T @ weighted
-    out[np.ix_(full, ~full)] = out[np.ix_(~full, full)].T
-    square = (thin.T @ (sp.diags_array(weight) @ thin)).toarray()
-    out[np.ix_(~full, ~full)] = square - weight.sum() * np.outer(mean[~full], mean[~full])
+    thin, n_thin = _columns(X, ~full), int(np.count_nonzero(~full))
+    filled = _columns(X, full).toarray() - mean[full]
+    weighted, scaled = filled, thin
+    if not (weight == 1.0).all():
+        weighted = weight[:, None] * filled
+        scaled = sp.csr_array(
+            (thin.data * np.repeat(weight, np.diff(thin.indptr)), thin.indices, thin.indptr), thin.shape
+        )
+    out = np.empty((len(mean), len(mean)))  # the thin columns first
+    square, shift = (thin.T @ scaled).toarray().T, np.sqrt(weight.sum()) * mean[~full]
+    np.subtract(square, np.multiply.outer(shift, shift), out=out[:n_thin, :n_thin])
+    out[n_thin:, n_thin:] = filled.T @ weighted
+    out[:n_thin, n_thin:] = thin.T @ weighted
+    out[n_thin:, :n_thin] = out[:n_thin, n_thin:].T
+    if full[:n_thin].any():
+        place = np.argsort(np.argsort(full, kind="stable"))
+        out = out[np.ix_(place, place)]
     return out
+
+
+def _columns(X: Any, which: np.ndarray) -> Any:
+    """These columns of CSR rows: what `X[:, which]` is, in a fraction of the time."""
+    if which.all():
+        return X
+    taken = which[X.indices]
+    indptr = np.concatenate([[0], np.cumsum(taken)])[X.indptr]
+    number = np.cumsum(which) - 1
+    return sp.csr_array((X.data[taken], number[X.indices[taken]], indptr), (X.shape[0], int(which.sum())))
 
 
 # Up to this many features a fused loop is faster than BLAS on pieces of this size. Where BLAS serves, it is
