@@ -19,15 +19,25 @@ from tests.attack.mutants import RANKS, Worker, cases, closed, opened
 
 import suffice
 from suffice.additive import AdditiveModel
-from suffice.cluster import KMeans
+from suffice.cluster import BisectingKMeans, KMeans
 from suffice.core import loop, storage
 from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
-from suffice.decomposition import NMF
+from suffice.decomposition import NMF, FactorAnalysis
+from suffice.ensemble import (
+    BaggingClassifier,
+    ForwardStagewiseClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from suffice.feature_extraction.text import CountVectorizer
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
+from suffice.preprocessing import BasisFunctions
 from suffice.sequence import HiddenMarkovModel
 from suffice.topics import LatentDirichletAllocation
+from suffice.tree import DecisionTreeClassifier
 
 
 @pytest.fixture
@@ -110,6 +120,72 @@ def test_indices_beyond_their_array_are_refused(estimator, name, value, said, pa
 
     with pytest.raises(StorageError, match=f"(?i){said}"):
         suffice.load(forged(estimator, path, change))
+
+
+CLASSES = [
+    DecisionTreeClassifier(),
+    RandomForestClassifier(2, random_state=0),
+    BaggingClassifier(n_estimators=2, random_state=0),
+    GradientBoostingClassifier(n_estimators=1),
+    HistGradientBoostingClassifier(max_iter=1),
+    ForwardStagewiseClassifier(n_estimators=2),
+]
+
+
+@pytest.mark.parametrize("estimator", CLASSES, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("n", [1, 4])
+def test_another_number_of_classes_is_refused(estimator, n, path):
+    def change(tree, arrays):
+        fitted_entry(tree, "classes_")[1] = {"strings": list("abcd"[:n]), "dtype": "<U1", "shape": [n]}
+
+    labels = "ab" if isinstance(estimator, ForwardStagewiseClassifier) else "abc"
+    estimator.fit(np.sin(np.arange(12.0))[:, None], (list(labels) * 6)[:12])
+    with pytest.raises(StorageError, match="classes"):
+        suffice.load(forged(estimator, path, change))
+
+
+def test_fields_that_answers_cannot_use_are_refused(path):
+    """Indices of children, integers that do not add, no knots, a type without arithmetic, other options."""
+
+    def as_array(name, value):
+        def change(tree, arrays):
+            (full,) = [known for known in arrays if known.endswith(name)]
+            arrays[full] = np.asarray(value)
+            node = next(node for node in every_node(tree) if node.get("array") == full)
+            node["shape"] = list(arrays[full].shape)
+
+        return change
+
+    def other_range(tree, arrays):
+        for node in every_node(tree):
+            if node.get("tuple") == [1, 1]:
+                node["tuple"] = [1, ""]
+
+    texts = CountVectorizer().fit(["a word", "other words"])
+    pairs = [
+        (BisectingKMeans(2, random_state=0), "model_.child", [[1, 1000], [-1, -1], [-1, -1]], "Children"),
+        (BisectingKMeans(2, random_state=0), "model_.child", [[0, 2], [-1, -1], [-1, -1]], "parents"),
+        (AdditiveModel(), "basis.columns", np.array([0, 1, 2], np.uint64), "columns"),
+        (BasisFunctions("sigmoid"), "model_.knots", np.zeros((0, 2)), "knots"),
+        (BaggingClassifier(GaussianNB(), n_estimators=1), "0.fitted.classes_", np.zeros(2), "codes"),
+        (FactorAnalysis(1), "mean_", np.zeros(2, np.float16), "mean_"),
+    ]
+    for estimator, name, value, match in pairs:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of four rows
+            estimator.fit(X, [0, 1, 0, 1])
+        with pytest.raises(StorageError, match=match):
+            suffice.load(forged(estimator, path, as_array(name, value)))
+    with pytest.raises(StorageError, match="ngram_range"):
+        suffice.load(forged(texts, path, other_range))
+
+
+def every_node(tree):
+    """All dicts of a tree."""
+    if isinstance(tree, dict):
+        yield tree
+    for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from every_node(part)
 
 
 def test_checkpoints_of_other_sizes_are_refused(path, monkeypatch):

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.partitions import Partitions
+from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
@@ -32,6 +33,11 @@ class BisectingTree(Value):
 
     center: Annotated[np.ndarray, "(M, D)"]  # of each node
     child: Annotated[np.ndarray, "int (M, 2)"]  # nodes, or -1 for a leaf
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        inner = np.flatnonzero(self.child[:, 0] >= 0)
+        must_index(self.child[inner], len(self.center), "Children")
+        must((self.child[inner] > inner[:, None]).all(), "Children are not after their parents.")
 
     @property
     def leaves(self) -> np.ndarray:

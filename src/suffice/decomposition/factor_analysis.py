@@ -53,6 +53,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """Base class of factor analysis and probabilistic PCA."""
 
     model_: Annotated[Mixture, "D"]
+    mean_: Annotated[np.ndarray, "(D,)"]
+    components_: Annotated[np.ndarray, "(F, D)"]
     max_iter_advice: ClassVar[str] = (
         "You might want to increase the number of iterations: raise max_iter or tol, and look at trace_."
     )

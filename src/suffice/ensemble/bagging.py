@@ -22,7 +22,7 @@ from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator, key_of
-from ..core.shapes import must
+from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
@@ -37,7 +37,7 @@ from ..estimator.parameters import (
     RealNotInt,
     seed_of,
 )
-from ..estimator.scores import Classifier, Regressor
+from ..estimator.scores import Classifier, Regressor, must_be_as_many
 from ..fitting.shared import Sharing, undivided
 from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
 from ..inputs.sources import set_features
@@ -124,6 +124,11 @@ class Bagging(Value):
     def check_loaded(self, sizes: dict[str, int]) -> None:
         must(len(self.members) == len(self.features), "Members and their features do not match.")
         must(len(self.members) > 0, "There are no members.")
+        for member in self.members:
+            classes = getattr(member, "fitted", {}).get("classes_")
+            if self.n_classes and isinstance(classes, np.ndarray):  # as members have them, the codes of ours
+                must(classes.dtype.kind in "iu", "The classes of a member are not codes.")
+                must_index(classes, self.n_classes, "Codes of classes")
 
     @cached_property
     def _estimators(self) -> tuple[Any, ...]:
@@ -611,6 +616,12 @@ class BaggingClassifier(Classifier, BaseBagging):
     """
 
     _labels, _tree, _out_of_bag = True, DecisionTreeClassifier, "oob_decision_function_"
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        super()._restore(state)
+        if "model_" in state:
+            must_be_as_many(self.classes_, self.model_.n_classes)
+        return self
 
     def _set_classes(self, s: CategoryCounts) -> None:
         afford_classes(len(s.values[0]))

@@ -17,7 +17,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
-from ..estimator.scores import Classifier, Regressor
+from ..estimator.scores import Classifier, Regressor, must_be_as_many
 from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
 from ..loops.trees import mixed
 from ..statistics import weights_of_classes
@@ -639,6 +639,13 @@ class BoostingClassifier(Classifier):
     _labels = True
     _raw: Callable[[Any], np.ndarray]
     _staged: Callable[[Any], Iterator[np.ndarray]]
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        super()._restore(state)
+        if "model_" in state:
+            scores = len(self.model_.baseline)  # one is for up to two classes
+            must_be_as_many(self.classes_, scores if scores > 1 else min(len(self.classes_), 2))
+        return self
 
     @property
     def _link(self) -> Loss:

@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
+from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..inputs import open_rows
@@ -102,6 +103,11 @@ class Classifier(ClassifierMixin):
         right, total = _summed(self, _right, X, y, sample_weight)
         check_some_weight(total)
         return float(right / total)
+
+
+def must_be_as_many(classes: Any, K: int) -> None:
+    """Raise for the classes of a file if the model has another number of them."""
+    must(len(classes) == K, f"`classes_` has {len(classes)} classes, and the model {K}.")
 
 
 def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:

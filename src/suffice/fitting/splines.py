@@ -33,6 +33,7 @@ class NaturalSplines(Value):
         sizes["p"] = int(self.columns[-1])
         must_rise(self.first, sizes["T"], "Where the knots of each feature begin")
         must_rise(self.place, sizes["Q"], "Where the pieces of each feature begin")
+        must(self.columns.dtype.kind == "i", "`columns` are not signed integers, which slices need.")
         must_rise(self.columns, sizes["p"], "Where the functions of each feature begin")
         knots, functions = np.diff(self.first), np.diff(self.columns)
         must((knots > 0).all() and (functions > 0).all(), "A feature has no knots, or no functions.")

@@ -19,6 +19,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
 from ..core.model import Model
+from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
@@ -33,6 +34,9 @@ class _Basis(Model):
 
     bias: bool  # whether the constant is one of them
     knots: Annotated[Any, "number or real (*, D) or None"]  # or how many; None without places
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must(not isinstance(self.knots, np.ndarray) or len(self.knots) > 1, "There are fewer than two knots.")
 
     def summarize(self, block: Any) -> Extremes:
         return extremes(block.X)

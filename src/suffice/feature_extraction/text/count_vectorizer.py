@@ -24,6 +24,7 @@ from ...core.cost import afford
 from ...core.loop import one_task
 from ...core.model import Model
 from ...core.partitions import Partitions
+from ...core.shapes import must
 from ...core.statistics import Statistics
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
@@ -87,6 +88,10 @@ class Vocabulary(Model):
     min_df: float = 1
     max_df: float = 1.0
     max_features: int | None = None
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        _Analyzer(**self.options)._validate_params()
+        must(all(isinstance(n, int) for n in self.options["ngram_range"]), "`ngram_range` has no numbers.")
 
     @cached_property
     def analyze(self) -> Callable[[Any], list[str]]:
