@@ -167,6 +167,7 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
         ("SGDRegressor", "learning_rate", rate): ({"loss": "epsilon_insensitive"}, None)
         for rate in ("pa1", "pa2")
     },
+    ("SGDRegressor", "learning_rate", "optimal"): ({"alpha": 100.0}, None),  # or it diverges
     **{
         ("SGDClassifier", "loss", loss): ({"learning_rate": "constant", "eta0": 1e-3}, None)  # or it diverges
         for loss in ("squared_epsilon_insensitive", "squared_error", "squared_hinge")
@@ -729,11 +730,17 @@ def is_iterative(variant: Variant) -> bool:
     return variant.has("max_iter") and has_trace(variant)
 
 
+def determined(variant: Variant) -> dict[str, Any]:
+    """Parameters with which the rows determine the fit: three features have one factor, and loadings of more
+    are one of many, by rounding."""
+    return {"n_components": 1} if variant.name.startswith("FactorAnalysis") else {}
+
+
 def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """Fit, whether or not it converges."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "Features? .* (is|are) constant")
+        warnings.filterwarnings("ignore", "Features? .* (is|are) constant|Heywood case")
         warnings.filterwarnings("ignore", "Bins whose width|n_quantiles .* is greater")
         warnings.filterwarnings("ignore", ".* > n_samples|Singular matrix in solving dual")
         warnings.filterwarnings("ignore", "No vector of length 1|algorithm='elkan' doesn't make sense")

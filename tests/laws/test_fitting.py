@@ -199,8 +199,10 @@ def test_derivatives_match_differences(variant, other, sparse):
         model = model.replace(width=1.0)
     s = model.summarize(rows)
     field = next(k for k, v in model.fields().items() if np.size(v) == s.gradient.size and k != "classes")
-    theta = getattr(model, field)
     rng = np.random.default_rng(0)
+    theta = getattr(model, field) + 1e-3 * rng.normal(size=np.shape(getattr(model, field)))  # at no kink
+    model = model.replace(**{field: theta})
+    s = model.summarize(rows)
     for _ in range(6):
         direction = rng.normal(size=theta.shape)
         step = 1e-5 * direction
@@ -581,7 +583,10 @@ def test_a_fit_that_is_cut_short_says_so(variant):
 
 @each_variant(lambda v: is_iterative(v) and not is_online(v))
 def test_a_fit_that_converges_says_so(variant):
-    model = variant.make(max_iter=1000, evaluate_every=1).fit(*variant.data())  # a warning would be an error
+    how = {"max_iter": 1000, "evaluate_every": 1}
+    if str(variant.estimator.get_params().get("solver")).startswith(("iis-", "sgd")):
+        how["tol"] = 1e-2  # scaling comes nearer by a share in each step, and so do draws
+    model = variant.make(**how).fit(*variant.data())  # a warning would be an error
     assert model.converged_
     assert model.stopped_because_ == "tolerance"
     if not isinstance(model, LogisticRegressionCV):  # whose n_iter_ is of all penalties and folds

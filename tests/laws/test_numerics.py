@@ -25,6 +25,7 @@ from .registry import (
     N,
     answers,
     assert_close,
+    determined,
     fit,
     fitted,
     is_default,
@@ -92,11 +93,14 @@ def assert_numbers(model, X):
 
 
 def start_at(variant, X):
-    """Parameters that fix the start of those that have one: seeds are hashes of rows, and would move."""
+    """Parameters that fix the start, since seeds are hashes of rows, and would move; or with which the rows
+    determine the fit."""
     if variant.name.startswith("KMedoids"):  # takes the numbers of rows
         return {"init": [0, 50, 100]}
     if variant.has("n_clusters", "init"):
         return {"init": X[[0, 50, 100]], "n_init": 1}
+    if variant.name.startswith("FactorAnalysis"):
+        return determined(variant)
     if variant.has("means_init", "precisions_init"):
         shape = {"full": (K, 3, 3), "tied": (3, 3), "diag": (K, 3), "spherical": (K,)}
         kind = variant.estimator.covariance_type
@@ -295,10 +299,10 @@ def test_single_precision_agrees(variant):
 )
 def test_rows_rounded_to_single_precision_agree_to_its_rounding(variant):
     X, y = variant.data()
-    start = start_at(variant, X)
-    double, single = (
-        fit(variant.make(max_iter=5, tol=1e-3, **start), rows, y) for rows in (X, X.astype(np.float32))
-    )
+    how = {"max_iter": 5, "tol": 1e-3, **start_at(variant, X)}
+    if variant.estimator.get_params().get("learning_rate") == "optimal":
+        how |= {"learning_rate": "constant", "eta0": 1e-3}  # its first steps are so long that rounding grows
+    double, single = (fit(variant.make(**how), rows, y) for rows in (X, X.astype(np.float32)))
     # The cubics of a spline are divided by powers of the distance of knots, which may be that of rounding.
     assert_close(single, double, 1e-4, skip=("labels_", ".offset", ".gradient", ".pieces", "n_passes_"))
 
@@ -357,6 +361,7 @@ SCALE_FREE = {
         and v.support == "real"
         and not starts_anywhere(v)
         and not v.estimator.get_params().get("prior")
+        and not v.name.endswith("normalizer=none)")  # powers of the rows overflow
     )
 )
 @pytest.mark.parametrize("power", [-480, -40, 40, 480])
@@ -464,7 +469,7 @@ def test_rare_and_distant_rows(variant):
     X = X.copy()
     X[7] = 1e6
     try:
-        model = fit(variant.make(max_iter=50), X, y)
+        model = fit(variant.make(max_iter=20), X, y)
     except ValueError as refused:
         assert "reg_covar" in str(refused) or "Raise nu" in str(refused)
         return
