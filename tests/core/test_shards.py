@@ -24,10 +24,10 @@ def test_shards_take_about_the_same_time():
     assert sum("new.py" in shard for shard in more) == 1 and UNKNOWN > 0.0
 
 
-def test_the_longest_shard_of_four_is_not_much_longer_than_the_others():
+def test_the_longest_shard_of_two_is_not_much_longer_than_the_other():
     seconds = recorded()
-    total = [sum(seconds.get(file, UNKNOWN) for file in shard) for shard in divided(seconds, seconds, 4)]
-    assert max(total) <= 1.2 * sum(total) / 4, "divide the longest file"
+    total = [sum(seconds.get(file, UNKNOWN) for file in shard) for shard in divided(seconds, seconds, 2)]
+    assert max(total) <= 1.2 * sum(total) / 2, "divide the longest file"
     assert all((TESTS / file).exists() for file in seconds), "run tests.shards --record"
 
 

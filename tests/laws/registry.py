@@ -736,6 +736,12 @@ def determined(variant: Variant) -> dict[str, Any]:
     return {"n_components": 1} if variant.name.startswith("FactorAnalysis") else {}
 
 
+def of_margins(variant: Variant) -> tuple[str, ...]:
+    """Names of what the rows on the margin decide, by the rounding of their scores: the dual variables."""
+    kinks = variant.estimator.get_params().get("loss") in ("hinge", "epsilon_insensitive")
+    return ("statistics_.gradient", "statistics_.linear", "statistics_.slope") if kinks else ()
+
+
 def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """Fit, whether or not it converges."""
     with warnings.catch_warnings():
@@ -754,7 +760,8 @@ def fit(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any
 @cache
 def fitted(variant: Variant, max_iter: int | None = None) -> Any:
     """The variant fitted to its data, in at most so many iterations: look, do not touch."""
-    return fit(variant.make(**({} if max_iter is None else {"max_iter": max_iter})), *variant.data())
+    how = {} if max_iter is None else {"max_iter": max_iter, **determined(variant)}
+    return fit(variant.make(**how), *variant.data())
 
 
 def answers(estimator: Any, X: Any) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from .registry import (
     assert_close,
     bits,
     cut_at,
+    determined,
     each_variant,
     fit,
     fitted,
@@ -32,6 +33,7 @@ from .registry import (
     is_default,
     is_distinct,
     numbers,
+    of_margins,
     some_weight,
     table,
     with_holes,
@@ -45,8 +47,8 @@ PATH = 1e-6
 FEW = 12  # iterations
 
 
-def some(variant, **params):
-    return variant.make(max_iter=FEW, **params)
+def some(variant):
+    return variant.make(max_iter=FEW, **determined(variant))
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_boundaries_change_only_rounding(variant):
     for sizes in (BLOCKS, (N - 1, 1)):
         with cut_at(*sizes):
             parts = fit(some(variant), X, y)
-        assert_close(parts, whole, PATH)
+        assert_close(parts, whole, PATH, skip=of_margins(variant))
         assert_close(numbers(variant, parts, X), numbers(variant, whole, X), PATH)
 
 

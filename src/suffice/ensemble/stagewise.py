@@ -188,7 +188,7 @@ class Term(Value):
     """A fitted base learner b(x). Of a classifier, -1 and 1."""
 
     member: Any  # a stored estimator
-    classes: Any = None  # of a classifier
+    classes: Annotated[Any, "labels (2,) or None"] = None  # of a classifier
 
     @cached_property
     def estimator(self) -> Any:

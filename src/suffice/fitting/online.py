@@ -21,7 +21,7 @@ from ..core.values import Value
 class OnlineResult(Value):
     """Result of `online`."""
 
-    predictions: Annotated[np.ndarray, "values (N,)"]  # each made before its answer was seen
+    predictions: Annotated[np.ndarray, "labels (N,)"]  # each made before its answer was seen
     losses: Annotated[np.ndarray, "(N,)"]
 
     @property

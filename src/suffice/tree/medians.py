@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ INSTEAD = "use criterion='squared_error', which reads the rows where they are."
 class MedianTarget(Value):
     """Numbers of one or several targets, whose medians are predicted."""
 
-    center: np.ndarray  # (T,)
+    center: Annotated[np.ndarray, "(T,)"]
     weight_unit: float
     target_unit: float  # integers of a unit of target
 
