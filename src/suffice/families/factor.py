@@ -253,7 +253,7 @@ def _newton_noise(S: np.ndarray, psi: np.ndarray, Q: int) -> np.ndarray:
 
 
 def _bounds(S: np.ndarray) -> tuple[float, np.ndarray]:
-    """Of the logs of the noise."""
+    """Bounds of the logarithms of the noise."""
     return np.log(LEAST), np.log(np.maximum(np.diag(S), LEAST))
 
 
