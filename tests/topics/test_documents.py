@@ -147,7 +147,7 @@ def test_weight_is_repetition():
         assert bits(weighted.statistics_) == bits(repeated.statistics_)
         assert weighted.vocabulary_ == repeated.vocabulary_
     with pytest.raises(ValueError, match=r"sample_weight.shape == \(2,\), expected \(304,\)"):
-        CountVectorizer().fit(TEXTS, sample_weight=[1.0, 2.0])
+        CountVectorizer().fit(TEXTS, sample_weight=[-1.0, -2.0])  # the shape is told first
     with pytest.raises(ValueError, match="Negative values"):
         CountVectorizer().fit(TEXTS, sample_weight=-np.ones(304))
 

@@ -289,14 +289,12 @@ def objects_of(table: Any) -> np.ndarray:
 
 def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
     """Checked weights of n rows, or None. A number is the weight of each row."""
-    weight = checked_weights(taker, sample_weight, n)
-    if weight is not None and weight.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one per row of X.")
-    return weight
+    return checked_weights(taker, sample_weight, n, of_rows=True)
 
 
-def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
-    """Weights as an array of numbers, not negative and not all zero; a number is repeated n times."""
+def checked_weights(taker: str, sample_weight: Any, n: int, of_rows: bool = False) -> np.ndarray | None:
+    """Weights as an array of numbers, not negative and not all zero; a number is repeated n times. If they
+    are `of_rows`, there are n."""
     if sample_weight is None:
         return None
     weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
@@ -312,6 +310,8 @@ def checked_weights(taker: str, sample_weight: Any, n: int) -> np.ndarray | None
             f"Sample weights must be 1D array or scalar; got sample_weight.shape == {weight.shape}, expected "
             f"{(n,)}: one per sample."
         )
+    if of_rows and weight.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}: one per row of X.")
     if len(weight) and (weight <= 0).all():
         cause = (
             "Negative values in data passed to `sample_weight`"
