@@ -99,7 +99,7 @@ class FactorGaussian(Family):
             unit = np.sqrt(np.where(variance > 0, variance, variance.max() or 1.0))
         S, L, psi = S / np.outer(unit, unit), L / unit[:, None], np.clip(psi / unit**2, LEAST, None)
         if not self.started and not L.any():
-            psi = _start(S, L.shape[1], self.isotropic, at_maximum=self.update == "direct" and not self.alpha)
+            psi = _start(S, L.shape[1], self.isotropic)
             L = best_loadings(S, psi, L.shape[1], least=0.1)  # EM does not leave loadings that are zero
         update = "em" if self.alpha > 0 and self.update == "direct" else self.update
         L, psi = UPDATES[update](S, L, psi, self.isotropic, self.alpha * unit / N)
@@ -152,12 +152,12 @@ def best_loadings(S: np.ndarray, psi: np.ndarray, Q: int, least: float = 0.0) ->
     return np.pad(L, ((0, 0), (0, Q - L.shape[1])))
 
 
-def _start(S: np.ndarray, Q: int, isotropic: bool, at_maximum: bool) -> np.ndarray:
+def _start(S: np.ndarray, Q: int, isotropic: bool) -> np.ndarray:
     """The noise from which the iterations start.
 
     The likelihood has local maxima, most of them Heywood cases. So several starts are compared, for which `S`
     is enough: all take a few steps of conditional maximization, the best few of them are brought to their
-    maxima by Newton's method, and the start with the highest maximum is returned, or that maximum itself.
+    maxima by Newton's method, and the start with the highest maximum is returned.
     """
     D = len(S)
     if isotropic:
@@ -174,10 +174,8 @@ def _start(S: np.ndarray, Q: int, isotropic: bool, at_maximum: bool) -> np.ndarr
     if len(basins) == 1:
         return basins[0]
     maxima = [_maximum(S, psi, Q) for psi in basins]
-    least = min(value for value, _ in maxima)
-    enough = least + 1e-9 * max(1.0, abs(least))
-    best = next(i for i, (value, _) in enumerate(maxima) if value <= enough)
-    return maxima[best][1] if at_maximum else basins[best]
+    enough = min(maxima) + 1e-9 * max(1.0, abs(min(maxima)))
+    return next(psi for psi, value in zip(basins, maxima, strict=True) if value <= enough)
 
 
 def _starts(S: np.ndarray, Q: int) -> np.ndarray:
@@ -210,23 +208,22 @@ def _conditional_maxima(S: np.ndarray, noise: np.ndarray, Q: int) -> np.ndarray:
     return noise
 
 
-def _maximum(S: np.ndarray, psi: np.ndarray, Q: int) -> tuple[float, np.ndarray]:
-    """-2 log-likelihood of a row at the maximum that Newton's method reaches from this noise, and the noise
-    there."""
+def _maximum(S: np.ndarray, psi: np.ndarray, Q: int) -> float:
+    """-2 log-likelihood of a row at the maximum that Newton's method reaches from this noise."""
     x, gain = np.log(psi), np.inf
     profile = _profile(S, x, Q)
     while gain > 1e-7:  # differences between maxima are larger
         before = profile[0]
         x, profile = _newton_step(S, x, Q, profile)
         gain = before - profile[0]
-    return float(profile[0]), np.exp(x)
+    return float(profile[0])
 
 
 def _profile(S: np.ndarray, x: np.ndarray, Q: int) -> Profile:
     """-2 log-likelihood of a row at the best loadings, as a function of x = log psi; the eigenvalues and
     eigenvectors of psi^-1/2 S psi^-1/2, in decreasing order; and the number of factors above the noise."""
     root = np.exp(0.5 * x)
-    theta, omega = np.linalg.eigh(S / np.outer(root, root))
+    theta, omega = eigh(S / np.outer(root, root), overwrite_a=True, check_finite=False)
     theta, omega = theta[::-1], omega[:, ::-1]
     above = int((theta[:Q] > 1.0).sum())
     value = x.sum() + np.log(theta[:above]).sum() + above + theta[above:].sum()
