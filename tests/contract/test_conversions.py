@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import suffice
 from suffice.additive import AdditiveModel, SmoothingSpline
 from suffice.cluster import KMeans
+from suffice.estimator.parameters import InvalidParameterError
 from suffice.linear_model import Lasso, LinearRegression, LogisticRegression, QuantileRegressor, Ridge
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB, MultinomialNB
@@ -232,3 +233,37 @@ def test_weights_of_any_usual_scale_give_one_answer(scale):
 def test_negative_counts_say_where():
     with pytest.raises(ValueError, match=r"Negative values in data passed to MultinomialNB.* row 0, column"):
         MultinomialNB().fit(X, labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_arrays_that_are_checked_directly(form, dtype):
+    """What the checks of scikit-learn would find, which arrays of numbers do not pass through."""
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 3)).astype(dtype)
+    X, y = form(dense), rng.integers(0, 3, 40)
+    named = pd.DataFrame(dense, columns=["a", "b", "c"])
+    model = MultinomialNB().fit(named, y)
+    assert hasattr(model, "feature_names_in_")
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.partial_fit(X, y)
+    model.fit(X, y)
+    assert model.n_features_in_ == 3 and not hasattr(model, "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 2 features, but MultinomialNB is expecting 3 features"):
+        model.partial_fit(X[:, :2], y)
+    with pytest.raises(ValueError, match="Found input variables with inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="0 feature"):
+        model.fit(X[:, :0], y)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
+        model.fit(X, np.arange(40))
+    with pytest.raises(ValueError, match="y contains"):
+        Ridge().fit(X, np.where(y == 0, np.nan, y))
+    wrong = dense.copy()
+    wrong[1, 2] = np.inf
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        Ridge().fit(form(wrong), y)
+    with pytest.raises(InvalidParameterError):
+        Ridge(alpha="high").fit(X, y)

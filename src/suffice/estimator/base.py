@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from copy import copy
 from functools import wraps
 from inspect import unwrap
@@ -149,6 +150,9 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
 
+_fitting: ContextVar[Any] = ContextVar("fitting", default=None)  # the estimator whose fit runs
+
+
 def _as_list(classes: Any) -> list[np.ndarray]:
     """The classes of each target."""
     return classes if isinstance(classes, list) else [classes]
@@ -165,7 +169,9 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fit)
     def checked(self: Any, *args: Any, **more: Any) -> Any:
-        check_parameters(self)
+        if _fitting.get() is not self:  # as the `fit` of a base class
+            check_parameters(self)
+        token = _fitting.set(self)
         try:
             answer = fit(self, *args, **more)
             if self.preserves_dtype and is_float32(args[0] if args else more.get("X")):
@@ -180,6 +186,8 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
             if notes and note not in notes:
                 error.add_note(note)
             raise
+        finally:
+            _fitting.reset(token)
 
     return checked
 

@@ -350,10 +350,19 @@ def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: Any) -> Rows
         if check.target == "label":
             known = y[~missing(y)] if check.unlabelled else y
             check_labels(known)
-            check_classification_targets(known)
+            if not _are_numbered(known):
+                check_classification_targets(known)
         else:
             check.targets(y)
     return Rows(X, y, weights_of(check.name, sample_weight, X.shape[0]))
+
+
+def _are_numbered(y: np.ndarray) -> bool:
+    """Whether labels are few whole numbers: the check of scikit-learn would only count them, for longer than
+    some fits take."""
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iu" or not len(y):
+        return False
+    return int(y.max()) - int(y.min()) < len(y) // 2
 
 
 def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:

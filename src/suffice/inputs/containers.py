@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.extras import required
 from .arrays import ArraySource, FrameSource
@@ -37,7 +38,9 @@ EXTRAS = {"ray": "ray", "dask": "dask", "spark": "spark"}  # that install what t
 def source_of(X: Any) -> Source:
     """The source of the input of `fit`, `score` or `predict`."""
     # First, since one row should be answered fast, and one sentence.
-    if isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list | dict)):
+    if isinstance(X, np.ndarray | sp.csr_array | sp.csr_matrix) or (
+        isinstance(X, list) and X and isinstance(X[0], list | dict)
+    ):
         return ArraySource(X, None)
     if isinstance(X, Source):
         return X

@@ -516,11 +516,8 @@ def _texts(documents: Any) -> np.ndarray:
     """Documents in memory, (N, 1)."""
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received: pass [text].")
-    if (
-        source_of(documents).table is not None
-        or not source_of(documents).in_memory
-        or not isinstance(documents, Iterable)
-    ):
+    source = source_of(documents)
+    if source.table is not None or not source.in_memory or not isinstance(documents, Iterable):
         raise ValueError(
             f"Iterable over raw text documents expected, {type(documents).__name__} received: for a table or "
             'a data set, pass suffice.documents(table, text="column").'
@@ -537,7 +534,8 @@ def _texts(documents: Any) -> np.ndarray:
     listed = list(documents)
     X = np.empty((len(listed), 1), object)
     X[:, 0] = listed
-    for n, text in enumerate(listed):
+    missing = () if {str, bytes}.issuperset(map(type, listed)) else enumerate(listed)
+    for n, text in missing:
         if text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType":
             raise ValueError(
                 "np.nan is an invalid document, expected byte or unicode string. "
