@@ -21,7 +21,9 @@ from suffice.svm.base import SupportVectorMachine
 from ..laws.registry import (
     VARIANTS,
     answers,
+    assert_close,
     bits,
+    by_component,
     fit,
     has_options,
     has_own_loop,
@@ -50,6 +52,8 @@ ONE_PASS = [
     and "converged_" not in section(type(v.estimator), "Attributes")
 ]
 each_iterative = parametrized(ITERATIVE)
+OF_ONE_LOOP = [v for v in ITERATIVE if not by_component(v)]
+each_of_one_loop = parametrized(OF_ONE_LOOP)
 pytestmark = pytest.mark.usefixtures("many_iterations")
 
 
@@ -80,7 +84,7 @@ def iterations(recorder):
     return recorder.events.count("end iteration")
 
 
-@each_iterative
+@each_of_one_loop
 def test_callbacks_see_every_iteration(variant):
     X, y = variant.data()
     recorder = Recorder()
@@ -98,7 +102,7 @@ def test_callbacks_change_no_bit(variant):
     assert bits(watched) == bits(fit(variant.make(max_iter=5), X, y))
 
 
-@each_iterative
+@each_of_one_loop
 def test_a_callback_can_stop(variant):
     X, y = variant.data()
     with warnings.catch_warnings():
@@ -108,10 +112,13 @@ def test_a_callback_can_stop(variant):
     assert not model.converged_
     assert np.max(model.n_iter_) == len(model.trace_) == 2
     same = fit(variant.make(max_iter=2, tol=0.0), X, y)
-    assert bits(model.model_) == bits(same.model_)
+    if variant.name.endswith("solver=sgd)"):  # few iterations take another form of the loops than many
+        assert_close(model.model_, same.model_, 1e-12)
+    else:
+        assert bits(model.model_) == bits(same.model_)
 
 
-@parametrized(ITERATIVE, slow=has_options)
+@parametrized(OF_ONE_LOOP, slow=has_options)
 def test_callbacks_see_a_model_that_predicts(variant):
     """After each iteration, the estimator as if the fit had stopped there."""
     X, y = variant.data()
@@ -154,7 +161,7 @@ def test_callbacks_reach_into_pipelines_and_searches():
         assert search.fit(X, y).best_score_ > 0.8
 
 
-@each_iterative
+@each_of_one_loop
 def test_what_every_fit_says(variant):
     model = fit(variant.make(max_iter=3), *variant.data())
     for name in ("model_", "statistics_", "trace_", "n_iter_", "converged_", "stopped_because_"):

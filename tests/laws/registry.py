@@ -726,6 +726,11 @@ def has_trace(variant: Variant) -> bool:
     return issubclass(type(variant.estimator), Iterative) and not needs_none
 
 
+def by_component(variant: Variant) -> bool:
+    """Whether `max_iter` and `n_iter_` are of each component, and `trace_` of all."""
+    return variant.estimator.get_params().get("algorithm") == "deflation"
+
+
 def is_iterative(variant: Variant) -> bool:
     return variant.has("max_iter") and has_trace(variant)
 

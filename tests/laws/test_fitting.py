@@ -35,6 +35,7 @@ from .registry import (
     answers,
     as_sparse,
     assert_close,
+    by_component,
     each_variant,
     fit,
     folds,
@@ -52,11 +53,6 @@ from .registry import (
 def makes_all_passes(variant):
     """Which steps by batches, or draws. To make all passes that it was asked for is no reason to warn."""
     return variant.name.startswith("MiniBatch") or variant.estimator.get_params().get("solver") == "gibbs"
-
-
-def by_component(variant):
-    """Whether `max_iter` and `n_iter_` are of each component, and `trace_` of all."""
-    return variant.estimator.get_params().get("algorithm") == "deflation"
 
 
 def is_online(variant):
