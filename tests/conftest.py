@@ -33,14 +33,25 @@ MATRICES = {
 SHARE = 4
 
 
+def is_quick(path):
+    folders = [TESTS.parent / "src", *(TESTS / part for part in QUICK)]
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With `-m quick`, files without quick tests are not imported, nor is what only they need."""
+    if config.option.markexpr == "quick" and collection_path.is_file() and not is_quick(collection_path):
+        return True
+    return None
+
+
 def pytest_collection_modifyitems(items):
     matrices = {TESTS / part for part in MATRICES}
     for item in items:
         if item.path in matrices and "[" in item.name and crc32(item.nodeid.encode()) % SHARE:
             item.add_marker("slow")
-    folders = [TESTS.parent / "src", *(TESTS / part for part in QUICK)]
     paths = {item.path for item in items}  # hundreds, of tens of thousands of tests
-    quick = {path for path in paths if any(path.is_relative_to(folder) for folder in folders)}
+    quick = {path for path in paths if is_quick(path)}
     for item in items:
         if item.path in quick and not item.get_closest_marker("slow"):
             item.add_marker("quick")
