@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -34,6 +33,9 @@ from ..laws.registry import (
     parametrized,
     section,
 )
+from ..versions import callbacks
+
+ProgressBar = callbacks().ProgressBar
 
 # An iteration of LogisticRegressionCV is a penalty: see tests/linear_model.
 ITERATIVE = [

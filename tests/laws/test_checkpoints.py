@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.callback import FitCallback
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice.additive import AdditiveModel
@@ -31,6 +30,7 @@ from suffice.svm import SVC, SVR
 from suffice.svm.base import SupportVectorMachine
 from suffice.topics import LatentDirichletAllocation
 
+from ..versions import callbacks
 from .registry import (
     ESTIMATORS,
     VARIANTS,
@@ -62,6 +62,7 @@ class StopAt:
     """A callback that fails at the end of an iteration, as a machine may."""
 
     def __init__(self, iteration):
+        callbacks()
         self.iteration, self.seen = iteration, 0
 
     def setup(self, estimator, context):
@@ -106,7 +107,7 @@ with_trace = each_variant(lambda v: saves_iterations(v) and is_one_each(v) and h
 
 
 def test_the_callback_is_one():
-    assert isinstance(StopAt(1), FitCallback)
+    assert isinstance(StopAt(1), callbacks().FitCallback)
 
 
 def test_every_long_fit_has_a_checkpoint():

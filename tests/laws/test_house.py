@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
 from sklearn.utils import get_tags
 
 import suffice
@@ -23,6 +24,7 @@ from suffice.estimator.answers import ANSWERS
 from suffice.mixture import BayesianGaussianMixture
 from suffice.svm import SVC, NuSVC
 
+from ..versions import SKLEARN
 from .registry import (
     COMMON,
     ESTIMATORS,
@@ -185,7 +187,8 @@ def test_import_is_light():
     assert python(code.format(modules="suffice")).split() == []
     topics = {cls.__module__.rsplit(".", 1)[0] for cls in ESTIMATORS}
     # scikit-learn imports pandas if it is there, and pandas imports pyarrow.
-    theirs = python(code.format(modules="sklearn.base, sklearn.callback")).split()
+    callbacks = ", sklearn.callback" if Version("1.9") <= SKLEARN else ""
+    theirs = python(code.format(modules="sklearn.base" + callbacks)).split()
     assert set(python(code.format(modules=", ".join(sorted(topics)))).split()) <= set(theirs)
 
 

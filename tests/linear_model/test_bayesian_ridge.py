@@ -10,6 +10,8 @@ from sklearn.datasets import load_diabetes
 
 from suffice.linear_model import BayesianRidge, Ridge
 
+from ..versions import since
+
 X, y = load_diabetes(return_X_y=True)
 weight = np.random.default_rng(0).integers(0, 4, size=len(X)).astype(float)
 NAMES = ("coef_", "intercept_", "alpha_", "lambda_", "sigma_", "n_iter_", "X_offset_", "X_scale_")
@@ -25,7 +27,13 @@ NAMES = ("coef_", "intercept_", "alpha_", "lambda_", "sigma_", "n_iter_", "X_off
     ],
     ids=str,
 )
-@pytest.mark.parametrize("sample_weight", [None, weight], ids=["plain", "weights"])
+@pytest.mark.parametrize(
+    "sample_weight",
+    [
+        pytest.param(None, id="plain"),
+        pytest.param(weight, id="weights", marks=since("1.7", "corrected the weights of BayesianRidge")),
+    ],
+)
 def test_as_scikit_learn(params, sample_weight):
     params = {**params, "compute_score": True}
     model = BayesianRidge(**params).fit(X, y, sample_weight=sample_weight)
@@ -39,6 +47,7 @@ def test_as_scikit_learn(params, sample_weight):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
+@since("1.7", "corrected the covariance of BayesianRidge for fewer rows than features")
 def test_fewer_rows_than_features():
     model, peer = (cls().fit(X[:6], y[:6]) for cls in (BayesianRidge, linear_model.BayesianRidge))
     for name in NAMES:

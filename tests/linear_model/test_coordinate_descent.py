@@ -17,6 +17,8 @@ from suffice.engines.local import LocalPartitions
 from suffice.linear_model import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 from suffice.loops.coordinates import duality_gap
 
+from ..versions import number_of_alphas, since
+
 EXACT = {"tol": 1e-12, "max_iter": 100_000}
 
 
@@ -130,19 +132,31 @@ def test_warm_start_goes_on(rows):
 def test_the_path_is_scikit_learns(rows):
     X, y, _ = rows
     mine = enet_path(X, y, l1_ratio=0.7, **EXACT)
-    its = peer.enet_path(X, y, l1_ratio=0.7, alphas=100, **EXACT)
+    its = peer.enet_path(X, y, l1_ratio=0.7, **number_of_alphas(peer.enet_path, 100), **EXACT)
     for a, b in zip(mine[:2], its[:2], strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("l1_ratio", [0.7, 0.0])
+@pytest.mark.parametrize(
+    "l1_ratio",
+    [
+        0.7,
+        pytest.param(0.0, marks=since("1.9", "made paths of several targets converge without l1 penalty")),
+    ],
+)
 def test_the_path_of_several_targets_is_scikit_learns(rows, l1_ratio):
     """The targets share the features that are not zero."""
     X, y, _ = rows
     Y = np.stack([y, X[:, 0] - 0.1 * y], axis=1)
-    alphas = 30 if l1_ratio else [1.0, 0.1]
     mine, its = (
-        path(X, Y, l1_ratio=l1_ratio, alphas=alphas, **EXACT) for path in (enet_path, peer.enet_path)
+        path(
+            X,
+            Y,
+            l1_ratio=l1_ratio,
+            **(number_of_alphas(path, 30) if l1_ratio else {"alphas": [1.0, 0.1]}),
+            **EXACT,
+        )
+        for path in (enet_path, peer.enet_path)
     )
     assert mine[1].shape == (2, 8, len(mine[0]))
     for a, b in zip(mine[:2], its[:2], strict=True):
@@ -236,7 +250,7 @@ class TestFolds:
     def test_folds_that_overlap(self, rows, cv):
         X, y, weight = rows
         ours = LassoCV(cv=cv, alphas=20, **EXACT).fit(X, y, weight)
-        theirs = peer.LassoCV(cv=cv, alphas=20, **EXACT).fit(X, y, weight)
+        theirs = peer.LassoCV(cv=cv, **number_of_alphas(peer.LassoCV, 20), **EXACT).fit(X, y, weight)
         np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-6)
         assert ours.alpha_ == pytest.approx(theirs.alpha_)
 
@@ -247,7 +261,8 @@ class TestFolds:
             LassoCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
         with config_context(enable_metadata_routing=True):
             ours = LassoCV(cv=GroupKFold(4), alphas=10).fit(X, y, groups=groups)
-            theirs = peer.LassoCV(cv=GroupKFold(4), alphas=10).fit(X, y, groups=groups)
+            many = number_of_alphas(peer.LassoCV, 10)
+            theirs = peer.LassoCV(cv=GroupKFold(4), **many).fit(X, y, groups=groups)
         np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-2)
 
     def test_one_path_of_alphas_for_all_ratios(self, rows):
@@ -303,7 +318,7 @@ def test_paths_as_in_scikit_learn(rows):
     X, y, _ = rows
     for ours, theirs in ((enet_path, peer.enet_path), (lasso_path, peer.lasso_path)):
         alphas, coefs, gaps, sweeps = ours(X, y, alphas=10, return_n_iter=True, **EXACT)
-        expected = theirs(X, y, alphas=10, **EXACT)
+        expected = theirs(X, y, **number_of_alphas(theirs, 10), **EXACT)
         np.testing.assert_allclose(alphas, expected[0])
         np.testing.assert_allclose(coefs, expected[1], atol=1e-6)
         assert len(sweeps) == len(gaps) == 10

@@ -20,6 +20,8 @@ from suffice.linear_model import LogisticRegression
 from suffice.linear_model.logistic import LogLinear
 from suffice.loops.log_linear import errors, svrg_epoch
 
+from ..versions import l1_ratio
+
 SOLVERS = ("lbfgs", "bfgs", "dfp", "newton", "gradient", "svrg")
 
 
@@ -57,7 +59,8 @@ def test_one_optimum(solver, classes):
 def test_absolute_values_as_scikit_learn(solver, classes, ratio, intercept):
     X, y, weight = table(classes=classes)
     C, how = 0.02, {"fit_intercept": intercept}
-    best = Theirs(C=C, l1_ratio=ratio, solver="saga", tol=1e-8, max_iter=50_000, random_state=0, **how)
+    exact = {"solver": "saga", "tol": 1e-8, "max_iter": 50_000, "random_state": 0}
+    best = Theirs(C=C, **l1_ratio(ratio), **exact, **how)
     best.fit(X, y, weight)
     model = LogisticRegression(C=C, l1_ratio=ratio, solver=solver, tol=1e-8, max_iter=1000, **how)
     model.fit(X, y, weight)
@@ -211,16 +214,16 @@ def test_what_does_not_go_together():
         LogisticRegression(solver="dfp").fit(wide, [0, 1, 1])
 
 
-@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
-def test_liblinear_penalizes_the_intercept(l1_ratio):
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_liblinear_penalizes_the_intercept(ratio):
     X, y, _ = table()
     y = (y == y[0]).astype(int)
-    how = {"solver": "liblinear", "C": 0.1, "l1_ratio": l1_ratio, "intercept_scaling": 0.5, "tol": 1e-10}
-    ours = LogisticRegression(**how).fit(X + 3.0, y)
-    theirs = Theirs(**how, max_iter=10**4, random_state=0).fit(X + 3.0, y)
+    how = {"solver": "liblinear", "C": 0.1, "intercept_scaling": 0.5, "tol": 1e-10}
+    ours = LogisticRegression(l1_ratio=ratio, **how).fit(X + 3.0, y)
+    theirs = Theirs(**l1_ratio(ratio), **how, max_iter=10**4, random_state=0).fit(X + 3.0, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
-    free = LogisticRegression(C=0.1, l1_ratio=l1_ratio, tol=1e-10).fit(X + 3.0, y)
+    free = LogisticRegression(C=0.1, l1_ratio=ratio, tol=1e-10).fit(X + 3.0, y)
     assert abs(ours.intercept_ - free.intercept_) > 0.1
     np.testing.assert_allclose(ours.fit(sp.csr_array(X + 3.0), y).coef_, theirs.coef_, atol=1e-4)
 

@@ -18,6 +18,9 @@ import suffice
 from suffice.core.storage import StorageError
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV
 
+from ..versions import needs_callbacks, since
+
+in_arrays = since("1.8", "introduced use_legacy_attributes, and attributes that are arrays")
 HOW = {"Cs": [0.01, 1.0, 10.0], "l1_ratios": [0.0], "tol": 1e-8, "max_iter": 1000}
 OLD = {"scoring": "accuracy", "use_legacy_attributes": True}
 
@@ -34,6 +37,7 @@ def rows():
     ("classes", "scoring", "legacy"),
     [(2, "neg_log_loss", True), (2, "accuracy", False), (3, "f1_macro", True), (3, "neg_log_loss", False)],
 )
+@in_arrays
 def test_as_in_scikit_learn(rows, classes, scoring, legacy):
     X, y, _ = rows
     y = y if classes == 3 else np.where(y == "a", "a", "b")
@@ -63,6 +67,7 @@ def test_shares_of_the_l1_penalty(rows):
     np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-6)
 
 
+@in_arrays
 def test_average_of_the_folds(rows):
     X, y, _ = rows
     ours, theirs = (
@@ -79,6 +84,7 @@ def test_average_of_the_folds(rows):
     assert pytest.approx(theirs.C_) == ours.C_
 
 
+@in_arrays
 def test_weights_and_groups(rows):
     X, y, weight = rows
     groups = np.arange(150) % 3
@@ -122,6 +128,7 @@ def priced_accuracy(y, prediction, price, sample_weight=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
+@in_arrays
 def test_metadata_of_the_scorer(rows, weighted):
     """Also in `score`. Rows of weight zero are left out, and so are their prices."""
     X, y, weight = rows
@@ -195,6 +202,7 @@ FIVE = {
 }
 
 
+@needs_callbacks
 def test_an_interrupted_fit_goes_on_with_the_next_penalty(rows, tmp_path):
     X, y, _ = rows
     path = tmp_path / "progress"
@@ -213,6 +221,7 @@ def test_an_interrupted_fit_goes_on_with_the_next_penalty(rows, tmp_path):
         np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
 
 
+@needs_callbacks
 def test_a_callback_stops_after_some_penalties(rows):
     X, y, _ = rows
     stop = StopAt(2)
@@ -253,6 +262,7 @@ def test_defaults_that_will_change(rows, options, message):
 
 
 @pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss", "accuracy"])
+@in_arrays
 def test_folds_that_lack_a_class(rows, scoring):
     """The coefficients and scores of a fold are of all classes."""
     X, y, _ = rows

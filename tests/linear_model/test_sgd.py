@@ -16,6 +16,8 @@ from suffice.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRe
 from suffice.linear_model.sgd import LinearLoss
 from suffice.loops.sgd import LOSSES
 
+from ..versions import since
+
 RATES = ("constant", "optimal", "invscaling", "adaptive")
 PENALTIES = ("l2", "l1", "elasticnet", None)
 
@@ -84,7 +86,8 @@ def test_as_scikit_learn(rows, loss, penalty, sparse):
     X, scores, labels = rows
     X = sp.csr_array(X) if sparse else X
     options = {"loss": loss, "penalty": penalty, "learning_rate": "invscaling", "alpha": 0.01}
-    options |= {"shuffle": False, "tol": None, "max_iter": 3}
+    # Before scikit-learn 1.8, the default of eta0 in SGDClassifier was 0.0.
+    options |= {"eta0": 0.01, "shuffle": False, "tol": None, "max_iter": 3}
     pairs = [(SGDClassifier, labels), (SGDClassifier, scores > 0)]
     pairs += [(SGDRegressor, scores)] if loss in LOSSES[5:] else []
     for cls, y in pairs:
@@ -97,6 +100,7 @@ def test_as_scikit_learn(rows, loss, penalty, sparse):
             np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8, atol=1e-12)
 
 
+@since("1.8", "introduced passive-aggressive learning rates")
 @pytest.mark.parametrize("rate", ["pa1", "pa2"])
 def test_passive_aggressive(rows, rate):
     X, scores, _ = rows

@@ -22,6 +22,8 @@ from suffice.fitting import gradient_descent, iterative_scaling, quasi_newton, s
 from suffice.linear_model import LogisticRegression
 from suffice.sequence import Chains, ConditionalRandomField, LinearChain
 
+from ..versions import ROUTED, since
+
 K, D = 3, 4
 LENGTHS = (4, 1, 3, 5, 2, 4)
 
@@ -460,6 +462,7 @@ def test_scaling_without_a_penalty_leaves_the_unseen_finite():
     assert np.isfinite(found.model).all()
 
 
+@since("1.8", ROUTED)
 def test_search_over_hashed_dicts_is_a_loop_by_hand():
     """FeatureHasher and a random field in a pipeline, by groups: the scores of a loop over the folds."""
     rng = np.random.default_rng(0)

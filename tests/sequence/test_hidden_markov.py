@@ -38,6 +38,8 @@ from suffice.families import (
 from suffice.fitting.em import summarize_each
 from suffice.sequence import HiddenMarkov, HiddenMarkovModel, LinearGaussianStateSpace, StateFilter
 
+from ..versions import ROUTED, since
+
 EVERYTHING = ("start", "transition", "emission")
 LENGTHS = (3, 1, 0, 5)
 N = sum(LENGTHS)
@@ -1051,6 +1053,7 @@ def test_save_and_load_names(tmp_path):
     assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
+@since("1.8", ROUTED)
 def test_a_search_over_a_pipeline():
     """Scores are those of a loop by hand over groups."""
     X, _ = made(400, D=2)

@@ -13,7 +13,6 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 from scipy.stats import chisquare
-from sklearn.callback import FitCallback
 
 import suffice
 from suffice.core.randomness import Purpose, generator
@@ -26,6 +25,7 @@ from suffice.loops.compiled import Loop
 from suffice.topics import LatentDirichletAllocation, document_completion, left_to_right
 
 from ..laws.test_checkpoints import Interrupt, StopAt
+from ..versions import callbacks
 
 
 def tokens_of(X, topic=None, K=2, seed=0):
@@ -442,7 +442,7 @@ def interrupted(folder):
 
 @pytest.mark.usefixtures("small_blocks")
 def test_interrupted_and_started_again_gives_the_same_bits(tmp_path):
-    assert isinstance(StopAt(1), FitCallback)
+    assert isinstance(StopAt(1), callbacks().FitCallback)
     X, path = interrupted(tmp_path)
     assert load_value(path).progress.n_iter == 3
     same(gibbs(max_iter=7, checkpoint=path).fit(X), gibbs(max_iter=7).fit(X))

@@ -337,7 +337,13 @@ def _unfitted(model: Any) -> Any:
             f"{type(model).__name__} cannot be copied to a class of scikit-learn: save it with suffice.save."
         )
     params = model.get_params(deep=False)  # type: ignore[attr-defined]
-    return cls(**{name: _unfitted(params[name]) for name in cls._get_param_names() if name in params})
+    known = {name: params[name] for name in cls._get_param_names() if name in params}
+    # Parameters that are not set have other marks, or none, in other versions of scikit-learn.
+    return cls(**{name: _unfitted(value) for name, value in known.items() if not _is_unset(value)})
+
+
+def _is_unset(value: Any) -> bool:
+    return isinstance(value, str) and value in ("deprecated", "warn")
 
 
 def _public(model: Any) -> dict[str, Any]:

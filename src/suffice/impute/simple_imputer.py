@@ -25,6 +25,7 @@ from ..inputs.arrays import ArraySource
 from ..inputs.checks import objects_of, weights_of
 from ..inputs.sources import set_features
 from ..preprocessing.columns import ColumnTransform, canonical
+from ..preprocessing.compat import type_of_constants
 from ..statistics import CategoryCounts, count_categories, moments, quantile_sketch, sparse_columns
 
 
@@ -216,7 +217,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             if not in_arrays:
                 self._fit_dtype = object if s.objects else np.float64
             if self.strategy == "constant":
-                of_column = np.float64 if sparse else object
+                of_column = np.float64 if sparse else type_of_constants(self._fit_dtype)
                 start = start.replace(values=np.full(D, self._constant(), dtype=of_column))
             self.model_, self.n_missing_ = start.estimate(s), s.missing
             self.statistics_ = self._filled(start.values)

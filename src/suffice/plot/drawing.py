@@ -157,7 +157,7 @@ def heat_map(
         names = [shorten(name, 20) for name in names]
         every = -(-len(names) // MANY)
         cell = every * length / len(names)
-        size = float(np.clip(0.8 * cell, SMALLEST, 10.0))
+        size = float(np.clip(0.75 * cell, SMALLEST, 10.0))
         wide = 0.65 * size * max(map(len, names)) > cell
         turn = {"rotation": 90} if axis is ax.xaxis and wide else {}
         axis.set_ticks(range(0, len(names), every), names[::every], fontsize=size, **turn)

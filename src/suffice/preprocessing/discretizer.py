@@ -17,6 +17,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..statistics import QuantileSketch, quantile_sketch
+from . import compat
 from .columns import ColumnTransform
 
 NARROW = 1e-8  # bins of this width are removed
@@ -61,7 +62,7 @@ class Bins(Model):
         return np.sort(means.cluster_centers_[:, 0])
 
 
-class KBinsDiscretizer(ColumnTransform, preprocessing.KBinsDiscretizer):
+class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
     """Cut each feature into bins.
 
     Parameters
@@ -128,7 +129,7 @@ class KBinsDiscretizer(ColumnTransform, preprocessing.KBinsDiscretizer):
     """
 
     model_: Annotated[Bins, "D"]
-    _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.KBinsDiscretizer._parameter_constraints
+    _parameter_constraints: ClassVar[dict[str, Any]] = compat.KBinsDiscretizer._parameter_constraints
     _derived = ("_encoder", "bin_edges_", "n_bins_")
 
     def _guarantee(self) -> Guarantee:

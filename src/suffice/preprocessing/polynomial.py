@@ -18,6 +18,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..inputs import open_rows
 from ..statistics import Extremes
+from . import compat
 from .columns import ColumnQuantiles, ColumnRanges, ColumnTransform, canonical
 
 
@@ -129,7 +130,7 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
         return super().transform(canonical(X))
 
 
-class SplineTransformer(ColumnTransform, preprocessing.SplineTransformer):
+class SplineTransformer(ColumnTransform, compat.SplineTransformer):
     """B-splines of each feature: piecewise polynomials.
 
     Parameters
@@ -193,7 +194,7 @@ class SplineTransformer(ColumnTransform, preprocessing.SplineTransformer):
     """
 
     model_: Annotated[ColumnRanges | ColumnQuantiles, "D"]
-    _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.SplineTransformer._parameter_constraints
+    _parameter_constraints: ClassVar[dict[str, Any]] = compat.SplineTransformer._parameter_constraints
     _derived = ("bsplines_", "n_features_out_")
 
     def __sklearn_tags__(self) -> Any:
@@ -234,7 +235,7 @@ class SplineTransformer(ColumnTransform, preprocessing.SplineTransformer):
         # For these rows scikit-learn finds the same knots.
         model = self.model_
         rows = model.values if isinstance(model, ColumnQuantiles) else np.stack([model.low, model.high])
-        splines = preprocessing.SplineTransformer(**self.get_params(deep=False)).fit(rows)
+        splines = compat.SplineTransformer(**self.get_params(deep=False)).fit(rows)
         self.bsplines_, self.n_features_out_ = splines.bsplines_, splines.n_features_out_
 
     @row_wise

@@ -14,6 +14,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..statistics import QuantileSketch
+from . import compat
 from .columns import (
     ColumnMoments,
     ColumnQuantiles,
@@ -257,7 +258,7 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
         return super().transform(X)
 
 
-class MaxAbsScaler(RangeTransform, preprocessing.MaxAbsScaler):
+class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
     """Divide each feature by its maximum absolute value. Zeros stay zeros, and so sparse rows sparse.
 
     NaN is ignored in `fit`, and stays NaN in `transform`.
@@ -308,7 +309,7 @@ class MaxAbsScaler(RangeTransform, preprocessing.MaxAbsScaler):
     array([ 0.25, -1.  ,  0.  ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.MaxAbsScaler._parameter_constraints
+    _parameter_constraints: ClassVar[dict[str, Any]] = compat.MaxAbsScaler._parameter_constraints
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
