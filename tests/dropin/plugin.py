@@ -27,6 +27,7 @@ import pytest
 
 BASELINE = os.environ.get("DROPIN_BASELINE") == "1"
 OUT = os.environ.get("DROPIN_OUT")
+IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ  # which reports to the process that writes
 
 PACKAGES = {  # suffice -> scikit-learn, where the name of the module is another
     "linear_model": "linear_model",
@@ -182,6 +183,8 @@ def share_check_parameters():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "dropin: of the harness")
+    if OUT and not IN_WORKER:
+        Path(OUT).write_text("")
     import_all_of_sklearn()
     for _, name, theirs, ours in PAIRS:
         if isinstance(ours, type):
@@ -297,30 +300,24 @@ def described(excinfo):
     }
 
 
-_LINES: list[str] = []
+WRITTEN: set[str] = set()
+
+
+def write(line):
+    """Write a result at once: those of a run that is interrupted are kept."""
+    if OUT and not IN_WORKER and line not in WRITTEN:
+        with open(OUT, "a") as out:
+            out.write(line + "\n")
+        WRITTEN.add(line)
 
 
 def pytest_runtest_logreport(report):
     for key, value in report.user_properties:
         if key == "dropin" and (report.when == "call" or report.outcome != "passed"):
-            _LINES.append(json.dumps({"test": report.nodeid} | json.loads(value)))
+            write(json.dumps({"test": report.nodeid} | json.loads(value)))
 
 
 def pytest_collectreport(report):
     if report.failed:
-        _LINES.append(
-            json.dumps(
-                {
-                    "test": report.nodeid,
-                    "classes": [],
-                    "outcome": "collection",
-                    "message": str(report.longrepr)[-3000:],
-                }
-            )
-        )
-
-
-def pytest_sessionfinish(session):
-    if OUT and not hasattr(session.config, "workerinput"):
-        with open(OUT, "w") as out:
-            out.writelines(line + "\n" for line in dict.fromkeys(_LINES))
+        message = str(report.longrepr)[-3000:]
+        write(json.dumps({"test": report.nodeid, "classes": [], "outcome": "collection", "message": message}))
