@@ -201,3 +201,15 @@ def test_cuts_by_hand():
             graph_cut(sp.csr_array(bad), labels)
     with pytest.raises(ValueError, match="leave out rows without affinities"):
         normalized_cut_weights(np.diag([1.0, 0.0]))
+
+
+@pytest.mark.parametrize("assign_labels", ["kmeans", "discretize", "cluster_qr"])
+def test_verbose_prints_how_rows_are_labelled(assign_labels, capsys):
+    X = np.random.default_rng(0).normal(size=(20, 2)) * 0.01 + np.repeat([[1.0], [-1.0]], 10, axis=0)
+    quiet = SpectralClustering(2, assign_labels=assign_labels, random_state=0).fit(X)
+    assert not capsys.readouterr().out
+    told = SpectralClustering(2, assign_labels=assign_labels, random_state=0, verbose=True).fit(X)
+    out = capsys.readouterr().out
+    assert f"Computing label assignment using {assign_labels}" in out
+    assert ("Iteration 0, inertia" in out) == (assign_labels == "kmeans")
+    np.testing.assert_array_equal(told.labels_, quiet.labels_)

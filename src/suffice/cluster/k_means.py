@@ -100,6 +100,18 @@ def lloyd(
     return em(starts, data, max_iter=max_iter, watch=watch, **_lloyd(data, tol))
 
 
+def printed(tol: float) -> Callable[[Progress], None]:
+    """What `verbose` prints of each iteration, as scikit-learn does."""
+
+    def report(progress: Progress) -> None:
+        print(f"Iteration {progress.n_iter - 1}, inertia {-progress.trace[-1]:.3f}.")
+        if progress.converged:
+            why = f"center shift squared within tolerance {tol}" if tol else "strict convergence"
+            print(f"Converged at iteration {progress.n_iter - 1}: {why}.")
+
+    return report
+
+
 def lloyd_runs(
     starts: tuple[Centers, ...], data: Partitions, tol: float, max_iter: int
 ) -> tuple[Progress, ...]:
@@ -334,7 +346,7 @@ default='k-means++'
         self._n_init = len(starts)
         if self.verbose:
             print("Initialization complete")
-        watch = Watch(self, self.checkpoint, data, report=self._report(tol))
+        watch = Watch(self, self.checkpoint, data, report=printed(tol) if self.verbose else None)
         self._publish(lloyd(starts, data, tol, self.max_iter, watch))
         self.trace_ = -self.trace_
         self._label(source, X, data, sample_weight)
@@ -351,15 +363,6 @@ default='k-means++'
                 self.labels_ = self.predict(X)
         self.inertia_ = sums.inertia
         warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
-
-    def _report(self, tol: float) -> Callable[[Progress], None] | None:
-        def report(progress: Progress) -> None:
-            print(f"Iteration {progress.n_iter - 1}, inertia {-progress.trace[-1]:.3f}.")
-            if progress.converged:
-                why = f"center shift squared within tolerance {tol}" if tol else "strict convergence"
-                print(f"Converged at iteration {progress.n_iter - 1}: {why}.")
-
-        return report if self.verbose else None
 
     def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_

@@ -21,7 +21,7 @@ from ..core.blocks import Rows, dense
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Watch, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -45,7 +45,7 @@ from ..statistics.nearest import search
 from .base import must_have_enough, opened, spread_rows, symmetric
 from .clusterer import Clusterer
 from .k_centroids import directions
-from .k_means import Centers, lloyd, warn_of_fewer
+from .k_means import Centers, lloyd, printed, warn_of_fewer
 from .kernel_k_means import feature_starts
 from .measures import CRITERIA
 
@@ -293,7 +293,7 @@ class SpectralClustering(Clusterer):
     n_jobs : int, default=None
         Ignored: see `suffice.threads`.
     verbose : bool, default=False
-        Ignored: see scikit-learn's callbacks, e.g. ``set_callbacks(ProgressBar())``.
+        Whether to print how rows are labelled, and the iterations of k-means.
     criterion : {'normalized-cut', 'average-weight', 'ratio-cut', 'min-max-cut'}, default='normalized-cut'
         What the eigenvectors relax: see :func:`graph_cut`. 'min-max-cut' has the partition of
         'normalized-cut'. 'ratio-cut' does not work with 'landmarks'.
@@ -542,6 +542,8 @@ class SpectralClustering(Clusterer):
             )
 
     def _labels(self, Y: np.ndarray, weight: np.ndarray, rows: Any) -> tuple[np.ndarray, Centers]:
+        if self.verbose:
+            print(f"Computing label assignment using {self.assign_labels}")
         if self.assign_labels == "kmeans":
             centers = self._k_means(in_blocks(Rows(Y, None, weight)), Y, rows)
             return centers.nearest(Y)[0], centers
@@ -559,7 +561,10 @@ class SpectralClustering(Clusterer):
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_init)
         how = (self.n_clusters, "k-means++", seeds, self._precomputed)
         starts = feature_starts(candidates, rows, *how)
-        model: Centers = lloyd(starts, data, 1e-12, 300).model
+        if self.verbose:
+            print("Initialization complete")
+        watch = Watch(report=printed(1e-12)) if self.verbose else None
+        model: Centers = lloyd(starts, data, 1e-12, 300, watch).model
         return model
 
     # --- landmarks ----------------------------------------------------------------------------------------
