@@ -406,6 +406,24 @@ def run(only: list[str], sizes: tuple[int, ...], budget: float, limit: float) ->
     return cells, left_out
 
 
+def unmeasured(cells: list[Cell], left_out: list[str], sizes: tuple[int, ...]) -> list[str]:
+    """What runs that were ended did not come to: classes, kinds of data, sizes."""
+    have = {(cell.name, cell.kind, cell.rows) for cell in cells}
+    lines, absent = [], []
+    for path, (ours, theirs) in sorted(shared_classes().items()):
+        name = path.rpartition(".")[2]
+        if name in NOT_MEASURED:
+            continue
+        if not any(cell.name == name for cell in cells):
+            absent.append(name)
+            continue
+        for kind in kinds(name, ours, theirs):
+            known = any(line.startswith(f"{name}, {kind},") for line in left_out)
+            if (lost := [f"{n:,}" for n in sizes if (name, kind, n) not in have]) and not known:
+                lines.append(f"{name}, {kind}: not measured with {', '.join(lost)} rows")
+    return [*lines, *[f"not measured: {', '.join(absent)}"] * bool(absent)]
+
+
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
@@ -425,8 +443,7 @@ def main() -> None:
     sizes = SIZES[:2] if arguments.quick else tuple(sorted(arguments.sizes))
     if arguments.cells:
         cells, left_out = stored(arguments.cells)
-        missing = sorted(names - {cell.name for cell in cells} - NOT_MEASURED.keys())
-        left_out += [f"not measured: {', '.join(missing)}"] * bool(missing)
+        left_out += unmeasured(cells, left_out, sizes)
     else:
         cells, left_out = run(
             arguments.only, sizes, 0.2 if arguments.quick else arguments.budget, arguments.limit
