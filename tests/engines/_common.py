@@ -67,6 +67,7 @@ def made(cls: type, **params: Any) -> Any:
     """An estimator small enough to fit in a moment, and without chance."""
     small = {"n_clusters": 3, "n_components": 2, "random_state": 0, "max_iter": 6, "landmarks": 20}
     small |= {"n_estimators": 3, "n_quantiles": 20}  # fewer than the rows
+    small |= {"max_clusters": 4}  # XMeans
     known = cls().get_params()
     if cls.takes == "sequences":
         del small["landmarks"]  # of kernels that are not the default

@@ -617,6 +617,7 @@ def _variants() -> list[Variant]:
     for cls in ESTIMATORS:
         small = {"random_state": 0, "n_clusters": K, "estimator": HiddenMarkovModel(2, random_state=0)}
         small["n_quantiles"] = 20  # of fewer rows than the default
+        small["max_clusters"] = 2 * K  # XMeans
         small["n_features"] = 64  # HashingVectorizer: a million columns by default
         if cls.__module__.startswith("suffice.ensemble"):
             small |= {"estimator": None, "n_estimators": 6, "max_iter": 6}
