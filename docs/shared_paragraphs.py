@@ -50,7 +50,7 @@ OWN = {
     },
     "verbose": {
         *{"BayesianGaussianMixture", "GaussianMixture", "KMeans", "LatentDirichletAllocation"},
-        *{"MiniBatchKMeans", "NMF", *SGD},
+        *{"MiniBatchKMeans", "NMF", "SpectralClustering", *SGD},
     },
     "sample_weight": {
         "BayesianGaussianMixture",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.callers import warn
 from ..core.values import Value, stored_name
 from .answers import nameless
+from .base import Derived
 from .storing import Storable
 
 MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # of other names there
@@ -348,9 +350,8 @@ def _is_unset(value: Any) -> bool:
 
 def _public(model: Any) -> dict[str, Any]:
     """The fitted attributes that need no suffice, with those that are computed when they are asked for."""
-    computed = {
-        n for n in dir(type(model)) if n[-1] == "_" != n[0] and isinstance(getattr(type(model), n), property)
-    }
+    names = {name for name in dir(type(model)) if name[-1] == "_" != name[0]}
+    computed = {name for name in names if isinstance(getattr_static(type(model), name), property | Derived)}
     computed -= {"probA_", "probB_"}  # deprecated: scikit-learn computes them, too
     params = model.get_params(deep=False)
     stored = {n: v for n, v in vars(model).items() if n[0] != "_" and n not in params}
