@@ -288,7 +288,7 @@ def test_what_takes_one_target_says_so():
     for chosen, message in (({0: 1.0}, "list of dicts"), ([{0: 1.0}], "got 1 for 3")):
         with pytest.raises(ValueError, match=message):
             DecisionTreeClassifier(class_weight=chosen).fit(X, label)
-    with pytest.raises(ValueError, match=r"two classes, such as 0 and 1, and y has 3\. Fit without oob_score"):
+    with pytest.raises(ValueError, match=r"two classes, such as 0 and 1, and y has 3\. Fit"):
         RandomForestClassifier(2, oob_score=True).fit(X, label)
     tree = DecisionTreeClassifier(max_depth=2).fit(X, label)
     with pytest.raises(ValueError, match="3 targets cannot be written or drawn"):
