@@ -378,8 +378,9 @@ def joined(batches: list[Any]) -> Any:
         return batches[0]
     # Types may change from file to file.
     parts = [part if isinstance(part, pa.Table) else pa.Table.from_batches([part]) for part in batches]
-    for d, name in enumerate(parts[0].schema.names):
-        if len({part.schema.types[d] for part in parts}) > 1:  # Arrow does not join dictionaries and others
+    types = zip(*(part.schema.types for part in parts), strict=True)  # each time a list of all columns
+    for d, (name, of_column) in enumerate(zip(parts[0].schema.names, types, strict=True)):
+        if len(set(of_column)) > 1:  # Arrow does not join dictionaries and others
             parts = [_decoded(part, d, name) for part in parts]
     return pa.concat_tables(parts, promote_options="permissive")
 

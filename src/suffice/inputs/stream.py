@@ -371,8 +371,9 @@ def _record_batches(part: Any, names: tuple[str, ...]) -> Iterator[Any]:
     pa = required("pyarrow", "parquet")
 
     for batch in [part] if isinstance(part, pa.RecordBatch) else _reader(part):
-        if absent := [name for name in names if name not in batch.schema.names]:
-            raise ValueError(f"The source has no column {absent}; its columns are {batch.schema.names}.")
+        columns = batch.schema.names  # each time a list of all
+        if absent := sorted(set(names).difference(columns), key=names.index):
+            raise ValueError(f"The source has no column {absent}; its columns are {columns}.")
         yield pa.record_batch([_plain(batch.column(name)) for name in names], names)
 
 
