@@ -18,7 +18,7 @@ from sklearn.base import clone
 import suffice
 from suffice.core.blocks import Rows
 from suffice.linear_model import LinearRegression, Ridge, RidgeClassifier
-from suffice.linear_model.least_squares import columns_of
+from suffice.linear_model.targets import columns_of
 from suffice.loops import double_double as twofold
 from suffice.loops.twofold import two_product
 from suffice.statistics import moments, normal_residual

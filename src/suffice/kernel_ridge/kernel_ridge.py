@@ -38,8 +38,9 @@ from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
 from ..kernels.base import must_be_finite
 from ..linear_model.coordinate_descent import FoldMoments
-from ..linear_model.least_squares import LinearModel, targets_of
+from ..linear_model.least_squares import LinearModel
 from ..linear_model.ridge_cv import r2_of_moments
+from ..linear_model.targets import targets_of
 from ..statistics import Moments, moments
 
 CONDITION = 1e4  # of the kernels of landmarks with each other, up to which moments of kernels are summed

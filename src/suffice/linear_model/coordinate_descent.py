@@ -37,7 +37,8 @@ from ..fitting.linear_algebra import solve_positive
 from ..fitting.non_negative import solve_non_negative
 from ..inputs import open_rows, source_of
 from ..statistics import Moments, moments
-from .least_squares import LeastSquares, LinearModel, columns_of, must_have_one_target
+from .least_squares import LeastSquares, LinearModel, must_have_one_target
+from .targets import columns_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,8 @@ from ..statistics import Factor, Moments, NormalResidual, factor, moments, norma
 from .normal_equations import Solution, solve_each, solve_rows, solve_square
 from .precision import line
 from .refinement import Refined
+from .targets import columns_of, penalties, targets_of
+from .wide import Spectrum
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +71,7 @@ class LinearModel(Model):
         """The coefficients and how to correct them. Targets with the same alpha are solved together."""
         D = self.coef.shape[1]
         T = len(s.mean) - D
-        if np.shape(self.alpha) not in ((), (1,), (T,)):
-            raise ValueError(
-                f"Number of targets and number of penalties do not correspond: {np.size(self.alpha)} != {T}. "
-                f"Pass alpha as a number, or one per target."
-            )
-        alphas = np.broadcast_to(self.alpha, T)
+        alphas = penalties(self, T)
         offset = np.sqrt(s.weight) * np.abs(s.mean[:D]) if self.fit_intercept else np.zeros(D)
 
         def of_square(alpha: float, which: np.ndarray) -> Solution:
@@ -107,27 +104,6 @@ class LinearModel(Model):
         return s.R if self.fit_intercept else np.vstack([s.R, np.sqrt(s.weight) * s.mean])
 
 
-def columns_of(block: Any) -> Any:
-    """Features and targets side by side, (N, D + T), dense or CSR: a copy."""
-    X, y = block.X, targets_of(block)
-    if not sp.issparse(X):
-        return np.hstack([X, y])
-    (N, D), T = X.shape, y.shape[1]
-    indptr = X.indptr + T * np.arange(N + 1)
-    at = indptr[1:, None] - np.arange(T, 0, -1)  # of the targets, at the ends of the rows
-    of_X = np.full(X.nnz + N * T, True)
-    of_X[at] = False
-    data, indices = np.empty(len(of_X)), np.empty(len(of_X), X.indices.dtype)
-    data[at], indices[at] = y, np.arange(D, D + T)
-    data[of_X], indices[of_X] = X.data, X.indices
-    return sp.csr_array((data, indices, indptr), (N, D + T))
-
-
-def targets_of(block: Any) -> np.ndarray:
-    """(N, T), also of one target."""
-    return block.y if block.y.ndim == 2 else block.y[:, None]
-
-
 def must_have_one_target(model: LinearModel, s: Moments) -> None:
     if (targets := len(s.mean) - model.coef.shape[1]) > 1:
         raise ValueError(f"y has {targets} targets, expected one: fit one target at a time.")
@@ -150,6 +126,11 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _start(self, data: Partitions, classes: Any = None) -> Any:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
+        return self._line(data)
+
+    def _line(self, data: Partitions, classes: Any = None) -> Any:
+        """The model of which the sums are."""
+        D = self.n_features_in_
         return LinearModel(np.zeros((1, D)), np.zeros(1), self._alpha(), self.fit_intercept, self.positive)
 
     def _alpha(self) -> Any:
@@ -225,6 +206,8 @@ class LinearRegression(Refined, LeastSquares):
     collinear or far from the origin, `fit` reads the data again: iterative refinement with residuals in
     double-double precision corrects the coefficients, and a QR factorization (TSQR) of dense rows replaces
     the moments if these are singular. If features are collinear, the minimum norm solution is returned.
+    For more than 1024 features, `fit` to at most 4096 rows that are fewer than the features gathers the rows,
+    and solves the dual.
 
     Parameters
     ----------
@@ -254,7 +237,8 @@ class LinearRegression(Refined, LeastSquares):
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets. `partial_fit` adds to them.
+        The moments of rows and targets. `partial_fit` adds to them. After a fit to many features, only those
+        of each column.
 
     See Also
     --------
@@ -312,18 +296,18 @@ class LinearRegression(Refined, LeastSquares):
     rank_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[0])
     singular_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[1])
 
-    def _fitted(self, model: LinearModel, s: Moments | Factor) -> dict[str, Any]:
+    def _fitted(self, model: LinearModel, s: Moments | Factor | Spectrum) -> dict[str, Any]:
         fitted = super()._fitted(model, s)
-        if isinstance(s, Factor):  # which is not stored
+        if not isinstance(s, Moments):  # what is not stored
             fitted["rank_"], fitted["singular_"] = _spectrum(model, s)
         return fitted
 
 
-def _spectrum(model: LinearModel, s: Moments | Factor) -> tuple[int, np.ndarray]:
+def _spectrum(model: LinearModel, s: Moments | Factor | Spectrum) -> tuple[int, np.ndarray]:
     """Rank and singular values of the centred rows."""
     D, least = model.coef.shape[1], np.finfo(np.float64).eps
-    if isinstance(s, Factor):
-        values = svdvals(model.rows(s)[:, :D])
+    if not isinstance(s, Moments):
+        values = s.singular if isinstance(s, Spectrum) else svdvals(model.rows(s)[:, :D])
         values = np.concatenate([values, np.zeros(D - len(values))])
     else:
         values = np.sqrt(np.maximum(eigvalsh(model.square(s)[:D, :D])[::-1], 0.0))
@@ -335,6 +319,9 @@ class Ridge(Refined, LeastSquares):
     """Linear least squares with an l2 penalty (ridge regression), from moments: the data is read once.
 
     If moments leave fewer than eleven digits, `fit` reads it again, as :class:`LinearRegression` does.
+    For more than 1024 features, `fit` to sparse rows, or to rows that are fewer than the features, needs no
+    matrix of the features: up to 512 rows are gathered and the dual is solved; for more rows, conjugate
+    gradients read the data in each iteration, until the coefficients have eleven digits.
 
     Parameters
     ----------
@@ -371,7 +358,8 @@ class Ridge(Refined, LeastSquares):
     model_ : LinearModel
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets. `partial_fit` adds to them.
+        The moments of rows and targets. `partial_fit` adds to them. After a fit to many features, only those
+        of each column.
 
     See Also
     --------

@@ -35,7 +35,7 @@ def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = Fal
     """A = X'X and B = X'y. If they are about means, `offset` are the lengths of the columns of means."""
     units = _Units.of(np.diag(A), offset)
     C, targets = units.scaled(units.scaled(A).T), units.scaled(B)
-    root, condition = _cholesky(C)
+    root, condition = cholesky(C)
     if root is not None and not positive:
         return units.solution(None, targets, condition, lambda b: dpotrs(root, b, lower=1)[0])
     values, axes = eigh(C)
@@ -105,7 +105,7 @@ class _Units:
         return Solution(self.expanded(x), error, size, lambda b: self.expanded(inverse(self.scaled(b))))
 
 
-def _cholesky(C: np.ndarray) -> tuple[Any, float]:
+def cholesky(C: np.ndarray) -> tuple[Any, float]:
     """Cholesky factor, and an estimate of the condition number of C; None if columns are collinear."""
     if not len(C):  # LAPACK takes no empty matrix, and NumPy solves it
         return None, 1.0

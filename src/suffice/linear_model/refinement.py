@@ -13,11 +13,13 @@ Björck, "Iterative refinement of linear least squares solutions", 1967; Demmel,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..estimator.base import OnePass, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -25,6 +27,7 @@ from ..inputs import open_rows
 from ..loops.double_double import plus, times, total, twofold
 from ..statistics import Factor, Moments
 from .normal_equations import EPS, Solution
+from .wide import FEW_FEATURES, solve_wide
 
 ENOUGH = 1e-11  # relative error of a coefficient that asks for no further pass
 MOST = 1e-4  # relative error of all of them that residuals correct in few passes
@@ -34,18 +37,61 @@ PASSES = 10
 
 
 class Refined(OnePass):
-    """Least squares estimators whose `fit` reads the data again if moments lose too many digits."""
+    """Least squares estimators whose `fit` reads the data again if moments lose too many digits.
+
+    Wide data are fitted without moments of all pairs of features: see `wide`.
+    """
+
+    positive: bool
+    _line: Callable[..., Any]  # the model of which the sums are
 
     def _guarantee(self) -> Guarantee:
         return Guarantee()  # whatever the solver is called
 
+    def _start(self, data: Partitions, classes: Any = None) -> Any:
+        D = self.n_features_in_
+        afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
+        return self._line(data, classes)
+
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
-        start: Any = self._start(data, classes)
+        if self.n_features_in_ > FEW_FEATURES and not self.positive:
+            start = self._line(data, classes)
+            if (wide := solve_wide(start, data)) is not None:
+                s, solution, spectrum = wide
+                model = corrected(start, s, solution, data)
+                by_column = s.replace(weight=np.full_like(s.mean, s.weight))
+                self._set(model, by_column, self._fitted(model, spectrum))
+                return
+        self._open_moments(data, classes)
+
+    def _open_moments(self, data: Partitions, classes: Any) -> None:
+        start = self._start(data, classes)
         s = self._summary(start, data)
         must_have_rows(s.weight)
         model, sums = refined(start, s, data)
         self._set(model, s, self._fitted(model, sums))
+
+    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        if not hasattr(self, "statistics_"):
+            data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
+            self._open_moments(data, classes)
+            return self
+        if self.statistics_.diagonal:
+            raise ValueError(
+                f"fit to {self.n_features_in_} features keeps no moments that partial_fit could add to: call "
+                "partial_fit on a new estimator for all rows."
+            )
+        return super()._add(X, y, sample_weight, classes)
+
+
+def corrected(start: Any, s: Moments, solution: Solution, data: Partitions) -> Any:
+    """The solution, corrected by residuals if it has fewer than eleven digits."""
+    must_have_rows(s.weight)
+    model = start.through(s, solution.x)
+    if s.weight > FEW and _error(model, s, solution) <= ENOUGH:
+        return model
+    return _corrected(start, s, solution, data)
 
 
 def refined(start: Any, s: Moments, data: Partitions) -> tuple[Any, Moments | Factor]:

@@ -14,7 +14,8 @@ from ..core.shapes import must
 from ..fitting import LossModel
 from ..fitting.linear_algebra import gram, solve_positive
 from ..statistics import Factor, Moments, factor
-from .least_squares import LinearModel, columns_of, must_have_one_target
+from .least_squares import LinearModel, must_have_one_target
+from .targets import columns_of
 
 FAR = 30.0  # spreads
 DEPENDENT = 1e-3  # of the length of a column, what is left of it less its part in the others

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
@@ -48,7 +47,8 @@ class RidgeClassifier(Classifier, Refined):
     """Classifier by ridge regression: targets are 1 for the class and -1 for all others.
 
     The data is read twice: once for the classes, and once for the moments. If moments leave fewer than eleven
-    digits it is read again, as in :class:`LinearRegression`. Rows far on the correct side are penalized too,
+    digits it is read again, as in :class:`LinearRegression`. Many features, as the words of texts, are fitted
+    by the dual or by conjugate gradients, as in :class:`Ridge`. Rows far on the correct side are penalized too,
     since their score is not one; :class:`LogisticRegression` does not penalize them.
 
     Parameters
@@ -89,7 +89,7 @@ class RidgeClassifier(Classifier, Refined):
     model_ : LinearClasses
         The fitted model.
     statistics_ : Moments
-        The moments of rows and targets.
+        The moments of rows and targets; after a fit to many features, only those of each column.
 
     See Also
     --------
@@ -185,9 +185,8 @@ class RidgeClassifier(Classifier, Refined):
         self.solver_ = ridge_solver(self, X)
         return super().fit(source, y, sample_weight)
 
-    def _start(self, data: Partitions, classes: Any = None) -> LinearClasses:
+    def _line(self, data: Partitions, classes: Any = None) -> LinearClasses:
         D = self.n_features_in_
-        afford(D**2, f"the moments of {D} features", "use LogisticRegression, which iterates.")
         if self._n_labels:
             classes, weights = np.arange(self._n_labels), np.ones(self._n_labels)
         else:

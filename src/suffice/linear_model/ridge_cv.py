@@ -35,9 +35,10 @@ from ..fitting.folds import Folds
 from ..inputs import open_rows, source_of
 from ..statistics import Moments
 from .coordinate_descent import fold_moments, routed_params, router
-from .least_squares import LeastSquares, LinearModel, Ridge, targets_of
+from .least_squares import LeastSquares, LinearModel, Ridge
 from .normal_equations import EPS
 from .refinement import refined
+from .targets import targets_of
 
 TINY = float(np.finfo(np.float64).tiny)
 
