@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import ensemble as peers
@@ -365,6 +366,49 @@ def test_early_stopping_by_validation_and_staged_predictions():
     assert stopped.n_estimators_ < 100
     plain = HistGradientBoostingRegressor(max_iter=2).fit(Z, y)
     assert plain.train_score_.shape == plain.validation_score_.shape == (0,)
+
+
+def test_rows_for_validation_that_are_passed():
+    Z, y = rng.normal(size=(200, 3)), rng.normal(size=200)  # nothing to learn
+    model = HistGradientBoostingRegressor(n_iter_no_change=2, max_iter=50)
+    assert model.fit(Z[:150], y[:150], X_val=Z[150:], y_val=y[150:]).do_early_stopping_
+    assert model.n_iter_ < 50
+    assert not model.fit(Z[:150], y[:150]).do_early_stopping_
+    with pytest.raises(ValueError, match="X_val is provided, but y_val was not provided"):
+        model.fit(Z, y, X_val=Z)
+    with pytest.raises(ValueError, match="y_val is provided, but X_val was not provided"):
+        model.fit(Z, y, y_val=y)
+    table = suffice.rows(pd.DataFrame(Z).assign(y=y).rename(columns=str), target="y")
+    assert model.fit(table, X_val=table).do_early_stopping_  # a column of the table is y_val
+    with pytest.raises(ValueError, match="early_stopping should be set to either 'auto' or True"):
+        model.set_params(early_stopping=False).fit(Z, y, X_val=Z, y_val=y)
+
+
+def test_a_score_of_rows_with_names_warns_of_nothing():
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    model = HistGradientBoostingRegressor(scoring="neg_mean_absolute_error", early_stopping=True)
+    model.set_params(max_iter=3, random_state=0).fit(table, table["a"])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ([b"a"], "must be an array-like of bool, int or str, got: bytes8"),
+        (np.array([b"a", 1.3], object), "must be an array-like of bool, int or str, got: bytes, float"),
+        ([0.0], "must be an array-like of bool, int or str, got: float64"),
+        ([0, -1], r"set as integer indices must be in \[0, n_features - 1\]"),
+        ([True] * 3, r"set as a boolean mask must have shape \(n_features,\)"),
+        (["c"], "has an item value 'c' which is not a valid feature name"),
+        (["a"], "integers or as a boolean mask when the model is fitted on data without"),
+    ],
+)
+def test_wrong_categorical_features(chosen, message):
+    table = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
+    if "without" in message:
+        table = table.to_numpy()
+    with pytest.raises(ValueError, match=message):
+        HistGradientBoostingRegressor(categorical_features=chosen).fit(table, [0.0, 1.0])
 
 
 @pytest.mark.parametrize(("make", "loss"), [(hist, "multinomial"), (exact, "huber"), (exact, "log_loss")])

@@ -451,8 +451,9 @@ class TreeBoosting(TreeGrower):
         """What grows the trees of a stage."""
         raise NotImplementedError
 
-    def _validation(self, n_rows: int) -> tuple[bool, float | None]:
-        """Whether the fit may stop early, and if on rows for validation, their share."""
+    def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
+        """Whether the fit may stop early, and if on rows for validation, their share. `held_out`: whether
+        others were passed."""
         raise NotImplementedError
 
     def _stops(self, losses: np.ndarray) -> bool:
@@ -478,7 +479,7 @@ class TreeBoosting(TreeGrower):
                 f"{self._limited_by}={n_stages} must be larger or equal to the number of stages so far, "
                 f"{earlier.n_stages}, when warm_start==True"
             )
-        stopping, share = self._validation(int(start.rows))
+        stopping, share = self._validation(int(start.rows), held_out is not None)
         key = seed_of(self.random_state)
         first = self._first(data, bins.categorical) if earlier is None else earlier.start
         held = (key, share) if stopping and share is not None and held_out is None else None

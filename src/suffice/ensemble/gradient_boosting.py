@@ -73,7 +73,7 @@ class ExactBoosting(Members, TreeBoosting):
         """
         return self._boost(X, y, sample_weight, monitor=monitor)
 
-    def _validation(self, n_rows: int) -> tuple[bool, float | None]:
+    def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
         return self.n_iter_no_change is not None, self.validation_fraction
 
     def _stops(self, losses: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from ..core.callbacks import with_callbacks
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
-from ..inputs import open_rows
+from ..inputs import nameless_copy, open_rows, source_of
 from ..statistics.bins import FeatureBins
 from ..tree.base import TreeGrower
 from ..tree.growth import NO_LIMIT, Limits
@@ -97,10 +97,27 @@ class HistBoosting(TreeBoosting):
         -------
         self
         """
+        self._check_held_out(X_val, y_val)
         return self._boost(X, y, sample_weight, None if X_val is None else (X_val, y_val, sample_weight_val))
 
-    def _validation(self, n_rows: int) -> tuple[bool, float | None]:
-        stopping = n_rows > AUTO_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
+    def _check_held_out(self, X_val: Any, y_val: Any) -> None:
+        if X_val is None:
+            if y_val is not None:
+                raise ValueError("y_val is provided, but X_val was not provided.")
+            return
+        source = source_of(X_val)
+        if y_val is None and source.in_memory and source.table is None:
+            raise ValueError("X_val is provided, but y_val was not provided.")
+        if self.early_stopping is False:
+            raise ValueError(
+                "X_val and y_val are passed to fit while at the same time early_stopping is False. When "
+                "passing X_val and y_val to fit, early_stopping should be set to either 'auto' or True."
+            )
+
+    def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
+        stopping = bool(self.early_stopping)
+        if self.early_stopping == "auto":
+            stopping = held_out or n_rows > AUTO_ROWS
         share: Any = self.validation_fraction
         return stopping, int(share) / n_rows if isinstance(share, Integral) else share
 
@@ -112,7 +129,7 @@ class HistBoosting(TreeBoosting):
             data = open_rows(self, *held_out, reset=False)
         rows = data.map(HeldRows(start)).gather("use scoring='loss', which is summed where the rows are.")
         weight = {} if (rows.weight == 1.0).all() else {"sample_weight": rows.weight}
-        return lambda: float(scorer(self, rows.X, rows.y, **weight))
+        return lambda: float(scorer(nameless_copy(self), rows.X, rows.y, **weight))
 
     def _stops(self, losses: np.ndarray) -> bool:
         n = self.n_iter_no_change + 1
@@ -232,7 +249,7 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         Whether `fit` adds stages to those of the previous call.
     early_stopping : 'auto' or bool, default='auto'
         Whether to stop when the loss of rows for validation does not decrease any more; 'auto': if there are
-        more than 10,000 rows.
+        more than 10,000 rows, or if X_val is passed to `fit`.
     scoring : str, callable or None, default='loss'
         What early stopping compares: the 'loss', which each stage adds up where the rows are; or a score of
         scikit-learn, for which the rows for validation are gathered in memory.
@@ -425,7 +442,7 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         Whether `fit` adds stages to those of the previous call.
     early_stopping : 'auto' or bool, default='auto'
         Whether to stop when the loss of rows for validation does not decrease any more; 'auto': if there are
-        more than 10,000 rows.
+        more than 10,000 rows, or if X_val is passed to `fit`.
     scoring : str, callable or None, default='loss'
         What early stopping compares: the 'loss', which each stage adds up where the rows are; or a score of
         scikit-learn, for which the rows for validation are gathered in memory.

@@ -14,6 +14,7 @@ from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_ro
 from ..engines.shards import Shard, Shards, shard_starts
 from ..engines.stores import OnDisk
 from ..engines.threads import in_order, n_threads, short_tasks, threads
+from .arrays import nameless_copy
 from .checks import Check, TargetDomain
 from .containers import source_of
 from .sources import Opening, Source, same_features
@@ -130,6 +131,7 @@ __all__ = [
     "map_block",
     "map_rows",
     "n_threads",
+    "nameless_copy",
     "open_edges",
     "open_rows",
     "open_sequences",

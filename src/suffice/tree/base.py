@@ -213,20 +213,39 @@ def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
             )
         return by_type
     chosen = np.asarray(chosen)
+    if not chosen.size:
+        return out
+    types = {type(value).__name__ for value in chosen.flat} if chosen.dtype == object else {chosen.dtype.name}
+    if chosen.dtype.kind not in "biuU" and types != {"str"}:
+        raise ValueError(
+            "categorical_features must be an array-like of bool, int or str, got: "
+            f"{', '.join(sorted(types))}."
+        )
     if chosen.dtype == bool:
         if chosen.shape != (D,):
             raise ValueError(
-                f"categorical_features set as a boolean mask should have shape ({D},), got: {chosen.shape}."
+                "categorical_features set as a boolean mask must have shape (n_features,), which is "
+                f"({D},), got: {chosen.shape}."
             )
         return chosen.copy()
     if chosen.dtype.kind in "OU":
-        names = list(getattr(model, "feature_names_in_", ()))
-        if unknown := [name for name in chosen if name not in names]:
-            raise ValueError(f"categorical_features has {unknown}, but the features are {names}.")
+        if not hasattr(model, "feature_names_in_"):
+            raise ValueError(
+                "categorical_features should be passed as an array of integers or as a boolean mask when the "
+                "model is fitted on data without feature names."
+            )
+        names = list(model.feature_names_in_)
+        for name in chosen:
+            if name not in names:
+                raise ValueError(
+                    f"categorical_features has an item value {str(name)!r} which is not a valid feature name "
+                    f"of the training data. Observed feature names: {names}."
+                )
         chosen = np.array([names.index(name) for name in chosen], int)
-    if chosen.size and (chosen.min() < 0 or chosen.max() >= D):
+    if chosen.min() < 0 or chosen.max() >= D:
         raise ValueError(
-            f"categorical_features set as integer indices should be in [0, {D - 1}], got {chosen.tolist()}."
+            "categorical_features set as integer indices must be in [0, n_features - 1], which is "
+            f"[0, {D - 1}], got: {chosen.tolist()}."
         )
     out[chosen.astype(int)] = True
     return out
