@@ -75,7 +75,10 @@ def form(request):
 
 @pytest.fixture
 def many_iterations(monkeypatch):
-    """Quantile regression of few rows is one linear program, in one iteration: these are too many for it."""
+    """Quantile regression and linear support vector machines of few rows are one program, in one iteration:
+    these are too many for it."""
     from suffice.linear_model import quantile
+    from suffice.svm import linear
 
     monkeypatch.setattr(quantile, "NEAREST", 50)
+    monkeypatch.setattr(linear, "ENTRIES", 0)

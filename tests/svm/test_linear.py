@@ -142,13 +142,43 @@ def test_program_of_hinges():
     def value(w):
         return 0.5 * ridge @ w**2 - slope @ w + most @ np.maximum(level - A @ w, 0.0)
 
-    w, alpha = hinge_program(A, level, most, ridge, slope)
+    w, alpha = hinge_program(A, np.ones((1, 30)), level[None], most, ridge, slope)
+    alpha = alpha[0]
     assert ((alpha >= 0) & (alpha <= most)).all()
     assert_allclose(ridge * w, slope + alpha @ A, atol=1e-9)
     found = minimize(
         value, w, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 10_000}
     )
     assert value(w) <= found.fun + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+@pytest.mark.parametrize("width", [5, 60])
+def test_small_data_are_one_program(width, epsilon):
+    """Of fewer and of more parameters than rows; rows with two hinges share their kernel."""
+    Z = sp.random_array((50, width), density=0.3, rng=np.random.default_rng(0), format="csr")
+    y = Z @ np.arange(width) + np.random.default_rng(1).normal(size=50)
+    for rows in (Z, Z.toarray()):
+        model = LinearSVR(epsilon=epsilon, tol=1e-9, C=2.0).fit(rows, y)
+        assert model.n_iter_ == 1 and model.converged_  # 30 steps of smoothing before
+        assert model.dual_gap_ <= 1e-9 * model.trace_[-1]
+    peer = theirs.LinearSVR(epsilon=epsilon, tol=1e-10, C=2.0, max_iter=1_000_000).fit(Z, y)
+    assert_allclose(model.coef_, peer.coef_, atol=1e-3)
+    worse = peer.C * np.maximum(np.abs(y - peer.predict(Z)) - epsilon, 0.0).sum()
+    worse += 0.5 * (peer.coef_ @ peer.coef_ + peer.intercept_ @ peer.intercept_)
+    assert model.trace_[-1] <= worse + 1e-9
+
+
+def test_hinges_of_more_features_than_second_derivatives_are_affordable_for():
+    D = 200_000
+    rng = np.random.default_rng(0)
+    Z = sp.csr_array(
+        (rng.random(600), rng.integers(0, D, 600, np.int32), np.arange(0, 601, 20, np.int32)), (30, D)
+    )
+    y = np.arange(30) % 2
+    model = LinearSVC(loss="hinge").fit(Z, y)  # raised a MemoryError before
+    peer = theirs.LinearSVC(loss="hinge", tol=1e-8, max_iter=100_000).fit(Z, y)
+    assert_allclose(model.coef_, peer.coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

@@ -75,6 +75,32 @@ class LeafSums(Statistics):
     inertia: Annotated[np.ndarray, "(K,)"]
     weight: Annotated[np.ndarray, "(K,)"]
 
+    def split(self, leaf: int, halves: Self) -> Self:
+        """The sums after a leaf is split: the new leaves are the last."""
+        inertia, weight = np.delete(self.inertia, leaf), np.delete(self.weight, leaf)
+        return self.replace(
+            inertia=np.append(inertia, halves.inertia), weight=np.append(weight, halves.weight)
+        )
+
+
+def _at_root(block: Any) -> Any:
+    """The block with the node of each row as its target."""
+    return block.replace(y=np.zeros(len(block), np.int64))
+
+
+def _descended(node: int, child: int, centers: np.ndarray, block: Any) -> Any:
+    """The same after this node is split: its children are `child` and the next."""
+    at, rows = block.y.copy(), np.flatnonzero(block.y == node)
+    X = block.piece(0, len(block), 0).X
+    at[rows] = child + nearest(X[rows], centers)[0]
+    return block.replace(y=at)
+
+
+def _halves(centers: np.ndarray, block: Any) -> LeafSums:
+    """The sums of the rows nearest to each of two centres."""
+    labels, distance = nearest(block.X, centers)
+    return LeafSums(np.bincount(labels, block.weight * distance, 2), np.bincount(labels, block.weight, 2))
+
 
 class BisectingKMeans(NearestCenters):
     """Bisecting k-means: one cluster after the other is split in two by k-means.
@@ -216,16 +242,19 @@ class BisectingKMeans(NearestCenters):
     def _split_all(self, data: Partitions, tree: BisectingTree, tol: float) -> None:
         random = check_random_state(self.random_state)
         s = data.fold(BisectingTree.summarize, tree)
+        labelled = data.map(_at_root) if data.in_memory else None
         while len(tree.leaves) < self.n_clusters:
             size = s.inertia if self.bisecting_strategy == "biggest_inertia" else s.weight
             size = np.where(s.inertia > 0, size, -1.0)  # equal rows stay together
             leaf = int(size.argmax())
             if size[leaf] < 0:
                 break
-            part: Any = Within(data, tree, leaf)
-            starts = self._starts(part, random)
-            tree = tree.split(leaf, lloyd(starts, part, tol, self.max_iter).model.center)
-            s = data.fold(BisectingTree.summarize, tree)
+            node = int(tree.leaves[leaf])
+            part: Any = Within(data, tree, leaf) if labelled is None else Within(labelled, None, node)
+            centers = lloyd(self._starts(part, random), part, tol, self.max_iter).model.center
+            if labelled is not None:
+                labelled = labelled.map(_descended, node, len(tree.center), centers)
+            tree, s = tree.split(leaf, centers), s.split(leaf, part.fold(_halves, centers))
             if self.verbose:
                 print(f"New centers from bisection, inertia {s.inertia.sum():.3f}.")
         warn_of_fewer(len(tree.leaves), self.n_clusters, "n_clusters")

@@ -19,11 +19,21 @@ from ..core.randomness import Purpose
 
 @dataclass(frozen=True)
 class Within:
-    """The rows that a model gives a label."""
+    """The rows that a model gives a label. Without a model, the targets of the blocks are the labels."""
 
     data: Partitions
     model: Any  # with `nearest`
     label: int
+
+    @classmethod
+    def parts(cls, data: Partitions, model: Any) -> Callable[[int], Within]:
+        """The part of each label. Rows in memory are labelled once, and others in each pass.
+
+        Either way the parts of blocks that a pass sums at a time are the same, and so are the bits.
+        """
+        if data.in_memory:
+            data, model = data.map(_labels_as_targets, model), None
+        return lambda label: cls(data, model, label)
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         return self.data.fold(_within, self.model, self.label, f, shared)
@@ -37,14 +47,20 @@ def _within(model: Any, label: int, f: Callable[..., Any], shared: tuple[Any, ..
     return f(*shared, _labelled(model, label, block))
 
 
+def _labels_as_targets(model: Any, block: Any) -> Any:
+    return block.replace(y=model.nearest(block.piece(0, len(block), 0).X)[0])
+
+
 def _labelled(model: Any, label: int, block: Any) -> Any:
     """The rows of a block that the model gives the label."""
     if not len(block):
         return block
-    member = model.nearest(block.X)[0] == label
+    member = (block.y if model is None else model.nearest(block.X)[0]) == label
+    if member.all():
+        return block.replace(y=None)
     X = block.X[member]
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
-    return block.replace(X=X, weight=block.weight[member])
+    return block.replace(X=X, y=None, weight=block.weight[member])
 
 
 @dataclass(frozen=True)

@@ -205,9 +205,9 @@ class XMeans(NearestCenters):
         def seeds() -> np.ndarray:
             return random.randint(np.iinfo(np.int32).max, size=self.n_init)
 
-        def split(k: int, most: int) -> np.ndarray:
+        def split(part: Any, k: int, most: int) -> np.ndarray:
             """The centre of a cluster, or those of the least number of parts that improve the BIC."""
-            part, one = Within(data, model, k), Centers(model.center[[k]])
+            one = Centers(model.center[[k]])
             before = part.fold(Centers.summarize, one)
             if most < 2 or not before.weight[0] > 1 or not before.inertia > 0:
                 return one.center
@@ -226,9 +226,10 @@ class XMeans(NearestCenters):
         while True:
             self.n_iter_ += 1
             centers: list[np.ndarray] = []
+            part = Within.parts(data, model)
             for k in range(len(model.center)):
                 spare = self.max_clusters - len(model.center) - sum(len(c) - 1 for c in centers)
-                centers.append(split(k, spare + 1))
+                centers.append(split(part(k), k, spare + 1))
             if all(len(part) == 1 for part in centers):
                 return model
             model = lloyd((Centers(np.concatenate(centers)),), data, tol, self.max_iter).model

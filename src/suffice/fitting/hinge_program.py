@@ -6,68 +6,138 @@ point methods for massive support vector machines", 2003.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from .linear_algebra import solve_positive
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from .linear_algebra import gram, solve_positive
 
 ENOUGH = 1e-12  # of the objective, the duality gap
 MOST = 100  # steps
+LEAST_PIVOT = 1e-8  # of the Cholesky factor of a matrix with unit diagonal, whose square is rounding error
+SPARSE = 0.1  # of the entries: products of CSR rows take less time
+
+# The steps of the point and of the dual variables, from minus the gradient and the right-hand side of each
+# hinge.
+Directions = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @np.errstate(all="ignore")  # near the end, variables are zero to rounding
 def hinge_program(
-    A: np.ndarray, level: np.ndarray, most: np.ndarray, ridge: np.ndarray, slope: np.ndarray
+    X: np.ndarray, sign: np.ndarray, level: np.ndarray, most: np.ndarray, ridge: np.ndarray, slope: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The minimum of w' diag(ridge) w / 2 - slope'w + sum_k most_k max(0, level_k - A_k w), and its dual
-    variables, from 0 to `most`.
+    """The minimum of w' diag(ridge) w / 2 - slope'w + sum_tn most_n max(0, level_tn - sign_tn x_n w), and its
+    dual variables (T, N), from 0 to `most`.
 
-    `most` is positive. Each step solves one system of the size of w.
+    A row has one hinge, or two of opposite signs. `most` is positive. Each step solves one system of the size
+    of w, or of the rows if these are fewer and all of w is penalized.
     """
+    N, M = X.shape
+    rows: Any = sp.csr_array(X) if np.count_nonzero(X) < SPARSE * X.size else X
+    kernel = _kernel(rows, ridge) if N < M and (ridge > 0).all() else None
     scale = np.abs(level).max(initial=0.0) or 1.0
-    w, alpha = np.zeros(A.shape[1]), 0.5 * most
+    w, alpha = np.zeros(M), np.broadcast_to(0.5 * most, level.shape)
     over = np.maximum(level, 0.0) + scale  # xi, and the slack of its constraint: A w + xi - level = slack
     slack = over - level
     best = np.inf, w, alpha
     for _ in range(MOST):
         rest = most - alpha
-        fall = slope - ridge * w + alpha @ A  # minus the gradient
-        miss = A @ w + over - level - slack
-        gap = float(alpha @ slack + rest @ over)
-        size = (
-            0.5 * float(ridge @ w**2) + abs(float(slope @ w)) + float(most @ np.maximum(level - A @ w, 0.0))
-        )
-        merit = gap + float(np.abs(fall) @ np.abs(w)) + float(most @ np.abs(miss))
+        fall = slope - ridge * w + (sign * alpha).sum(axis=0) @ rows  # minus the gradient
+        score = sign * (rows @ w)
+        miss = score + over - level - slack
+        gap = float((alpha * slack + rest * over).sum())
+        hinges = float((most * np.maximum(level - score, 0.0)).sum())
+        size = 0.5 * float(ridge @ w**2) + abs(float(slope @ w)) + hinges
+        merit = gap + float(np.abs(fall) @ np.abs(w)) + float((most * np.abs(miss)).sum())
         if not np.isfinite(merit):
             break
         if merit < best[0]:
             best = merit, w, alpha
         if merit <= ENOUGH * size:
             break
-        theta = 1.0 / (slack / alpha + over / rest)
-        H = np.diag(ridge) + (A * theta[:, None]).T @ A
-        target, of_slack, of_over = 0.0, 0.0, 0.0  # second: towards the central path, with second-order terms
-        for second in (False, True):
-            to_slack = (target - of_slack) / alpha - slack
-            to_over = (target - of_over) / rest - over
-            g = to_slack - to_over - miss
-            right = fall + (theta * g) @ A
-            if not (np.isfinite(H).all() and np.isfinite(right).all()):
+        of_slack, of_over = slack / alpha, over / rest
+        theta = 1.0 / (of_slack + of_over)
+        directions = (
+            _of_parameters(rows, sign, theta, ridge)
+            if kernel is None
+            else _of_rows(rows, sign, theta, ridge, kernel)
+        )
+        target: Any = 0.0
+        second_slack: Any = 0.0
+        second_over: Any = 0.0
+        for second in (False, True):  # towards the central path, with second-order terms
+            to_slack = (target - second_slack) / alpha - slack
+            to_over = (target - second_over) / rest - over
+            dw, da = directions(fall, to_slack - to_over - miss)
+            if not np.isfinite(dw).all():
                 return best[1], best[2]
-            dw = solve_positive(H, right)
-            da = theta * (g - A @ dw)
-            ds, do = to_slack - slack / alpha * da, to_over + over / rest * da
+            ds, do = to_slack - of_slack * da, to_over + of_over * da
             steps = [(alpha, da), (rest, -da), (slack, ds), (over, do)]
             length = min(1.0, *(_reach(value, step) for value, step in steps))
             if not second:
-                after = sum(float((a + length * b) @ (c + length * d)) for a, b, c, d in (
-                    (alpha, da, slack, ds), (rest, -da, over, do)
-                ))  # fmt: skip
-                target = (after / gap) ** 3 * gap / (2.0 * len(most))
-                of_slack, of_over = da * ds, -da * do
+                after = (alpha + length * da) * (slack + length * ds)
+                after += (rest - length * da) * (over + length * do)
+                target = (float(after.sum()) / gap) ** 3 * gap / (2.0 * alpha.size)
+                second_slack, second_over = da * ds, -da * do
         length = min(1.0, 0.995 * length)
         w, alpha = w + length * dw, alpha + length * da
         slack, over = slack + length * ds, over + length * do
     return best[1], best[2]
+
+
+def _kernel(rows: Any, ridge: np.ndarray) -> np.ndarray:
+    """X diag(1 / ridge) X'."""
+    if sp.issparse(rows):
+        return (rows @ sp.diags_array(1.0 / ridge) @ rows.T).toarray()
+    Z = rows / np.sqrt(ridge)
+    return Z @ Z.T
+
+
+def _of_parameters(rows: Any, sign: np.ndarray, theta: np.ndarray, ridge: np.ndarray) -> Directions:
+    """With A = sign x: (ridge + A' theta A) dw = fall + A' theta g, and da = theta (g - A dw)."""
+    H = gram(rows, theta.sum(axis=0))
+    H[np.diag_indices_from(H)] += ridge
+    solve = _solver(H)
+
+    def directions(fall: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        dw = solve(fall + (sign * theta * g).sum(axis=0) @ rows)
+        return dw, theta * (g - sign * (rows @ dw))
+
+    return directions
+
+
+def _of_rows(
+    rows: Any, sign: np.ndarray, theta: np.ndarray, ridge: np.ndarray, kernel: np.ndarray
+) -> Directions:
+    """The same with u, the sum of sign da of each row: (K + 1 / theta) u = sign theta g / theta - X fall /
+    ridge, and dw = (fall + X'u) / ridge. Of two hinges, da is u in parts, and what they exchange."""
+    of_row = theta.sum(axis=0)
+    H = kernel.copy()
+    H[np.diag_indices_from(H)] += 1.0 / of_row
+    solve, part = _solver(H), theta / of_row
+    exchange = theta.prod(axis=0) / of_row if len(theta) > 1 else 0.0
+
+    def directions(fall: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u = solve((sign * part * g).sum(axis=0) - rows @ (fall / ridge))
+        return (fall + u @ rows) / ridge, sign * part * u + exchange * g.sum(axis=0)
+
+    return directions
+
+
+def _solver(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """b -> H^-1 b, for H symmetric positive semidefinite."""
+    size = np.sqrt(H.diagonal())
+    C = H / size
+    C /= size[:, None]
+    root, failed = dpotrf(C.T, lower=1, overwrite_a=1)  # in the order of LAPACK
+    if failed or not root.diagonal().min() > LEAST_PIVOT:
+        if not np.isfinite(H).all():
+            return lambda b: np.full_like(b, np.nan)
+        return lambda b: solve_positive(H, b) if np.isfinite(b).all() else np.full_like(b, np.nan)
+    return lambda b: dpotrs(root, b / size, lower=1)[0] / size
 
 
 def _reach(value: np.ndarray, step: np.ndarray) -> float:

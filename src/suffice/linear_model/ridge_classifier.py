@@ -48,8 +48,8 @@ class RidgeClassifier(Classifier, Refined):
 
     The data is read twice: once for the classes, and once for the moments. If moments leave fewer than eleven
     digits it is read again, as in :class:`LinearRegression`. Many features, as the words of texts, are fitted
-    by the dual or by conjugate gradients, as in :class:`Ridge`. Rows far on the correct side are penalized too,
-    since their score is not one; :class:`LogisticRegression` does not penalize them.
+    by the dual or by conjugate gradients, as in :class:`Ridge`. Rows far on the correct side are penalized
+    too, since their score is not one; :class:`LogisticRegression` does not penalize them.
 
     Parameters
     ----------

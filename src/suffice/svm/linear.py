@@ -48,6 +48,7 @@ SMOOTHED = 1e-2  # of the objective, the duality gap that smoothing may leave to
 PATIENCE = 30  # iterations of smoothing, after which a program is tried
 NEAREST = 2000  # rows of a program, or as many for each coefficient as
 ROWS_EACH = 20
+ENTRIES = 1 << 25  # of the rows of a program with which a fit begins
 LEAST = 1e-13  # of the objective, a duality gap that is rounding error
 
 
@@ -294,11 +295,11 @@ class HingeSearch:
     def penalty(self, w: np.ndarray) -> float:
         return 0.5 * float(self.ridge @ w**2)
 
-    def line(self, problem: int, w: np.ndarray, width: float) -> Machines:
-        return self.model.replace(theta=w[None], problem=problem, width=width, curvature=True)
+    def line(self, problem: int, w: np.ndarray, width: float, *, curvature: bool = False) -> Machines:
+        return self.model.replace(theta=w[None], problem=problem, width=width, curvature=curvature)
 
-    def sums(self, problem: int, w: np.ndarray, width: float) -> HingeSums:
-        return self.data.fold(Machines.summarize, self.line(problem, w, width))
+    def sums(self, problem: int, w: np.ndarray, width: float, *, curvature: bool = True) -> HingeSums:
+        return self.data.fold(Machines.summarize, self.line(problem, w, width, curvature=curvature))
 
     def smooth(self, w: np.ndarray, s: HingeSums) -> float:
         return self.C * s.loss + self.penalty(w)
@@ -345,16 +346,26 @@ class HingeSearch:
 
     def step(self, state: Hinged) -> Hinged:
         if state.sums is None:  # of a problem that begins
-            s = self.sums(state.problem, state.at, 1.0)
-            state = self.evaluated(state, state.at, s)
-            state = state.replace(sums=s, width=1.0)
-            if s.hinge > 0 and s.hinge != s.weight:
-                width = s.hinge / s.weight  # the scale of the terms
-                state = state.replace(sums=self.sums(state.problem, state.at, width), width=width)
-            return self.traced(state)
+            first = state.best is None
+            s = self.sums(state.problem, state.at, 1.0, curvature=False)
+            width = s.hinge / s.weight if s.hinge > 0 else 1.0  # the scale of the terms
+            state = self.evaluated(state, state.at, s).replace(width=width)
+            if self.solved(state):
+                return self.traced(state)
+            if first and s.weight <= min(state.size, ENTRIES / len(state.at)):  # a program may have all rows
+                return self.programmed(state)
+            afford(
+                3.0 * len(state.at) ** 2,
+                f"the second derivatives by {len(state.at)} parameters",
+                "use a squared loss, which needs none of them for many features.",
+            )
+            return self.traced(state.replace(sums=self.sums(state.problem, state.at, width)))
         if state.gap <= state.allowed * state.objective or state.tried >= PATIENCE:
             return self.programmed(state)
         return self.improved(state)
+
+    def solved(self, state: Hinged) -> bool:
+        return state.gap <= max(self.tol, LEAST) * state.objective
 
     def traced(self, state: Hinged, *, failed: bool = False) -> Hinged:
         """After an iteration: with the objective of all problems in the trace, and with the next problem if
@@ -369,7 +380,7 @@ class HingeSearch:
             statistics=state.best_sums,
             model=self.with_row(state),
         )
-        solved = state.gap <= max(self.tol, LEAST) * state.objective
+        solved = self.solved(state)
         if not (solved or failed):
             return state
         state = state.replace(gaps=(*state.gaps, state.gap), failed=state.failed or not solved)
@@ -413,32 +424,28 @@ class HingeSearch:
         X, y, f = rows[:, :-2], rows[:, -2:-1], rows[:, -1:]
         if self.model.fit_intercept:
             X = np.column_stack([X, np.ones(len(X))])
-        A, level, most, side = [], [], [], []
-        linear, slope = near.linear.copy(), near.slope.copy()
-        for r, of_term, sign in self.model.terms(y, f):
-            signs = np.broadcast_to(sign, y.shape)[:, 0]
-            A.append(X * signs[:, None])
-            level.append(np.broadcast_to(of_term, y.shape)[:, 0])
-            most.append(weight)
-            side.append(np.where(signs > 0, 0, 1))
-            beyond = weight * (r[:, 0] > 0)
-            for j in (0, 1):  # what the rows of the program have in the sums of all rows
-                mine = beyond * (side[-1] == j)
-                linear[j] -= mine @ level[-1]
-                slope[j] -= mine @ A[-1]
-        terms, levels, sides = np.concatenate(A), np.concatenate(level), np.concatenate(side)
-        u = self.C * np.concatenate(most)
-        new, alpha = hinge_program(terms, levels, u, self.ridge, self.C * slope.sum(axis=0))
-        alpha = np.clip(alpha, 0.0, u) / self.C
-        for j in (0, 1):
-            linear[j] += (alpha * (sides == j)) @ levels
-            slope[j] += (alpha * (sides == j)) @ terms
-        state = state.replace(bound=max(state.bound, self.bound(linear, slope)))
-        s = self.sums(k, new, max(1e-3 * state.width, 1e-12))
+        r, level, sign = (
+            np.stack([np.broadcast_to(part, y.shape)[:, 0] for part in parts])
+            for parts in zip(*self.model.terms(y, f), strict=True)
+        )  # of each term and row
+
+        def sums(dual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """The sums of these dual variables of the rows, by side: see `HingeSums`."""
+            sides = [np.where(sign == way, dual, 0.0) for way in (1.0, -1.0)]
+            linear = np.array([(mine * level).sum() for mine in sides])
+            return linear, np.stack([(mine * sign).sum(axis=0) @ X for mine in sides])
+
+        within, u = sums(weight * (r > 0)), self.C * weight
+        linear, slope = near.linear - within[0], near.slope - within[1]  # of the rows beside the program
+        new, alpha = hinge_program(X, sign, level, u, self.ridge, self.C * slope.sum(axis=0))
+        of_program = sums(np.clip(alpha, 0.0, u) / self.C)
+        bound = self.bound(linear + of_program[0], slope + of_program[1])
+        state = state.replace(bound=max(state.bound, bound))
+        s = self.sums(k, new, max(1e-3 * state.width, 1e-12), curvature=False)
         state = self.evaluated(state, new, s)
-        if state.gap <= max(self.tol, LEAST) * state.objective or state.gap < 0.5 * before:
+        if self.solved(state) or state.gap < 0.5 * before:
             return self.traced(state)
-        whole = len(weight) < state.size
+        whole = len(weight) < state.size and state.sums is not None
         allowed = max(0.1 * state.allowed, self.tol)
         failed = whole or state.size >= 64 * NEAREST
         size = min(4 * state.size, max(64 * NEAREST, state.size))
@@ -563,11 +570,6 @@ class LinearMachine(Iterative):
                 progress = newton(problem.with_point, problem.start, solve=problem.truncated_step, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)
             return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
-        afford(
-            3.0 * M**2,
-            f"the second derivatives by {M} parameters",
-            "use a squared loss, which needs none of them for many features.",
-        )
         search = HingeSearch(data, model, float(self.C), ridge, float(self.tol))
         start = Hinged(model, **search.start(0), objectives=tuple(np.ravel(self.C * at_zero).tolist()))
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
@@ -667,7 +669,8 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
     intercept. The squared loss is minimized by Newton's method. If there are more than 1024 coefficients,
     conjugate gradients solve its steps, or L-BFGS replaces it if the penalty is l1. Of many rows and few
     coefficients, it begins at the optimum of a few of them. The hinge is smoothed, with a decreasing width;
-    then a quadratic program of the rows nearest to the margin gives the optimum and a bound.
+    then a quadratic program of the rows nearest to the margin gives the optimum and a bound. Small data are
+    one program.
 
     References
     ----------
