@@ -19,11 +19,12 @@ from tests.attack.mutants import RANKS, Worker, cases, closed, opened
 
 import suffice
 from suffice.additive import AdditiveModel
-from suffice.cluster import BisectingKMeans, KMeans
+from suffice.cluster import BisectingKMeans, DivisiveClustering, KMeans
 from suffice.core import loop, storage
 from suffice.core.loop import Checkpoint, Progress
 from suffice.core.storage import StorageError, load_value, save_value
-from suffice.decomposition import NMF, FactorAnalysis
+from suffice.decomposition import NMF, PCA, FactorAnalysis
+from suffice.discriminant_analysis import QuadraticDiscriminantAnalysis
 from suffice.ensemble import (
     BaggingClassifier,
     ForwardStagewiseClassifier,
@@ -31,12 +32,23 @@ from suffice.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from suffice.feature_extraction.text import CountVectorizer
+from suffice.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from suffice.linear_model import (
+    KernelLogisticRegression,
+    LogisticRegression,
+    MaximumEntropy,
+    ProportionalOdds,
+    Ridge,
+    SGDClassifier,
+)
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB
-from suffice.preprocessing import BasisFunctions
+from suffice.neighbors import KNeighborsClassifier
+from suffice.preprocessing import BasisFunctions, KBinsDiscretizer
+from suffice.sampling import MarkovChain
 from suffice.sequence import HiddenMarkovModel
-from suffice.topics import LatentDirichletAllocation
+from suffice.svm import SVC, KernelMachine
+from suffice.topics import LatentDirichletAllocation, TermWeighting
 from suffice.tree import DecisionTreeClassifier
 
 
@@ -178,6 +190,89 @@ def test_fields_that_answers_cannot_use_are_refused(path):
             suffice.load(forged(estimator, path, as_array(name, value)))
     with pytest.raises(StorageError, match="ngram_range"):
         suffice.load(forged(texts, path, other_range))
+
+
+def as_fitted(name, value):
+    """A change: a fitted attribute is another array, or text; or there is none of this name."""
+
+    def change(tree, arrays):
+        pair = fitted_entry(tree, name)
+        if value is None:
+            tree["fields"]["fitted"]["dict"].remove(pair)
+        elif isinstance(value, np.ndarray):
+            arrays["forged"] = value
+            pair[1] = {"array": "forged", "shape": list(value.shape)}
+        else:
+            pair[1] = value
+
+    return change
+
+
+def as_field(name, value):
+    """A change: the last field of this name, in any value, is another array or another number."""
+
+    def change(tree, arrays):
+        node = [node for node in every_node(tree) if name in node][-1]
+        if isinstance(value, np.ndarray):
+            arrays["forged"] = value
+        node[name] = (
+            {"array": "forged", "shape": list(value.shape)} if isinstance(value, np.ndarray) else value
+        )
+
+    return change
+
+
+def as_param(name, value):
+    def change(tree, arrays):
+        (pair,) = [pair for pair in tree["fields"]["params"]["dict"] if pair[0] == name]
+        pair[1] = value
+
+    return change
+
+
+OTHER = {"class": "suffice.fitting.Penalty", "fields": {"l1": 0.0, "l2": 0.0}}
+FOUR = {"strings": list("abcd"), "dtype": "<U1", "shape": [4]}
+FORGED = [
+    (Ridge(), as_fitted("coef_", None), "no coef_"),
+    (Ridge(), as_fitted("coef_", np.zeros(3)), "coef_"),
+    (ProportionalOdds(), as_fitted("model_", None), "no model_"),
+    (KBinsDiscretizer(2), as_fitted("model_", None), "no model_"),
+    (LogisticRegression(), as_fitted("classes_", FOUR), "model_|classes_"),
+    (LogisticRegression(), as_fitted("coef_", np.zeros((2, 2, 1))), "coef_"),
+    (KernelLogisticRegression(), as_fitted("classes_", FOUR), "model_|classes_"),
+    (KernelMachine("hinge"), as_fitted("classes_", FOUR), "model_|classes_"),
+    (SVC(), as_fitted("classes_", FOUR), "4 classes, and the model 2"),
+    (KNeighborsClassifier(1), as_fitted("classes_", {**FOUR, "shape": [1], "strings": ["a"]}), "Codes"),
+    (KNeighborsClassifier(1), as_fitted("outputs_2d_", True), "outputs_2d_"),
+    (KNeighborsClassifier(1), as_field("target", np.zeros((4, 0))), "targets"),
+    (KNeighborsClassifier(1), as_field("p", -1.0), "p=-1"),
+    (QuadraticDiscriminantAnalysis(reg_param=0.1), as_fitted("means_", np.zeros((2, 3))), "means_"),
+    (PCA(), as_fitted("statistics_", OTHER), "statistics_"),
+    (SGDClassifier(random_state=0), as_field("w", np.zeros((1, 2), np.uint64)), "`w`"),
+    (SGDClassifier(random_state=0), as_field("model", OTHER), "`model`"),
+    (TermWeighting(), as_field("local", "other"), "local"),
+    (DivisiveClustering(), as_param("metric", 3), "metric"),
+    (MaximumEntropy(), as_param("features", 1e308), "features"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator, change, match", FORGED, ids=lambda value: str(value)[:30])
+def test_fitted_attributes_that_answers_cannot_use_are_refused(estimator, change, match, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of four rows
+        estimator.fit(X, [0, 1, 0, 1])
+    with pytest.raises(StorageError, match=match):
+        suffice.load(forged(estimator, path, change))
+
+
+def test_other_fitted_attributes_that_answers_cannot_use_are_refused(path):
+    """Of sequences and texts."""
+    chain = MarkovChain().fit(np.array([0, 1, 1, 0, 1])[:, None])
+    with pytest.raises(StorageError, match="transition_"):
+        suffice.load(forged(chain, path, as_fitted("transition_", np.zeros((2, 0)))))
+    texts = TfidfVectorizer().fit(["a word", "other words"])
+    with pytest.raises(StorageError, match="weights_"):
+        suffice.load(forged(texts, path, as_field("of_words", np.ones(1))))
 
 
 def every_node(tree):

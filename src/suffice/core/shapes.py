@@ -6,7 +6,7 @@ standard library, and costs nothing when a value is made::
     weight: Annotated[np.ndarray, "(K,)"]
     mean: Annotated[np.ndarray, "(K, D)"]
     theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]
-    first: Annotated[np.ndarray, "int (D + 1,)"]  # or bool, strings; labels, which are any; else numbers
+    first: Annotated[np.ndarray, "int (D + 1,)"]  # float, bool, strings; labels are any; else numbers
     alpha: Annotated[Any, "number or real (D,)"]  # real: also float32, or a list, as users pass them
     count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]  # one for each d, V_d a size of its own
     component: Annotated[Family, "K, D"]  # its K and D are those of this value
@@ -30,7 +30,15 @@ import scipy.sparse as sp
 
 from .values import Value
 
-KINDS = {"": "fiu", "real": "fiu", "int": "iu", "bool": "b", "strings": "OU", "labels": "biufOU"}
+KINDS = {
+    "": "fiu",
+    "real": "fiu",
+    "float": "f",
+    "int": "iu",
+    "bool": "b",
+    "strings": "OU",
+    "labels": "biufOU",
+}
 _SHAPE = re.compile(
     rf"(?:(?P<count>\w+) of )?(?:(?P<kind>{'|'.join(filter(None, KINDS))}) )?\((?P<axes>.*)\)"
 )
@@ -155,7 +163,7 @@ def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
         value = np.array(value)
     if not isinstance(value, np.ndarray | sp.csr_array) or value.dtype.kind not in KINDS[match["kind"] or ""]:
         return None
-    if value.dtype.kind == "f" and value.dtype.itemsize < (4 if match["kind"] else 8):
+    if value.dtype.kind == "f" and value.dtype.itemsize < (8 if match["kind"] in (None, "float") else 4):
         return None  # what is summed is float64; for others loops are compiled again, for float16 none is
     axes, shape = [axis.strip() for axis in match["axes"].split(",") if axis.strip()], value.shape
     if axes and axes[-1] == "...":

@@ -182,7 +182,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     True
     """
 
-    model_: Concepts
+    model_: Annotated[Concepts, "N, C"]
+    concept_weights_: Annotated[np.ndarray, "(N, C)"]
     takes = "kernel"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1],

@@ -55,6 +55,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     model_: Annotated[Mixture, "D"]
     mean_: Annotated[np.ndarray, "(D,)"]
     components_: Annotated[np.ndarray, "(F, D)"]
+    factor_covariance_: Annotated[np.ndarray, "(F, F)"]
     max_iter_advice: ClassVar[str] = (
         "You might want to increase the number of iterations: raise max_iter or tol, and look at trace_."
     )

@@ -315,6 +315,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     """
 
     model_: Annotated[Unmixing, "D"]
+    components_: Annotated[np.ndarray, "real (F, D)"]
     preserves_dtype: ClassVar[tuple[str, ...]] = (
         *("components_", "mixing_", "mean_", "whitening_", "transform"),
     )

@@ -183,6 +183,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[PrincipalAxes, "D"]
+    statistics_: Moments | Factor
+    mean_: Annotated[np.ndarray, "real (D,)"]
+    components_: Annotated[np.ndarray, "real (F, D)"]
+    explained_variance_: Annotated[np.ndarray, "real (F,)"]
+    noise_variance_: Annotated[Any, "number or real ()"]
     preserves_dtype: ClassVar[tuple[str, ...]] = (
         *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_"),
         *("noise_variance_", "transform"),

@@ -316,6 +316,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[SparseAxes, "D"]
+    mean_: Annotated[np.ndarray, "real (D,)"]
+    components_: Annotated[np.ndarray, "real (F, D)"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "error_", "mean_", "transform")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1, None],

@@ -226,6 +226,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     """
 
     model_: Annotated[SingularAxes, "D"]
+    components_: Annotated[np.ndarray, "real (F, D)"]
     preserves_dtype = (
         *("components_", "singular_values_", "explained_variance_", "explained_variance_ratio_", "transform"),
     )

@@ -133,6 +133,8 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
     """
 
     model_: Annotated[WhiteningMatrix, "D"]
+    mean_: Annotated[np.ndarray, "real (D,)"]
+    whitening_: Annotated[np.ndarray, "real (F, D)"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("whitening_", "dewhitening_", "mean_", "transform")
     _parameter_constraints: ClassVar[dict[str, Any]] = {"kind": [StrOptions({"zca", "pca", "cholesky"})]}
 

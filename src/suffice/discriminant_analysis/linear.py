@@ -308,6 +308,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         apart = stored and (self.priors is not None or fitted_apart)
         return (FullGaussian if apart else TiedGaussian).start(K, self.n_features_in_)
 
+    coef_: Annotated[np.ndarray, "(K, D) or (1, D)"]
+    intercept_: Annotated[np.ndarray, "(K,) or (1,)"]
+    _max_components: int
+
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         K, D = s.component.mean.shape
         most = min(K - 1, D)

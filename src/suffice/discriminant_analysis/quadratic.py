@@ -5,7 +5,7 @@ Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
@@ -117,6 +117,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _family(self, data: Partitions, K: int) -> FullGaussian:
         return FullGaussian.start(K, self.n_features_in_)
+
+    means_: Annotated[np.ndarray, "(K, D)"]
+    priors_: Annotated[np.ndarray, "(K,)"]
+    scalings_: Annotated[list[np.ndarray], "K of (R_k,)"]
+    rotations_: Annotated[list[np.ndarray], "K of (D, R_k)"]
 
     def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
         covariances = self._class_covariances(s)

@@ -37,7 +37,7 @@ from ..estimator.parameters import (
     RealNotInt,
     seed_of,
 )
-from ..estimator.scores import Classifier, Regressor, must_be_as_many
+from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import Sharing, undivided
 from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
 from ..inputs.sources import set_features
@@ -617,11 +617,8 @@ class BaggingClassifier(Classifier, BaseBagging):
 
     _labels, _tree, _out_of_bag = True, DecisionTreeClassifier, "oob_decision_function_"
 
-    def _restore(self, state: dict[str, Any]) -> Self:
-        super()._restore(state)
-        if "model_" in state:
-            must_be_as_many(self.classes_, self.model_.n_classes)
-        return self
+    def _classes_of_model(self) -> int:
+        return self.model_.n_classes
 
     def _set_classes(self, s: CategoryCounts) -> None:
         afford_classes(len(s.values[0]))

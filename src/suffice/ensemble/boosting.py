@@ -17,7 +17,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
-from ..estimator.scores import Classifier, Regressor, must_be_as_many
+from ..estimator.scores import Classifier, Regressor
 from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
 from ..loops.trees import mixed
 from ..statistics import weights_of_classes
@@ -641,12 +641,9 @@ class BoostingClassifier(Classifier):
     _raw: Callable[[Any], np.ndarray]
     _staged: Callable[[Any], Iterator[np.ndarray]]
 
-    def _restore(self, state: dict[str, Any]) -> Self:
-        super()._restore(state)
-        if "model_" in state:
-            scores = len(self.model_.baseline)  # one is for up to two classes
-            must_be_as_many(self.classes_, scores if scores > 1 else min(len(self.classes_), 2))
-        return self
+    def _classes_of_model(self) -> int:
+        scores = len(self.model_.baseline)  # one is for up to two classes
+        return scores if scores > 1 else min(len(self.classes_), 2)
 
     @property
     def _link(self) -> Loss:

@@ -27,7 +27,7 @@ from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
-from ..estimator.scores import Classifier, Regressor, must_be_as_many
+from ..estimator.scores import Classifier, Regressor
 from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
 from ..tree.base import categorical_by_type
@@ -647,11 +647,8 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _restore(self, state: dict[str, Any]) -> Self:
-        super()._restore(state)
-        if "model_" in state:
-            must_be_as_many(self.classes_, 2)
-        return self
+    def _classes_of_model(self) -> int:
+        return 2
 
     def _classes(self, data: Partitions) -> np.ndarray:
         _, self.classes_ = level_of("binomial", data.fold(class_counts))

@@ -55,7 +55,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     """Base class of all estimators, with `save`."""
 
     n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
-    feature_names_in_: Annotated[np.ndarray, "strings (D,)"]
+    feature_names_in_: Annotated[np.ndarray, "strings (D,) or None"]  # if the features have names
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows

@@ -86,7 +86,15 @@ def _scored(estimator: Any, rows: Any) -> np.ndarray:
 class Classifier(ClassifierMixin):
     """Base class of classifiers, with `score`."""
 
-    classes_: Annotated[np.ndarray, "labels (K,)"]
+    classes_: Annotated[Any, "labels (K,)"]
+
+    def _classes_of_model(self) -> int:
+        """How many classes the model has, where its declared shapes do not say it."""
+        return _count(self.classes_)
+
+    def _check_loaded(self) -> None:
+        n, K = _count(self.classes_), self._classes_of_model()
+        must(n == K, f"`classes_` has {n} classes, and the model {K}.")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy: the fraction of rows that are classified correctly.
@@ -105,9 +113,9 @@ class Classifier(ClassifierMixin):
         return float(right / total)
 
 
-def must_be_as_many(classes: Any, K: int) -> None:
-    """Raise for the classes of a file if the model has another number of them."""
-    must(len(classes) == K, f"`classes_` has {len(classes)} classes, and the model {K}.")
+def _count(classes: Any) -> int:
+    """The number of classes, of all targets if there are several."""
+    return sum(map(len, classes)) if isinstance(classes, list) else len(classes)
 
 
 def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 from sklearn.pipeline import Pipeline
 
-from ..core.shapes import fitting_sizes
+from ..core.shapes import declared, fitting_sizes
 from ..core.storage import StorageError, known_class, load_value, save_value, this_version
 from ..core.values import Value, stored_name
+from .parameters import check_parameters
 
 
 class Storable:
@@ -53,6 +54,9 @@ class Storable:
         self.__dict__.update(state)
         return self
 
+    def _check_loaded(self) -> None:
+        """Raise a ValueError if fitted attributes from a file do not match, beyond their shapes."""
+
 
 @dataclass(frozen=True)
 class StoredEstimator(Value):
@@ -78,7 +82,25 @@ class StoredEstimator(Value):
         known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
         if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
             raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
-        return cls(**_restored(self.params))._restore(_restored(self.fitted))
+        estimator = cls(**_restored(self.params))
+        if self.fitted:
+            if missing := must_have(cls) - self.fitted.keys():
+                raise StorageError(
+                    f"{cls.__name__} has no {', '.join(sorted(missing))}: the file was changed, or the fit "
+                    f"did not end."
+                )
+            check_parameters(estimator)  # answers read them, too
+        estimator._restore(_restored(self.fitted))
+        if self.fitted:
+            estimator._check_loaded()
+        return estimator
+
+
+def must_have(cls: type) -> set[str]:
+    """The fitted attributes that every fit sets: the model, and others that declare their shapes without "or
+    None"."""
+    shapes = {name: shape for name, (_, shape) in declared(cls).items() if shape or name == "model_"}
+    return {name for name, shape in shapes.items() if not (shape or "").endswith(" or None")}
 
 
 @dataclass(frozen=True)

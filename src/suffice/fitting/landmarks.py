@@ -167,7 +167,7 @@ class LandmarkLoss(LossModel):
     """The loss of a linear model of the features of landmarks, as a function of the rows."""
 
     landmarks: Annotated[Landmarks, "D"]
-    linear: Any  # LossModel: theta is (P, R), or (P, R + 1) with the intercept last
+    linear: Annotated[Any, "K"]  # LossModel: theta is (P, R), or (P, R + 1) with the intercept last
 
     @property
     def theta(self) -> Any:

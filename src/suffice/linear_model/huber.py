@@ -174,6 +174,8 @@ class HuberRegressor(Regressor, Iterative):
     """
 
     model_: Annotated[HuberLine, "D"]
+    coef_: Annotated[np.ndarray, "(D,)"]
+    intercept_: float
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [Interval(Real, 1.0, None, closed="left")],
         "max_iter": [AT_LEAST_0],

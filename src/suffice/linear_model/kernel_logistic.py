@@ -31,7 +31,7 @@ FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
 class KernelLoss(KernelEstimator, Iterative):
     """Base class of machines that minimize a smooth loss and the squared norm in the space of a kernel."""
 
-    model_: Annotated[LandmarkLoss, "D"]
+    model_: Annotated[LandmarkLoss, "K, D"]
     C: float
     tol: float
     max_iter: int

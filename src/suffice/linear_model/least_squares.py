@@ -113,6 +113,8 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     """Base class of linear regressions from moments."""
 
     model_: Annotated[Any, "D"]
+    coef_: Annotated[np.ndarray, "real (D,) or real (T, D)"]
+    intercept_: Annotated[Any, "number or real () or real (T,)"]
     fit_intercept: bool
     positive: bool
     preserves_dtype: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")

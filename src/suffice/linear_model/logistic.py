@@ -292,7 +292,6 @@ class ColumnRidge:
 class LogisticClassifier(Classifier):
     """Base class of classifiers whose probabilities are the softmax of scores, or the logistic of one."""
 
-    classes_: np.ndarray
     _scores: Callable[[Any], np.ndarray]  # of each row and class, (N, K); of two classes, (N, 1)
 
     @row_wise
@@ -447,6 +446,8 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
     """
 
     model_: Annotated[LogLinear, "K, D"]
+    coef_: Annotated[Any, "real (K, D) or real (1, D)"]
+    intercept_: Annotated[np.ndarray, "real (K,) or real (1,)"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None, Hidden(StrOptions({"deprecated"}))],
         "C": [POSITIVE, INF],

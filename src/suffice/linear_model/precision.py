@@ -5,7 +5,7 @@ The fitted attributes that are float32 for float32 rows are listed in `Estimator
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,8 @@ def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
 class SparseCoefficients:
     """`sparsify` and `densify`, as classifiers of scikit-learn have them."""
 
-    coef_: Any
+    coef_: Annotated[Any, "real (P, D)"]  # of one score for two classes, else of one for each
+    intercept_: Annotated[Any, "number or real (P,)"]
 
     def densify(self) -> Self:
         """Convert `coef_` to an array, its format after `fit`."""

@@ -371,6 +371,8 @@ class QuantileRegressor(Regressor, Iterative):
     """
 
     model_: Annotated[QuantileLine, "D"]
+    coef_: Annotated[np.ndarray, "(D,)"]
+    intercept_: float
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "alpha": [NON_NEGATIVE],

@@ -121,7 +121,9 @@ class RidgeClassifier(Classifier, Refined):
     array(['no', 'yes'], dtype='<U3')
     """
 
-    model_: Annotated[LinearClasses, "K, D"]
+    model_: Annotated[LinearClasses, "K, T, D"]
+    coef_: Annotated[np.ndarray, "real (D,) or real (T, D)"]
+    intercept_: Annotated[Any, "number or real (T,)"]
     preserves_dtype = ("coef_", "intercept_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Ridge._parameter_constraints,

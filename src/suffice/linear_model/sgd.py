@@ -104,10 +104,11 @@ class GradientEpochs(Progress):
     """The model to predict with, and of P problems the weights that learn. `numbers` are those of the loop:
     the intercept, its sum over the visits, visits plus one, the l1 penalty that is owed, the step size."""
 
-    w: Annotated[Any, "(P, D) or None"] = None
-    total: Annotated[Any, "(P, D) or None"] = None  # the sum of the weights over the visits
-    paid: Annotated[Any, "(P, D) or None"] = None  # the l1 penalty that each weight has paid
-    numbers: Annotated[Any, "(P, 5) or None"] = None
+    model: Annotated[LinearLoss, "P, D"]
+    w: Annotated[Any, "float (P, D) or None"] = None
+    total: Annotated[Any, "float (P, D) or None"] = None  # the sum of the weights over the visits
+    paid: Annotated[Any, "float (P, D) or None"] = None  # the l1 penalty that each weight has paid
+    numbers: Annotated[Any, "float (P, 5) or None"] = None
     best: Annotated[Any, "(P,) or None"] = None  # the least objective, or the largest score
     stuck: Annotated[Any, "(P,) or None"] = None  # epochs in a row that were not better
     active: Annotated[Any, "bool (P,) or None"] = None
@@ -140,7 +141,8 @@ def _whole(block: Any) -> float:
 class StochasticGradient(SparseCoefficients, Iterative):
     """The loop over epochs."""
 
-    model_: Annotated[LinearLoss, "D"]
+    model_: Annotated[LinearLoss, "P, D"]
+    _epochs: GradientEpochs
     preserves_dtype = ("coef_", "intercept_")
     loss: str
     penalty: Any
@@ -524,7 +526,7 @@ class SGDClassifier(Classifier, StochasticGradient):
     array(['no', 'yes'], dtype='<U3')
     """
 
-    model_: Annotated[LinearLoss, "K, D"]
+    model_: Annotated[LinearLoss, "K, P, D"]
     passive_loss = "hinge"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **StochasticGradient._parameter_constraints,
@@ -816,6 +818,7 @@ default='squared_error'
     (array([ 1., -2.]), array([3.]))
     """
 
+    coef_: Annotated[Any, "real (D,) or real (1, D)"]
     passive_loss = "epsilon_insensitive"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **StochasticGradient._parameter_constraints,

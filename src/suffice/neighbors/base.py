@@ -53,7 +53,8 @@ class Neighbors(Estimator, KNeighborsMixin):
     metric: Any
     p: Any
     metric_params: Any
-    _rows: Annotated[StoredRows | RowsElsewhere, "D"]
+    _rows: Annotated[StoredRows | RowsElsewhere, "T, D"]
+    n_samples_fit_: int
     counts_rows = True  # those of weight zero have a number, too
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

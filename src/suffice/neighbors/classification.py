@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from ..core.callers import warn
+from ..core.shapes import must, must_index
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
 from .base import LeaveOneOut, Voters
@@ -94,6 +95,15 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
     """
 
     classes_: Annotated[Any, "labels (K,) or T of labels (V_t,)"]
+    outputs_2d_: bool
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        target = self._in_memory().target
+        must(self.outputs_2d_ == isinstance(self.classes_, list), "`outputs_2d_` does not match the classes.")
+        must(len(self._classes) == target.shape[1], "There are not as many targets as classes of them.")
+        for t, classes in enumerate(self._classes):
+            must_index(target[:, t], len(classes), "Codes of classes")
 
     def __init__(
         self,

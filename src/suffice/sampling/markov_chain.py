@@ -240,7 +240,10 @@ class MarkovChain(DensityMixin, Estimator):
     array([0.8333, 0.1667])
     """
 
-    model_: Annotated[Chain, "D"]
+    model_: Annotated[Chain, "S, W, D"]
+    states_: Annotated[np.ndarray, "labels (S, W)"]
+    start_: Annotated[np.ndarray, "(S,)"]
+    transition_: Annotated[np.ndarray, "(S, S)"]
     takes: ClassVar[str] = "sequences"
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}

@@ -130,6 +130,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     model_: Annotated[SequenceClasses, "C = K, D"]
     classes_: Annotated[np.ndarray, "labels (K,)"]
+    class_prior_: Annotated[np.ndarray, "(K,)"]
     labels: ClassVar[str] = "sequences"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

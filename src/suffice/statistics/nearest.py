@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import dense
+from ..core.shapes import must
 from ..core.small import is_small
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -68,6 +69,9 @@ class Minkowski(Value):
     """The distance (sum of |difference|^p)^(1/p), or the largest difference for p = inf."""
 
     p: float
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must(self.p > 0, f"There is no distance with p={self.p}.")
 
     def rooted(self, distance: np.ndarray) -> np.ndarray:
         """Distances from sums of powers."""

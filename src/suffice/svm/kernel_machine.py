@@ -335,6 +335,8 @@ class KernelMachine(KernelLoss):
         self.dual_gap_ = float(max(gaps))
         return self
 
+    classes_: Annotated[np.ndarray, "labels (K,) or None"]  # of losses for labels
+
     def _fitted(self, model: LandmarkLoss) -> dict[str, Any]:
         classes = getattr(model.linear, "classes", None)
         return ({} if classes is None else {"classes_": classes}) | super()._fitted(model)

@@ -519,7 +519,7 @@ class SquaredHinges(Problem):
 class LinearMachine(Iterative):
     """Base class of `LinearSVC` and `LinearSVR`: the fit of the machines."""
 
-    model_: Annotated[Machines, "K, D"]
+    model_: Annotated[Machines, "K, P, D"]
     tol: float
     C: float
     loss: str

@@ -119,6 +119,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     """
 
     model_: Annotated[SupportVectors, "D"]
+    offset_: Annotated[np.ndarray, "(1,)"]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,

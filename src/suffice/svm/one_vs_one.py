@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
+from ..core.shapes import must
 from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
@@ -71,6 +72,12 @@ class OneVsOne(Classifier, SupportVectorMachine):
         "break_ties": ["boolean"],
         "random_state": ["random_state"],
     }
+
+    def _classes_of_model(self) -> int:
+        pairs = len(self.model_.intercept)
+        K = round(0.5 + (0.25 + 2.0 * pairs) ** 0.5)
+        must(pairs == K * (K - 1) // 2, f"There are {pairs} functions, which is not one for each pair.")
+        return K
 
     @abstractmethod
     def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:

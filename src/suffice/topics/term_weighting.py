@@ -17,6 +17,7 @@ from sklearn.preprocessing import normalize
 
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
@@ -65,6 +66,11 @@ class Weights(Model):
     local: str
     collection: str | None
     norm: str | None
+
+    def check_loaded(self, sizes: dict[str, int]) -> None:
+        must(self.local in LOCAL, f"There are no local weights {self.local!r}.")
+        must(self.collection in COLLECTION, f"There are no weights {self.collection!r} in the collection.")
+        must(self.norm in ("l1", "l2", None), f"There is no norm {self.norm!r}.")
 
     def summarize(self, block: Any) -> DocumentFrequencies:
         X = _without_zeros(block.X)

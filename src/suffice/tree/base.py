@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
-from ..estimator.scores import Classifier, Regressor, must_be_as_many
+from ..estimator.scores import Classifier, Regressor
 from ..inputs import TargetDomain, open_rows, source_of
 from ..statistics import (
     FeatureBins,
@@ -264,13 +264,9 @@ class TreeClassifier(Classifier):
     _shares: Callable[[Any], np.ndarray]  # the probabilities of the classes for each row, (N, K)
     _labels = True
 
-    def _restore(self, state: dict[str, Any]) -> Self:
-        super()._restore(state)
-        if "model_" in state:
-            tree: Any = getattr(self.model_, "nodes", self.model_)  # the nodes of all trees of a forest
-            classes = np.concatenate(self.classes_) if isinstance(self.classes_, list) else self.classes_
-            must_be_as_many(classes, tree.value.shape[1])
-        return self
+    def _classes_of_model(self) -> int:
+        tree: Any = getattr(self.model_, "nodes", self.model_)  # the nodes of all trees of a forest
+        return tree.value.shape[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -256,7 +256,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
     array(['cat', 'sat'], dtype=object)
     """
 
-    model_: Vocabulary
+    model_: Annotated[Vocabulary, "V"]
     takes = "documents"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "input": [StrOptions({"content", "file", "filename"})],

@@ -264,6 +264,8 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**CountVectorizer._parameter_constraints, **OPTIONS}
 
+    weights_: Annotated[Weights, "V or None"]  # which a fit to documents learns
+
     def __init__(
         self,
         *,
