@@ -67,7 +67,8 @@ class Both:
         self.ids, self.state = whole["id"].to_numpy(), whole["state"].to_numpy()
 
     def table(self, **parts: str) -> object:
-        return suffice.sequences(suffice.scan_parquet(self.folder), sequence="id", features=NAMES, **parts)
+        scan = suffice.scan_parquet(self.folder, cache=None)  # the cache takes a share of the free memory
+        return suffice.sequences(scan, sequence="id", features=NAMES, **parts)
 
 
 class BaumWelch(Both):

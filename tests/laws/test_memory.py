@@ -34,7 +34,6 @@ FLOOR = 1 << 19
 MORE = [
     Variant(f"{type(e).__name__}(solver={e.solver})", e, support)
     for e, support in [
-        (LatentDirichletAllocation(3, solver="online", random_state=0), "count"),
         (LatentDirichletAllocation(3, solver="gibbs", random_state=0), "count"),
         (ConditionalRandomField(solver="sgd", random_state=0), "real"),
         (ConditionalRandomField(solver="gradient"), "real"),
@@ -64,7 +63,7 @@ GROWS = {
         "pairs of rows are in memory, and are priced first"
     ),
     "^LocallyLinearEmbedding": "the rows and their neighbours are in memory, and the rows are priced first",
-    r"^Kernel(LogisticRegression|Machine|PCA|Ridge)(?!.*landmarks)": (
+    r"^(Kernel(LogisticRegression|Machine|PCA|Ridge)|ConditionalRandomField.kernel)(?!.*landmarks)": (
         "the kernels of all rows are in memory, and are priced first"
     ),
     r"^RelativeDensityRatio": "sums of 4 MB, of which a tree holds the logarithm of the blocks",
@@ -107,7 +106,7 @@ def written(variant, n, path):
 
 def peak(variant, data):
     """Bytes that a fit holds at its peak, beyond those before it; with what is in the fitted estimator."""
-    estimator, plain = variant.make(max_iter=3), pa.default_memory_pool()
+    estimator, plain = variant.make(max_iter=3, max_doc_update_iter=5), pa.default_memory_pool()
     pool = pa.proxy_memory_pool(pa.system_memory_pool())
     pa.set_memory_pool(pool)
     try:
@@ -132,8 +131,9 @@ def growth(variant, folder):
 
 ALL = [*VARIANTS, *MORE]
 # Options that decide what is kept of the rows, or for how long, in a loop or in sums of their own. All others
-# change numbers in sums of the same shapes: each estimator is tried without them.
-KEEPS = r"solver|algorithm|method=|kernel|landmarks|clusters|sample_size|affinity|init|average"
+# change numbers in sums of the same shapes: each estimator is tried without them. `learning_method` is a
+# second name of `solver`.
+KEEPS = r"solver|algorithm|(?<!learning_)method=|kernel|landmarks|clusters|sample_size|affinity|init|average"
 
 
 def decides(v):

@@ -219,6 +219,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             if self.strategy == "constant":
                 of_column = np.float64 if sparse else type_of_constants(self._fit_dtype)
                 start = start.replace(values=np.full(D, self._constant(), dtype=of_column))
+            # Numbers have no null beside NaN: the same model, whatever held them.
+            start = start.replace(nulls=bool(nulls and s.objects))
             self.model_, self.n_missing_ = start.estimate(s), s.missing
             self.statistics_ = self._filled(start.values)
             self._derive()
