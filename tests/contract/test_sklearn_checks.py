@@ -241,7 +241,12 @@ def test_labels_return_as_they_came(variant):
         assert (model.classes_ == np.unique(labels)).all()
         found = model.predict(X)
         assert found.dtype == labels.dtype
-        assert (found == given).mean() > (0.5 if variant.support == "binary" else 0.6)  # three bits say less
+        # With losses of regression, SGD takes large steps. Features that are binary have few bits.
+        if "loss=huber" in variant.name or "loss=epsilon" in variant.name:
+            codes = fit(variant.make(priors=None), X, np.searchsorted(model.classes_, given)).predict(X)
+            assert (found == model.classes_[codes]).all()
+        else:
+            assert (found == given).mean() > (0.5 if variant.support == "binary" else 0.6)
     flags = y == names[0]
     assert fit(variant.make(priors=None), X, flags).predict(X).dtype == bool
 

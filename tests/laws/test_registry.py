@@ -78,7 +78,7 @@ def test_every_value_is_tried():
     elsewhere = (
         "suffice.cluster.k_centroids",
         "suffice.ensemble.newton",
-        *("suffice.fitting.gibbs", "suffice.fitting.latent"),
+        *("suffice.fitting.gibbs", "suffice.fitting.latent", "suffice.fitting.strata"),
         "suffice.information.independence",
         "suffice.metrics.",
         "suffice.statistics.nearest",
