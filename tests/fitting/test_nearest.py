@@ -18,7 +18,7 @@ def expected(X, points):
 @pytest.mark.parametrize("scale", [2.0**-500, 1.0, 2.0**100])
 @pytest.mark.parametrize("shift", [0.0, 1e8])
 @pytest.mark.parametrize("spread", [3.0, 1e-6])  # far below the rounding of float32
-def test_nearest_of_many_are_those_of_differences(form, scale, shift, spread):
+def test_nearest_of_many_are_those_of_differences(scale, shift, spread):
     rng = np.random.default_rng(0)
     points = np.round(spread * rng.normal(size=(40, 5)) * 2**20) / 2**20  # shifted without rounding
     X = np.concatenate([np.round(rng.normal(size=(1300, 5)) * 2**20) / 2**20, points])
@@ -30,7 +30,7 @@ def test_nearest_of_many_are_those_of_differences(form, scale, shift, spread):
     assert not distance[1300:].any()
 
 
-def test_rows_in_the_middle_of_two_points(form):
+def test_rows_in_the_middle_of_two_points():
     """Their scores are equal to float32."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(40, 5))
@@ -39,7 +39,7 @@ def test_rows_in_the_middle_of_two_points(form):
     assert np.array_equal(nearest(X, points)[0], expected(X, points)[0])
 
 
-def test_of_equal_points_the_first(form):
+def test_of_equal_points_the_first():
     rng = np.random.default_rng(1)
     X, points = rng.normal(size=(700, 3)), rng.normal(size=(20, 3))
     labels, _ = nearest(X, np.concatenate([points, points]))
@@ -50,7 +50,7 @@ def test_of_equal_points_the_first(form):
     np.testing.assert_allclose(same[1], expected(X, points[:1])[1])
 
 
-def test_huge_and_missing_values_do_not_mislead(form):
+def test_huge_and_missing_values_do_not_mislead():
     points = np.arange(40.0)[:, None] * [[1.0, 2.0]]
     X = np.array([[1e30, 0.0], [-1e60, 1e60], [3.1, 6.0], [np.inf, 0.0], [np.nan, 0.0]])
     labels, distance = nearest(np.tile(X, (200, 1)), points)
@@ -62,7 +62,7 @@ def test_huge_and_missing_values_do_not_mislead(form):
 def test_no_bit_depends_on_the_place_of_a_row():
     rng = np.random.default_rng(2)
     X, points = rng.normal(size=(5000, 7)), rng.normal(size=(33, 7))
-    loop = distances.nearest_of_many.dispatcher
+    loop = distances.nearest_of_many
     labels, distance = loop(X, points)
     for start in (1, 100, 511, 4990):
         some, of_some = loop(X[start:], points)

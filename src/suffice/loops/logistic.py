@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import compiled
-from .distances import TILE, _tile
+
+TILE = 128  # rows; sixteen features of them are 16 KiB
 
 jit = compiled(fastmath={"contract", "reassoc"})
+
+
+@jit
+def _tile(X, start, tile):
+    """Features of the rows from `start` on, contiguous; what is beyond the last row is left as it was."""
+    count = min(tile.shape[1], len(X) - start)
+    for i in range(count):
+        for d in range(X.shape[1]):
+            tile[d, i] = X[start + i, d]
+    return count
 
 
 @jit

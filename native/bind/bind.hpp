@@ -1,0 +1,62 @@
+// Arrays of NumPy at the boundary: types, order and shapes are checked here, once, and nothing is converted.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+
+#include "../lanes.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace suffice {
+
+// Arguments; `arg` names them. A converted copy would lose what is written to it.
+template <class T, size_t N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, size_t N>
+using InOut = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+// A new array, of zeros.
+template <class T, size_t N>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<N>, nb::c_contig>;
+
+template <class T, class... Sizes>
+Out<T, sizeof...(Sizes)> zeros(Sizes... sizes) {
+    const size_t shape[] = {size_t(sizes)...};
+    size_t size = 1;
+    for (size_t s : shape) size *= s;
+    T* data = static_cast<T*>(std::calloc(size ? size : 1, sizeof(T)));
+    if (!data) throw std::bad_alloc();
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return Out<T, sizeof...(Sizes)>(data, sizeof...(Sizes), shape, owner);
+}
+
+template <class Array>
+auto matrix(const Array& a) {
+    return Matrix<std::remove_pointer_t<decltype(a.data())>>{a.data(), int64_t(a.shape(0)), int64_t(a.shape(1))};
+}
+
+template <class Array>
+auto tensor(const Array& a) {
+    return Tensor<std::remove_pointer_t<decltype(a.data())>>{a.data(), int64_t(a.shape(0)),
+                                                             int64_t(a.shape(1)), int64_t(a.shape(2))};
+}
+
+inline auto arg(const char* name) { return nb::arg(name).noconvert(); }
+
+inline void must(bool holds, const char* otherwise) {
+    if (!holds) throw nb::value_error(otherwise);
+}
+
+// The loop, while other threads run Python.
+template <class Loop>
+auto without_gil(Loop loop) {
+    nb::gil_scoped_release release;
+    return loop();
+}
+
+}  // namespace suffice

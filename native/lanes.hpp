@@ -1,0 +1,185 @@
+// Lanes<T>: 64 bytes of numbers, eight float64 or sixteen float32, in one, two or four registers of the CPU.
+//
+// Each operation is one of IEEE 754 for each element, and `sum` adds them in one order, so that the same source
+// has the same bits on every CPU and at every level of instructions. No other file has what a compiler or a CPU
+// decides. Sources are compiled without contraction (a * b + c is rounded twice) and without -ffast-math.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define INLINE inline __attribute__((always_inline))
+#else
+#error "compile with GCC or Clang (clang-cl on Windows): lanes are their vector extensions"
+#endif
+
+namespace suffice {
+
+#if defined(__AVX512F__)
+constexpr int REGISTER = 64;  // bytes
+#elif defined(__AVX__)
+constexpr int REGISTER = 32;
+#else
+constexpr int REGISTER = 16;  // SSE, NEON
+#endif
+constexpr int REGISTERS = 64 / REGISTER;  // of one Lanes: GCC is slow with wider vectors
+constexpr int FIT = 8 / REGISTERS;        // sums of Lanes that stay in registers, beside others
+
+template <class T>
+struct Lanes {
+    static constexpr int N = 64 / sizeof(T), PER = N / REGISTERS;
+    typedef T Register __attribute__((vector_size(REGISTER)));
+    Register v[REGISTERS];
+
+    INLINE T operator[](int i) const { return v[i / PER][i % PER]; }
+    INLINE void set(int i, T x) { v[i / PER][i % PER] = x; }
+};
+
+using f64s = Lanes<double>;
+using f32s = Lanes<float>;
+using i64s = Lanes<int64_t>;
+using i32s = Lanes<int32_t>;
+
+template <class T>
+struct MaskOf;
+template <>
+struct MaskOf<double> { using type = int64_t; };
+template <>
+struct MaskOf<int64_t> { using type = int64_t; };
+template <>
+struct MaskOf<float> { using type = int32_t; };
+template <>
+struct MaskOf<int32_t> { using type = int32_t; };
+template <class T>
+using Mask = Lanes<typename MaskOf<T>::type>;  // all bits where it holds, else none
+
+template <class T>
+static INLINE Lanes<T> all(T x) {
+    Lanes<T> r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = x - typename Lanes<T>::Register{};
+    return r;
+}
+
+#define LANES_OPERATOR(op)                                                          \
+    template <class T>                                                              \
+    static INLINE Lanes<T> operator op(const Lanes<T>& a, const Lanes<T>& b) {      \
+        Lanes<T> r;                                                                 \
+        for (int p = 0; p < REGISTERS; p++) r.v[p] = a.v[p] op b.v[p];              \
+        return r;                                                                   \
+    }                                                                               \
+    template <class T>                                                              \
+    static INLINE Lanes<T> operator op(const Lanes<T>& a, T b) {                    \
+        return a op all(b);                                                         \
+    }                                                                               \
+    template <class T>                                                              \
+    static INLINE Lanes<T> operator op(T a, const Lanes<T>& b) {                    \
+        return all(a) op b;                                                         \
+    }                                                                               \
+    template <class T>                                                              \
+    static INLINE Lanes<T>& operator op##=(Lanes<T>& a, const Lanes<T>& b) {        \
+        return a = a op b;                                                          \
+    }
+LANES_OPERATOR(+)
+LANES_OPERATOR(-)
+LANES_OPERATOR(*)
+LANES_OPERATOR(/)
+#undef LANES_OPERATOR
+
+#define LANES_COMPARISON(op)                                                        \
+    template <class T>                                                              \
+    static INLINE Mask<T> operator op(const Lanes<T>& a, const Lanes<T>& b) {       \
+        Mask<T> r;                                                                  \
+        for (int p = 0; p < REGISTERS; p++)                                         \
+            r.v[p] = (typename Mask<T>::Register)(a.v[p] op b.v[p]);                \
+        return r;                                                                   \
+    }
+LANES_COMPARISON(<)
+LANES_COMPARISON(==)
+#undef LANES_COMPARISON
+
+template <class T>
+static INLINE Lanes<T> select(const Mask<T>& where, const Lanes<T>& a, const Lanes<T>& b) {
+    Lanes<T> r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = where.v[p] ? a.v[p] : b.v[p];
+    return r;
+}
+
+// a * b + c, rounded once or twice: for what decides no bit of a result
+static INLINE f32s times_plus(const f32s& a, const f32s& b, const f32s& c) {
+#if defined(__AVX512F__)
+    f32s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (f32s::Register)_mm512_fmadd_ps((__m512)a.v[p], (__m512)b.v[p], (__m512)c.v[p]);
+    return r;
+#elif defined(__FMA__)
+    f32s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (f32s::Register)_mm256_fmadd_ps((__m256)a.v[p], (__m256)b.v[p], (__m256)c.v[p]);
+    return r;
+#else
+    return a * b + c;
+#endif
+}
+
+// b where a is NaN
+template <class T>
+static INLINE Lanes<T> least(const Lanes<T>& a, const Lanes<T>& b) {
+    return select(a < b, a, b);
+}
+
+template <class T>
+static INLINE Lanes<T> greatest(const Lanes<T>& a, const Lanes<T>& b) {
+    return select(b < a, a, b);
+}
+
+// Memory need not be aligned. GCC copies more than a register at a time through the stack.
+template <class T>
+static INLINE Lanes<T> load(const T* from) {
+    Lanes<T> r;
+    for (int p = 0; p < REGISTERS; p++) std::memcpy(&r.v[p], from + p * Lanes<T>::PER, REGISTER);
+    return r;
+}
+
+template <class T>
+static INLINE void store(T* to, const Lanes<T>& x) {
+    for (int p = 0; p < REGISTERS; p++) std::memcpy(to + p * Lanes<T>::PER, &x.v[p], REGISTER);
+}
+
+// In the order ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
+static INLINE double sum(const f64s& x) {
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+static INLINE void prefetch(const void* memory) { __builtin_prefetch(memory); }
+
+// --- arrays of Python, which are contiguous and do not overlap ------------------------------------------------
+
+template <class T>
+struct Vector {
+    T* data;
+    int64_t size;
+
+    INLINE T& operator[](int64_t i) const { return data[i]; }
+};
+
+template <class T>
+struct Matrix {
+    T* data;
+    int64_t rows, columns;
+
+    INLINE T* operator[](int64_t i) const { return data + i * columns; }
+};
+
+template <class T>
+struct Tensor {
+    T* data;
+    int64_t size, rows, columns;
+
+    INLINE Matrix<T> operator[](int64_t i) const { return {data + i * rows * columns, rows, columns}; }
+};
+
+}  // namespace suffice

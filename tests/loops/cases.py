@@ -1,0 +1,44 @@
+"""Arguments for every compiled loop, of sizes about those of lanes, tiles and blocks of points."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+SIZES = [(0, 3, 2), (1, 1, 1), (7, 2, 3), (8, 4, 8), (9, 5, 9), (127, 3, 4), (129, 9, 17), (300, 20, 33)]
+
+
+def distances(N, D, K):
+    rng = np.random.default_rng((N, D, K))
+    X = rng.normal(size=1 + N * D)[1:].reshape(N, D)  # at no multiple of the width of a register
+    points, scales = rng.normal(size=(2, K, D))
+    holes = np.where(rng.random((N, D)) < 0.2, np.nan, X)
+    weight, labels = rng.uniform(size=N), rng.integers(K, size=N)
+    R, U = rng.uniform(size=(K, N)), rng.normal(size=(K, D, D))
+    yield "weighted_sum", (X, weight)
+    yield "nearest", (X, points)
+    yield "nearest_of_many", (X, points)
+    yield "sums_by_label", (X, weight, labels, points)
+    yield "nearest_sums", (X, weight, points)
+    for rows in (X, holes):
+        yield "weighted_distances", (rows, points, scales)
+        yield "squares_about", (rows, R, points)
+    yield "mahalanobis", (X, points, U)
+    yield "scatters_about", (X, R, points)
+    S = sp.random_array((N, D), density=0.3, rng=rng, format="csr")
+    for index in (np.int32, np.int64):
+        entries = S.data, S.indices.astype(index), S.indptr.astype(index)
+        out = np.empty((N, K))
+        yield "sparse_distances", (*entries, np.ascontiguousarray(points.T), out)
+        yield "sparse_sums_by_label", (*entries, weight, labels, points)
+
+
+TOPICS = {"distances": distances}
+
+
+def cases():
+    """The topic, the name, the sizes and the arguments of calls that try every loop."""
+    for topic, of in TOPICS.items():
+        for size in SIZES:
+            for name, arguments in of(*size):
+                yield topic, name, size, arguments
