@@ -1,4 +1,4 @@
-"""Compiled loops compute what their NumPy references do, with the same bits at every level of instructions."""
+"""Compiled loops compute what their NumPy references do, with the same bits at every level."""
 
 from __future__ import annotations
 
