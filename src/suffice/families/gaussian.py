@@ -433,7 +433,7 @@ class _Axes(Gaussian):
         variance = self.variances
         if not (variance > 0).all():
             raise SingularCovariance(SINGULAR)
-        out = weighted_distances(X, self.mean, 1.0 / variance).T
+        out = weighted_distances(np.ascontiguousarray(X), self.mean, 1.0 / variance).T
         constant = np.log(variance) + LOG_2PI
         if np.isnan(X.sum()):
             out += (~np.isnan(X)).astype(np.float64) @ constant.T
@@ -525,6 +525,6 @@ def _distances(X: np.ndarray, mean: np.ndarray, U: np.ndarray) -> np.ndarray:
     from ..loops.distances import mahalanobis
 
     if X.shape[1] <= FEW_FEATURES:
-        return mahalanobis(np.ascontiguousarray(X), mean, np.ascontiguousarray(U)).T
+        return mahalanobis(*map(np.ascontiguousarray, (X, mean, U))).T
     whitened = ((X - m) @ root for m, root in zip(mean, U, strict=True))
     return np.stack([np.einsum("nd,nd->n", Z, Z) for Z in whitened]).T

@@ -19,7 +19,8 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
     from ..loops.distances import sparse_distances, weighted_distances
 
     if not sp.issparse(X):
-        return weighted_distances(X, points, np.ones_like(points)).T
+        points = np.ascontiguousarray(points)
+        return weighted_distances(np.ascontiguousarray(X), points, np.ones_like(points)).T
     out = np.empty((X.shape[0], len(points)))
     sparse_distances(X.data, X.indices, X.indptr, np.ascontiguousarray(points.T), out)
     return out
@@ -33,7 +34,8 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from ..loops.distances import nearest, nearest_of_many
 
     if not sp.issparse(X):
-        return nearest_of_many(X, points) if len(points) >= MANY else nearest(X, points)
+        find = nearest_of_many if len(points) >= MANY else nearest
+        return find(np.ascontiguousarray(X), np.ascontiguousarray(points))
     distance = squared_distances(X, points)
     labels = distance.argmin(axis=1)
     return labels, distance[np.arange(len(labels)), labels]
@@ -46,8 +48,10 @@ def nearest_sums(
     weights, (K,), and of weight times the offset from the point, (K, D)."""
     from ..loops.distances import nearest_sums, sparse_sums_by_label, sums_by_label
 
-    if not sp.issparse(X) and len(points) >= MANY:
-        return nearest_sums(X, weight, points)
+    if not sp.issparse(X):
+        X, points = np.ascontiguousarray(X), np.ascontiguousarray(points)
+        if len(points) >= MANY:
+            return nearest_sums(X, weight, points)
     labels, distance = nearest(X, points)
     if sp.issparse(X):
         sums = sparse_sums_by_label(X.data, X.indices, X.indptr, weight, labels, points)

@@ -168,7 +168,7 @@ def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str, *, overwrite: bool 
     """
     from ..loops.distances import scatters_about, squares_about
 
-    shares = np.ascontiguousarray(R.T)  # (K, N)
+    X, shares = (np.ascontiguousarray(a, np.float64) for a in (X, R.T))  # shares (K, N)
     weight = shares.sum(axis=1)
     if kind == "diagonal":
         seen = ~np.isnan(X) if np.isnan(X.sum()) else None
