@@ -1,0 +1,50 @@
+"""The headers of the loops, which need no Python, give the same bits by every compiler and architecture."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).parents[2] / "native"
+OPTIONS = ("-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi", "-Wno-unused-function")
+
+# The command that runs the program, and the compiler. Debian has them: clang, g++-aarch64-linux-gnu, qemu-user.
+BUILDS = {
+    "gcc without optimization": ((), ("g++", "-O0", "-march=x86-64-v2")),
+    "clang v2": ((), ("clang++", "-march=x86-64-v2")),
+    "clang v3": ((), ("clang++", "-march=x86-64-v3")),
+    "gcc aarch64": (("qemu-aarch64",), ("aarch64-linux-gnu-g++", "-static")),
+}
+
+
+def digests(folder, run, compiler):
+    program = folder / "bits"
+    subprocess.run([compiler[0], *OPTIONS, *compiler[1:], NATIVE / "bits.cpp", "-o", program], check=True)
+    return subprocess.run([*run, program], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    if not shutil.which("g++"):
+        pytest.skip("no g++")
+    return digests(tmp_path_factory.mktemp("bits"), (), ("g++", "-march=x86-64-v2"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", BUILDS)
+def test_same_bits(build, expected, tmp_path):
+    run, compiler = BUILDS[build]
+    for program in (*run, compiler[0]):
+        if not shutil.which(program):
+            pytest.skip(f"no {program}")
+    assert digests(tmp_path, run, compiler) == expected
+    assert len(expected.splitlines()) == 14
+
+
+@pytest.mark.slow
+def test_sanitizers_find_nothing(expected, tmp_path):
+    checks = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+    assert digests(tmp_path, (), ("g++", "-march=x86-64-v2", *checks)) == expected
