@@ -2,6 +2,7 @@
 #include "bind.hpp"
 
 namespace suffice {
+void bind_coordinates(nb::module_&);
 void bind_distances(nb::module_&);
 }
 
@@ -10,5 +11,6 @@ NB_MODULE(LEVEL_MODULE, m) {
         auto submodule = m.def_submodule(name);
         bind(submodule);
     };
+    topic("coordinates", suffice::bind_coordinates);
     topic("distances", suffice::bind_distances);
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import os
 import re
@@ -22,7 +21,7 @@ LEVELS = {level: import_module(f"suffice.loops._{level}") for level in native.LE
 
 def call(loop, arguments):
     """What the loop returns, and what it writes to its arguments."""
-    arguments = copy.deepcopy(arguments)
+    arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     out = loop(*arguments)
     return [*(out if isinstance(out, tuple) else [] if out is None else [out]), *arguments]
 

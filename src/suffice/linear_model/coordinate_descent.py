@@ -72,7 +72,7 @@ class ElasticNetModel(LinearModel):
 
         D = self.coef.shape[1]
         T = len(square) - D
-        coef = np.array(np.broadcast_to(self.coef, (T, D)))
+        coef = np.array(np.broadcast_to(self.coef, (T, D)), order="C")
         gap, n_iter, A = np.zeros(T), np.zeros(T, np.int64), np.ascontiguousarray(square[:D, :D])
         if self.joint:
             B, yy, W = square[:D, D:].copy(), float(np.trace(square[D:, D:])), coef.T.copy()
