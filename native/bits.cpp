@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <initializer_list>
 
+#include "coordinates.hpp"
 #include "distances.hpp"
+#include "dual.hpp"
 
 using namespace suffice;
 
@@ -50,7 +52,40 @@ static void print_distances(int64_t N, int64_t D, int64_t K) {
     print("scatters_about", {&scatter});
 }
 
+// A = X'X, of more rows than columns.
+static std::vector<double> gram(const std::vector<double>& x, int64_t N, int64_t D) {
+    std::vector<double> A(D * D);
+    for (int64_t n = 0; n < N; n++)
+        for (int64_t i = 0; i < D; i++)
+            for (int64_t j = 0; j < D; j++) A[i * D + j] += x[n * D + i] * x[n * D + j];
+    return A;
+}
+
+static void print_coordinates(int64_t D, int64_t T) {
+    auto A = gram(numbers(3 * D * D, 7), 3 * D, D), b = numbers(D * T, 8), w = numbers(D, 9), W = numbers(D * T, 10);
+    std::vector<double> q(D), Q(D * T), gap(1);
+    Matrix<const double> G{A.data(), D, D};
+    gap[0] = descend({G, b.data(), 5.0, 0.1, 0.2, false}, {1e-9, 100}, w.data(), q.data()).first;
+    print("descend", {&gap, &w, &q});
+    JointLeastSquares joint{G, {b.data(), D, T}, 5.0, 0.1, 0.2};
+    gap[0] = descend_jointly(joint, {1e-9, 100}, {W.data(), D, T}, {Q.data(), D, T}).first;
+    print("descend_jointly", {&gap, &W, &Q});
+}
+
+static void print_dual(int64_t N) {
+    auto K = gram(numbers(2 * N * N, 11), 2 * N, N), slope = numbers(N, 12), beta = numbers(N, 13);
+    std::vector<double> lower(N, -1.0), upper(N, 1.0);
+    std::vector<int64_t> group(N), slots{2, 0, 1, 3, 4};
+    minimize_pairs({K.data(), N, N}, slope.data(), beta.data(), {lower.data(), upper.data(), group.data(), N, 1}, 1e-9,
+                   1000);
+    print("minimize_pairs", {&slope, &beta});
+    add_columns<double>({K.data(), N, N}, {slots.data(), 5}, beta.data(), slope.data());
+    print("add_columns", {&slope});
+}
+
 int main() {
     print_distances(1001, 9, 16);
     print_distances(37, 4, 3);
+    print_coordinates(13, 3);
+    print_dual(41);
 }

@@ -4,6 +4,7 @@
 namespace suffice {
 void bind_coordinates(nb::module_&);
 void bind_distances(nb::module_&);
+void bind_dual(nb::module_&);
 }
 
 NB_MODULE(LEVEL_MODULE, m) {
@@ -13,4 +14,5 @@ NB_MODULE(LEVEL_MODULE, m) {
     };
     topic("coordinates", suffice::bind_coordinates);
     topic("distances", suffice::bind_distances);
+    topic("dual", suffice::bind_dual);
 }

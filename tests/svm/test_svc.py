@@ -14,7 +14,7 @@ import suffice
 from suffice.estimator.interchange import as_sklearn
 from suffice.fitting.dual import Columns, Dual, minimize_dual
 from suffice.kernels import Gaussian, Polynomial, Subsequences
-from suffice.loops.dual import add_columns, best_partner, minimize_pairs, square, worst_pair
+from suffice.loops.dual import worst_pair
 from suffice.svm import SVC, NuSVC, smo_step, svc_path
 
 X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
@@ -158,33 +158,6 @@ def test_what_is_refused():
         SVC().fit(X, y).kkt_report(X[:10], y[:10])
     with pytest.raises(ValueError, match="of two classes"):
         SVC().fit(X, np.arange(len(y)) % 3).kkt_report(X, np.arange(len(y)) % 3)
-
-
-def test_loops_of_both_forms():
-    rng = np.random.default_rng(2)
-    A = rng.normal(size=(9, 12))
-    K, q, group = A @ A.T, rng.normal(size=9), np.arange(9) % 2
-    box = np.zeros(9), np.full(9, 0.7), group
-    found = []
-    for form in ("dispatcher", "numpy"):
-        beta = np.full(9, 0.2)
-        slope = K @ beta + q
-        pair = getattr(worst_pair, form)(slope, beta, *box, 2)
-        partner = getattr(best_partner, form)(K, slope, beta, box[0], group, pair[0])
-        n = getattr(minimize_pairs, form)(K, slope, beta, *box, 2, 1e-9, 1000)
-        np.testing.assert_allclose(slope, K @ beta + q, atol=1e-9)
-        found.append((*pair, *partner, n, *beta))
-    np.testing.assert_allclose(*found, atol=1e-12)
-    columns, slots, rows = (
-        rng.normal(size=(6, 3000)).astype(np.float32),
-        np.array([4, 0, 5, 2, 1]),
-        np.arange(5),
-    )
-    for form in ("dispatcher", "numpy"):
-        out = np.ones(3000)
-        getattr(add_columns, form)(columns, slots, np.arange(5.0), out)
-        np.testing.assert_allclose(out, 1.0 + np.arange(5.0) @ columns[slots].astype(float), atol=1e-12)
-        assert np.array_equal(getattr(square, form)(columns, slots, rows), columns[slots][:, :5])
 
 
 def test_solvers_reach_one_optimum():

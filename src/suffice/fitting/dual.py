@@ -31,7 +31,6 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from ..core.loop import Progress
-from ..core.small import MOST_CALLS, repeated
 from ..core.values import Value
 from ..engines.threads import in_order
 from ..kernels.base import must_be_finite
@@ -223,7 +222,7 @@ def minimize_dual(
 ) -> DualSolution:
     """Minimize from `beta`, which is in the box, until the violation is at most `tol`; for `max_iter` pairs,
     if it is not -1; or until rounding keeps it from falling."""
-    from ..loops.dual import add_columns, minimize_pairs, square, worst_pair
+    from ..loops.dual import add_columns, minimize_pairs, worst_pair
 
     if record is not None and (known := record.known()) is not None:
         return known
@@ -268,16 +267,14 @@ def minimize_dual(
         previous, exact = fresh, False
         rows, at = np.unique(dual.row[working], return_inverse=True)
         slots = columns.slots(rows)
-        K = square(columns.cache, slots, rows)
+        K = columns.cache[np.ix_(slots, rows)].astype(np.float64)
         if not np.array_equal(at, np.arange(len(rows))):
             K = K[np.ix_(at, at)]
         part = beta[working]
-        most = min(left, 100 * WORKING if n_iter > MOST_CALLS else MOST_CALLS + 1)
-        with repeated(n_iter):
-            n_iter += minimize_pairs(
-                K, slope[working], part, *(a[working] for a in box), dual.n_groups,
-                max(tol, 0.1 * violation), most,
-            )  # fmt: skip
+        n_iter += minimize_pairs(
+            K, slope[working], part, *(a[working] for a in box), dual.n_groups, max(tol, 0.1 * violation),
+            min(left, 100 * WORKING),
+        )  # fmt: skip
         change, step = np.zeros(columns.n_rows), np.bincount(at, part - beta[working], minlength=len(rows))
         (moved,) = step.nonzero()
         add_columns(columns.cache, slots[moved], step[moved], change)
