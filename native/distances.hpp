@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "lanes.hpp"
+#include "sparse.hpp"
 
 namespace suffice {
 
@@ -356,14 +356,6 @@ static void scatters_about(Matrix<const double> X, Matrix<const double> R, Matri
         for (int64_t d = 0; d < D; d++)
             for (int64_t e = 0; e <= d; e++) out[k][d][e] = out[k][e][d] = S[(k * D + d) * wide + e];
 }
-
-// CSR rows: entry p of `data` is in column indices[p], and row n has those from indptr[n] to indptr[n + 1].
-template <class Index>
-struct Sparse {
-    const double* data;
-    const Index *indices, *indptr;
-    int64_t rows;
-};
 
 // out[n, k] = |x_n - points[:, k]|^2 for points (D, K); zero for a row that is the point, so that no sum is
 // reordered.

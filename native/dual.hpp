@@ -45,15 +45,16 @@ struct Partner {
 };
 
 // The coefficient to lower while i is raised that gains most, by the curvature of the pair: Fan, Chen and Lin,
-// "Working set selection using second order information for training support vector machines", 2005.
-static Partner best_partner(Matrix<const double> K, const double* slope, const double* beta, const Box& box,
-                            int64_t i) {
+// "Working set selection using second order information for training support vector machines", 2005. `diagonal` is
+// that of K, and `row` its row i.
+static Partner best_partner(const double* row, const double* diagonal, const double* slope, const double* beta,
+                            const Box& box, int64_t i) {
     Partner best{-1, 1.0};
     double most = -1.0;
     for (int64_t k = 0; k < box.size; k++) {
         const double difference = slope[k] - slope[i];
         if (difference > 0.0 && beta[k] > box.lower[k] && box.group[k] == box.group[i]) {
-            const double curvature = std::max(K[i][i] + K[k][k] - 2.0 * K[i][k], LEAST_CURVATURE);
+            const double curvature = std::max(diagonal[i] + diagonal[k] - 2.0 * row[k], LEAST_CURVATURE);
             const double gain = difference * difference / curvature;
             if (gain > most) most = gain, best = {k, curvature};
         }
@@ -66,11 +67,13 @@ static Partner best_partner(Matrix<const double> K, const double* slope, const d
 static int64_t minimize_pairs(Matrix<const double> K, double* __restrict slope, double* beta, const Box& box,
                               double tol, int64_t most) {
     std::vector<int64_t> ends(2 * box.n_groups);
+    std::vector<double> diagonal(box.size);
+    for (int64_t k = 0; k < box.size; k++) diagonal[k] = K[k][k];
     for (int64_t n = 0; n < most; n++) {
         const Pair worst = worst_pair(slope, beta, box, ends.data());
         if (worst.violation <= tol) return n;
         const int64_t i = worst.raised;
-        const auto [j, curvature] = best_partner(K, slope, beta, box, i);
+        const auto [j, curvature] = best_partner(K[i], diagonal.data(), slope, beta, box, i);
         const double up = box.upper[i] - beta[i], down = beta[j] - box.lower[j];
         const double step = std::min(std::min((slope[j] - slope[i]) / curvature, up), down);
         beta[i] = step == up ? box.upper[i] : beta[i] + step;

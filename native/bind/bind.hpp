@@ -6,9 +6,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <type_traits>
 
-#include "../lanes.hpp"
+#include "../sparse.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,6 +52,28 @@ inline auto arg(const char* name) { return nb::arg(name).noconvert(); }
 
 inline void must(bool holds, const char* otherwise) {
     if (!holds) throw nb::value_error(otherwise);
+}
+
+// Whether indices are from 0 to `end`, without a branch, so that the compiler takes several at a time.
+template <class Index>
+bool are_below(const In<Index, 1>& indices, size_t end) {
+    std::make_unsigned_t<Index> largest = 0;
+    for (size_t p = 0; p < indices.shape(0); p++)
+        largest = std::max(largest, std::make_unsigned_t<Index>(indices.data()[p]));
+    return indices.shape(0) == 0 || largest < end;
+}
+
+// CSR rows with so many columns.
+template <class Index>
+Sparse<Index> sparse(const In<double, 1>& data, const In<Index, 1>& indices, const In<Index, 1>& indptr,
+                            size_t columns) {
+    must(indptr.shape(0) > 0, "indptr must have one number more than there are rows");
+    const int64_t rows = indptr.shape(0) - 1, stored = data.shape(0);
+    must(indptr.data()[0] == 0 && indptr.data()[rows] <= stored && stored == int64_t(indices.shape(0)),
+         "data and indices must have the entries of indptr");
+    for (int64_t n = 0; n < rows; n++) must(indptr.data()[n] <= indptr.data()[n + 1], "indptr must not fall");
+    must(are_below(indices, columns), "indices must be numbers of columns");
+    return {data.data(), indices.data(), indptr.data(), rows};
 }
 
 // The loop, while other threads run Python.

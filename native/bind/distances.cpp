@@ -14,8 +14,7 @@ static void same_rows(const In<double, 2>& X, const In<double, 1>& weight) {
 
 static void labels_below(const In<int64_t, 1>& labels, size_t rows, size_t K) {
     must(labels.shape(0) == rows, "X and labels must have the same rows");
-    for (size_t n = 0; n < rows; n++)
-        must(uint64_t(labels.data()[n]) < K, "labels must be numbers of points");
+    must(are_below(labels, K), "labels must be numbers of points");
 }
 
 template <class Find>
@@ -28,20 +27,7 @@ static auto nearest_by(Find find, const In<double, 2>& X, const In<double, 2>& p
 }
 
 template <class Index>
-static Sparse<Index> sparse(const In<double, 1>& data, const In<Index, 1>& indices, const In<Index, 1>& indptr,
-                            size_t columns) {
-    must(indptr.shape(0) > 0, "indptr must have one number more than there are rows");
-    const int64_t rows = indptr.shape(0) - 1, stored = data.shape(0);
-    must(indptr.data()[0] == 0 && indptr.data()[rows] <= stored && stored == int64_t(indices.shape(0)),
-         "data and indices must have the entries of indptr");
-    for (int64_t n = 0; n < rows; n++) must(indptr.data()[n] <= indptr.data()[n + 1], "indptr must not fall");
-    for (int64_t p = 0; p < stored; p++)
-        must(uint64_t(indices.data()[p]) < columns, "indices must be numbers of columns");
-    return {data.data(), indices.data(), indptr.data(), rows};
-}
-
-template <class Index>
-static void bind_sparse(nb::module_& m) {
+static void bind_of_sparse(nb::module_& m) {
     m.def(
         "sparse_distances",
         [](In<double, 1> data, In<Index, 1> indices, In<Index, 1> indptr, In<double, 2> points,
@@ -169,8 +155,8 @@ void bind_distances(nb::module_& m) {
         },
         arg("X"), arg("R"), arg("points"),
         "out[k] = sum_n R[k, n] (X[n] - points[k]) (X[n] - points[k])'");
-    bind_sparse<int32_t>(m);
-    bind_sparse<int64_t>(m);
+    bind_of_sparse<int32_t>(m);
+    bind_of_sparse<int64_t>(m);
 }
 
 }  // namespace suffice

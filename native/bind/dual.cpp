@@ -9,14 +9,8 @@ static Box box_of(const In<double, 1>& slope, size_t beta, const In<double, 1>& 
     const size_t size = slope.shape(0);
     must(beta == size && lower.shape(0) == size && upper.shape(0) == size && group.shape(0) == size,
          "slope, beta, lower, upper and group must have the same size");
-    for (size_t k = 0; k < size; k++)
-        must(group.data()[k] >= 0 && group.data()[k] < n_groups, "group must have numbers below n_groups");
+    must(are_below(group, n_groups), "group must have numbers below n_groups");
     return {lower.data(), upper.data(), group.data(), int64_t(size), n_groups};
-}
-
-static void must_be_rows(const In<int64_t, 1>& slots, size_t rows) {
-    for (size_t k = 0; k < slots.shape(0); k++)
-        must(uint64_t(slots.data()[k]) < rows, "slots must be numbers of rows of columns");
 }
 
 template <class T>
@@ -26,7 +20,7 @@ static void bind_columns(nb::module_& m) {
         [](In<T, 2> columns, In<int64_t, 1> slots, In<double, 1> step, InOut<double, 1> out) {
             must(slots.shape(0) == step.shape(0), "slots and step must have the same size");
             must(out.shape(0) == columns.shape(1), "out must have the size of a column");
-            must_be_rows(slots, columns.shape(0));
+            must(are_below(slots, columns.shape(0)), "slots must be numbers of rows of columns");
             without_gil([&] {
                 Vector<const int64_t> of{slots.data(), int64_t(slots.shape(0))};
                 add_columns<T>(matrix(columns), of, step.data(), out.data());

@@ -5,6 +5,7 @@ namespace suffice {
 void bind_coordinates(nb::module_&);
 void bind_distances(nb::module_&);
 void bind_dual(nb::module_&);
+void bind_sparse(nb::module_&);
 }
 
 NB_MODULE(LEVEL_MODULE, m) {
@@ -15,4 +16,5 @@ NB_MODULE(LEVEL_MODULE, m) {
     topic("coordinates", suffice::bind_coordinates);
     topic("distances", suffice::bind_distances);
     topic("dual", suffice::bind_dual);
+    topic("sparse", suffice::bind_sparse);
 }

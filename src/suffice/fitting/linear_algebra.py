@@ -59,7 +59,7 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
         return X.dot(W)
     from ..loops.sparse import times
 
-    return times(X.data, X.indices, X.indptr, W)
+    return times(X.data, X.indices, X.indptr, np.ascontiguousarray(W))
 
 
 def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -107,4 +107,4 @@ def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
         return
     from ..loops.sparse import add_transposed_times
 
-    add_transposed_times(X.data, X.indices, X.indptr, G, out)
+    add_transposed_times(X.data, X.indices, X.indptr, np.ascontiguousarray(G), out)
