@@ -144,6 +144,19 @@ static INLINE Lanes<T> load(const T* from) {
     return r;
 }
 
+// Eight float64, also from float32.
+static INLINE f64s load_f64s(const double* from) { return load(from); }
+static INLINE f64s load_f64s(const float* from) {
+    typedef float Half __attribute__((vector_size(REGISTER / 2)));
+    f64s r;
+    for (int p = 0; p < REGISTERS; p++) {
+        Half x;
+        std::memcpy(&x, from + p * f64s::PER, REGISTER / 2);
+        r.v[p] = __builtin_convertvector(x, f64s::Register);
+    }
+    return r;
+}
+
 template <class T>
 static INLINE void store(T* to, const Lanes<T>& x) {
     for (int p = 0; p < REGISTERS; p++) std::memcpy(to + p * Lanes<T>::PER, &x.v[p], REGISTER);

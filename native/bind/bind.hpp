@@ -38,6 +38,11 @@ Out<T, sizeof...(Sizes)> zeros(Sizes... sizes) {
 }
 
 template <class Array>
+auto vector(const Array& a) {
+    return Vector<std::remove_pointer_t<decltype(a.data())>>{a.data(), int64_t(a.shape(0))};
+}
+
+template <class Array>
 auto matrix(const Array& a) {
     return Matrix<std::remove_pointer_t<decltype(a.data())>>{a.data(), int64_t(a.shape(0)), int64_t(a.shape(1))};
 }
@@ -61,6 +66,14 @@ bool are_below(const In<Index, 1>& indices, size_t end) {
     for (size_t p = 0; p < indices.shape(0); p++)
         largest = std::max(largest, std::make_unsigned_t<Index>(indices.data()[p]));
     return indices.shape(0) == 0 || largest < end;
+}
+
+// Offsets of so many parts of so many things.
+inline void must_divide(const In<int64_t, 1>& offset, size_t parts, size_t things) {
+    must(offset.shape(0) == parts + 1, "offset must have one number more than there are parts");
+    const int64_t* at = offset.data();
+    must(at[0] >= 0 && at[parts] <= int64_t(things), "offset must be numbers of things");
+    for (size_t s = 0; s < parts; s++) must(at[s] <= at[s + 1], "offset must not fall");
 }
 
 // CSR rows with so many columns.

@@ -23,7 +23,6 @@ import numpy as np
 from ..core.blocks import csr_of
 from .compiled import MOST_VISITS, compiled
 from .rows import add_row, dot_row
-from .vectors import add_scaled
 
 jit = compiled(fastmath={"contract", "reassoc"})
 
@@ -127,6 +126,18 @@ def _(rows, labels, order, rule, state):
     if len(order) > MOST_VISITS:
         return NotImplemented
     return primal.python(rows, labels, order, rule, state)
+
+
+@jit
+def add_scaled(out, factor, a):
+    """out += factor a."""
+    for i in range(len(a)):
+        out[i] += factor * a[i]
+
+
+@add_scaled.small
+def _(out, factor, a):
+    out += factor * a
 
 
 @jit
