@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,13 @@ CHECK = Check("Test", sparse=False, nan=False, positive=False, strings=False, ta
 
 
 def executors():
-    return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if "CoarseGrainedExecutorBackend" in " ".join(child.cmdline())
-    ]
+    return [child for child in psutil.Process().children(recursive=True) if is_executor(child)]
+
+
+def is_executor(process):
+    with suppress(psutil.Error):  # it has just ended
+        return "CoarseGrainedExecutorBackend" in " ".join(process.cmdline())
+    return False
 
 
 def main(folder):

@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
     pytest.mark.filterwarnings("ignore:The inplace keyword"),  # of pandas, to Dask
+    pytest.mark.filterwarnings("ignore:(?s).*The copy keyword"),  # of pandas, to Spark
 ]
 BLOCKS = tables()[3:8]
 WHOLE = pa.concat_tables(BLOCKS)

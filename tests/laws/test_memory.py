@@ -66,6 +66,7 @@ GROWS = {
     r"^(Kernel(LogisticRegression|Machine|PCA|Ridge)|ConditionalRandomField.kernel)(?!.*landmarks)": (
         "the kernels of all rows are in memory, and are priced first"
     ),
+    r"^(Nu)?SV[CR]|^OneClassSVM": "rows, and kernels of a working set with all of them, are in memory",
     r"^RelativeDensityRatio": "sums of 4 MB, of which a tree holds the logarithm of the blocks",
     r"Rank|HITS": "the links are kept in memory, or in shards where they are too many",
 }
@@ -133,7 +134,7 @@ ALL = [*VARIANTS, *MORE]
 # Options that decide what is kept of the rows, or for how long, in a loop or in sums of their own. All others
 # change numbers in sums of the same shapes: each estimator is tried without them. `learning_method` is a
 # second name of `solver`.
-KEEPS = r"solver|algorithm|(?<!learning_)method=|kernel|landmarks|clusters|sample_size|affinity|init|average"
+KEEPS = r"solver|algorithm|(?<!learning_)method=|landmarks|clusters|sample_size|affinity|init|average"
 
 
 def decides(v):

@@ -99,7 +99,7 @@ class Neighbors(Estimator, KNeighborsMixin):
             block = data.gather("") if data.in_memory else None
             if self.metric == "precomputed":
                 _must_be_distances(block)
-            s = contents(kind, block) if block is not None else data.fold(contents, kind)
+            s = data.fold(contents, kind)
             must_have_rows(s.copies)
             self._set_classes(s)
             self.model_, self.statistics_, self.n_samples_fit_ = distance, s, s.copies
