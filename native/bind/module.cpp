@@ -3,6 +3,7 @@
 
 namespace suffice {
 void bind_distances(nb::module_&);
+void bind_trees(nb::module_&);
 }
 
 NB_MODULE(LEVEL_MODULE, m) {
@@ -11,4 +12,5 @@ NB_MODULE(LEVEL_MODULE, m) {
         bind(submodule);
     };
     topic("distances", suffice::bind_distances);
+    topic("trees", suffice::bind_trees);
 }
