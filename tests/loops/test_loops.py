@@ -72,7 +72,7 @@ def test_nothing_is_converted():
         for i, value in enumerate(arguments):
             if isinstance(value, np.ndarray):
                 for other in (
-                    value.astype(np.float16),
+                    value.astype(np.complex64),
                     np.repeat(value, 2, axis=-1)[..., ::2],
                     value.tolist(),
                 ):

@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 import suffice
 from suffice.core.hashing import parts_of
 from suffice.core.randomness import Purpose
-from suffice.core.small import always_compiled
 from suffice.engines.local import LocalPartitions
 from suffice.ensemble import RandomForestRegressor
 from suffice.fitting.shared import WholeShares
@@ -47,10 +46,9 @@ def must_agree(ours, theirs) -> None:
     np.testing.assert_allclose(t.value, s.value[:, 0], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
-def test_agrees_with_scikit_learn(criterion, weighted, compiled, monkeypatch):
+def test_agrees_with_scikit_learn(criterion, weighted):
     X, label, number = rows()
     weight = np.random.default_rng(1).random(N) + 0.1 if weighted else None
     options = {"criterion": criterion, "max_depth": 4, "min_weight_fraction_leaf": 0.05}
@@ -59,11 +57,7 @@ def test_agrees_with_scikit_learn(criterion, weighted, compiled, monkeypatch):
     else:
         ours, theirs = DecisionTreeRegressor(**options), peer.DecisionTreeRegressor(**options)
         y = np.exp(number) if criterion == "poisson" else number
-    if compiled:
-        with always_compiled():
-            ours.fit(X, y, weight)
-    else:
-        ours.fit(X, y, weight)
+    ours.fit(X, y, weight)
     theirs.fit(X, y, weight)
     must_agree(ours, theirs)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The loops of trees, compiled and as Python runs them, against what they mean; and the law of histograms."""
+"""The loops of trees against what they mean; and the law of histograms."""
 
 from __future__ import annotations
 
@@ -9,92 +9,49 @@ from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
 from suffice.loops.trees import (
     GINI,
-    PARTS,
+    NONE_MISSING,
+    POISSON,
     SQUARED_ERROR,
-    add_histograms,
     add_leaf_values,
-    add_parts,
-    best_by_parts,
-    best_of_feature,
-    best_of_two,
-    fill,
-    gain,
+    find_split,
     grow,
     leaves_by_table,
-    leaves_of_codes,
     leaves_of_rows,
     mixed,
-    occupied,
     preorder,
-    worth,
 )
 from suffice.statistics import Binned, FeatureBins, FeatureValues, Histograms
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.growth import root
 
-FORMS = [lambda loop: loop.dispatcher, lambda loop: loop.python]
-IDS = ["compiled", "python"]
+from ..loops.reference import trees as reference
 
 
-def a_histogram(seed, n_bins=130, n=90, classes=True):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, n_bins + 1, n).astype(np.min_scalar_type(n_bins))
-    group = rng.integers(0, 2, n)
-    entry = rng.integers(1, 5, (n, 1 if classes else 3))
-    return codes, group, entry, np.zeros((n_bins + 1, 2), np.int64)
-
-
-@pytest.mark.parametrize("form", FORMS, ids=IDS)
-@pytest.mark.parametrize("classes", [True, False])
-@pytest.mark.parametrize(
-    ("n", "n_bins"), [(20, 130), (60, 700), (90, 130)], ids=["insertion", "radix", "dense"]
-)
-def test_fill_adds_and_lists_the_bins(form, classes, n, n_bins):
-    codes, group, entry, expected = a_histogram(0, n_bins, n, classes)
-    rows = np.random.default_rng(1).permutation(n).astype(np.int32)
-    bins, hist, dense = np.empty(n, np.int64), np.full((n, 2), -1), np.zeros_like(expected)
-    m = form(fill)(
-        codes, rows, group[rows], entry[rows], classes, n_bins, dense, np.empty(n, np.uint32),
-        np.empty(n, np.uint32), np.empty((2, 257), np.int32), hist, bins,
-    )  # fmt: skip
-    assert not dense.any()  # for the next feature
-    assert np.array_equal(bins[:m], np.unique(codes))
-    if classes:
-        np.add.at(expected, (codes, group), entry[:, 0])
-    else:
-        np.add.at(expected, codes, entry[:, :2])
-    assert np.array_equal(hist[:m], expected[bins[:m]])
-    folded = np.empty_like(hist)
-    other = np.empty_like(bins)
-    assert form(occupied)(expected, classes, folded, other) == m
-    assert np.array_equal(folded[:m], hist[:m])
-    assert np.array_equal(other[:m], bins[:m])
-
-
-@pytest.mark.parametrize("form", FORMS, ids=IDS)
 @pytest.mark.parametrize("criterion", [GINI, SQUARED_ERROR])
-def test_the_short_loop_is_the_general_one(form, criterion):
-    """`best_of_two` against `gain` at every threshold."""
+def test_the_short_loop_is_the_general_one(criterion):
+    """The best split of two sums against the gain at every threshold."""
     for seed in range(5):
-        codes, group, entry, hist = a_histogram(seed, classes=criterion == GINI)
+        rng, n_bins, n = np.random.default_rng(seed), np.array([130]), 90
+        codes, group = rng.integers(0, 130, n), rng.integers(0, 2, n)
+        hist = np.zeros((131, 2), np.int64)
         if criterion == GINI:
-            np.add.at(hist, (codes, group), entry[:, 0])
+            np.add.at(hist, (codes, group), rng.integers(1, 5, n))
         else:
-            np.add.at(hist, codes, entry[:, :2])
-        hist[-1] = 0
+            np.add.at(hist, codes, rng.integers(1, 5, (n, 2)))
         bins, total = np.flatnonzero(hist.sum(axis=1)), hist.sum(axis=0)
-        parent = form(worth)(total, criterion)
+        parent = reference.worth(total, criterion)
         gains = [
-            form(gain)(hist[bins[:j]].sum(axis=0), hist[bins[j:]].sum(axis=0), criterion, parent)
+            reference.gain(hist[bins[:j]].sum(axis=0), hist[bins[j:]].sum(axis=0), criterion, parent)
             for j in range(1, len(bins))
         ]
-        best, first = form(best_of_two)(hist, bins, len(bins) - 1, 0, 0, *total, criterion, 1)
+        best, feature, below, above, side, left_bins = find_split(
+            hist, np.array([0, 131]), np.empty(0), n_bins, np.zeros(1, bool), np.zeros(1, np.int8), total,
+            criterion, 1, 1, 0, -np.inf, np.inf,
+        )  # fmt: skip
+        first = np.flatnonzero(bins == below)[0] + 1
         assert best == pytest.approx(max(gains))
         assert gains[first - 1] == pytest.approx(max(gains))
-        found = form(best_of_feature)(
-            hist, bins, len(bins), len(hist) - 1, total, parent, criterion, 1, True, 0, -np.inf, np.inf
-        )
-        assert found == (best, first, 0)
+        assert (feature, above, side, len(left_bins)) == (0, bins[first], NONE_MISSING, 0)
 
 
 GROWN = {
@@ -109,16 +66,19 @@ GROWN = {
 
 @pytest.mark.parametrize("with_missing", [False, True])
 @pytest.mark.parametrize("options", GROWN.values(), ids=GROWN)
-def test_numpy_grows_the_compiled_tree(monkeypatch, options, with_missing):
-    """To the bit: nodes, sums and gains."""
+def test_the_reference_grows_the_compiled_tree(monkeypatch, options, with_missing):
+    """To the bit: nodes, sums, and gains that have no logarithms."""
 
     def both(*arguments):
-        expected = grow.dispatcher(*arguments)
+        found = grow(*arguments)
         with np.errstate(all="ignore"):
-            found = grow.python(*arguments)
-        for a, b in zip(expected, found, strict=True):
-            assert np.array_equal(a, b)
-        return expected
+            expected = growth.Grown(*reference.grow(*arguments))
+        for name, a, b in zip(expected._fields, found, expected, strict=True):
+            if name == "gains" and arguments[7] == POISSON:
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14 * np.max(b))  # differences
+            else:
+                assert np.array_equal(a, np.reshape(b, a.shape)), name
+        return found
 
     monkeypatch.setattr(growth, "grow", both)
     rng = np.random.default_rng(0)
@@ -135,18 +95,14 @@ def test_numpy_grows_the_compiled_tree(monkeypatch, options, with_missing):
         DecisionTreeClassifier(**options).fit(X, rng.integers(0, 4, 300))
 
 
-@pytest.mark.parametrize("form", FORMS, ids=IDS)
-def test_preorder(form):
+def test_preorder():
     children = np.array([[1, 2], [3, 4], [-1, -1], [-1, -1], [5, 6], [-1, -1], [-1, -1]])
-    assert form(preorder)(children).tolist() == [0, 1, 3, 4, 5, 6, 2]
+    assert preorder(children).tolist() == [0, 1, 3, 4, 5, 6, 2]
 
 
-@pytest.mark.parametrize("form", FORMS, ids=IDS)
-def test_random_keys_are_those_of_splitmix64(form):
+def test_random_keys_are_those_of_splitmix64():
     with np.errstate(over="ignore"):
-        assert (
-            int(form(mixed)(np.uint64(0))) == 0xE220A8397B1DCDAF
-        )  # the first number of Vigna's splitmix64.c
+        assert int(mixed(np.uint64(0))) == 0xE220A8397B1DCDAF  # the first number of Vigna's splitmix64.c
 
 
 def test_leaves_by_codes_and_by_values():
@@ -157,19 +113,17 @@ def test_leaves_by_codes_and_by_values():
     model = DecisionTreeClassifier(categorical_features=[1]).fit(X, y)
     tree = model.model_
     expected = model.apply(X)
-    for form in (leaves_of_rows.dispatcher, leaves_of_rows.python, leaves_of_rows.numpy):
-        leaves = np.empty((len(X), 1), np.int64)
-        form(tree.bins.with_codes(X), np.zeros(1, np.int64), *tree.splits, leaves)
-        out = leaves[:, 0]
-        assert np.array_equal(out, expected)
-        for leaf in np.unique(out):
-            np.testing.assert_allclose(tree.value[leaf, 1], y[out == leaf].mean())
-    for form in (add_leaf_values.dispatcher, add_leaf_values.python, add_leaf_values.numpy):
-        total = np.zeros((len(X), 2))
-        form(
-            tree.bins.with_codes(X), np.zeros(2, np.int64), *tree.splits, tree.value, np.zeros(2, int), total
-        )
-        assert np.array_equal(total, 2.0 * tree.value[expected])
+    leaves = np.empty((len(X), 1), np.int64)
+    leaves_of_rows(tree.bins.with_codes(X), np.zeros(1, np.int64), *tree.splits, leaves)
+    out = leaves[:, 0]
+    assert np.array_equal(out, expected)
+    for leaf in np.unique(out):
+        np.testing.assert_allclose(tree.value[leaf, 1], y[out == leaf].mean())
+    total = np.zeros((len(X), 2))
+    add_leaf_values(
+        tree.bins.with_codes(X), np.zeros(2, np.int64), *tree.splits, tree.value, np.zeros(2, int), total
+    )
+    assert np.array_equal(total, 2.0 * tree.value[expected])
 
 
 def test_leaves_by_a_table_of_codes():
@@ -184,10 +138,9 @@ def test_leaves_by_a_table_of_codes():
     expected = tree.leaves_of_codes(np.ascontiguousarray(codes))
     by_row = np.ascontiguousarray(codes.T)
     assert np.array_equal(tree.leaves_of_codes(by_row.T), expected)
-    for form in (leaves_by_table.dispatcher, leaves_by_table.python, leaves_by_table.numpy):
-        out = np.empty(len(X), np.int64)
-        form(by_row.reshape(-1), 3, *tree._table, out)
-        assert np.array_equal(out, expected)
+    out = np.empty(len(X), np.int64)
+    leaves_by_table(by_row, *tree._table, out)
+    assert np.array_equal(out, expected)
     nodes = np.flatnonzero(tree.is_leaf)[1:3]
     part, inside = tree.leading_to(nodes), np.isin(expected, nodes)
     assert (~part.is_leaf).sum() < (~tree.is_leaf).sum()
@@ -224,65 +177,52 @@ def test_histograms_of_blocks_add_up_exactly():
     for name, value in whole.fields().items():
         assert np.array_equal(getattr(total, name), value)
         assert np.array_equal(getattr(onto, name), value)
-    assert add_histograms.numpy is None and leaves_of_codes.numpy is not None
 
 
-def searched_by_parts(codes, group, entry, n_bins, total, criterion, least, best, ratio, space):
-    """The split of the second of two features, of which the first is constant."""
-    rows, by_row = np.arange(len(codes), dtype=np.int32), np.stack([np.zeros_like(codes), codes], axis=1)
-    shift, parts = np.empty(2, np.int64), np.empty((2, PARTS + 1, 2), np.int64)
-    goal = add_parts.dispatcher(
-        by_row, rows, group, entry, np.array([PARTS + 1, n_bins]), total, criterion == GINI, least, best,
-        np.arange(2), shift, parts,
-    )  # fmt: skip
-    return best_by_parts.dispatcher(
-        codes, rows, group, entry, n_bins, total, criterion, least, goal, *ratio, shift[1], parts[1], *space,
-        np.empty((2, 257), np.int32),
-    )  # fmt: skip
+def root_split(codes, group, entry, n_bins, criterion, least, max_features):
+    """The split of the root: from the rows, and by the reference from their histograms."""
+    D = len(codes)
+    features = n_bins, np.zeros(D, bool), np.zeros(D, np.int8)
+    offset, none = np.concatenate([[0], np.cumsum(n_bins + 1)]), np.empty(0)
+    of_rows = (2, criterion, 1, 2, least, 0.0, max_features, 0, 5, 0, -np.inf, np.inf)
+    tree = growth.Grown(*grow(codes, *features, group, entry, *of_rows, offset, none))
+    hist = reference.histograms(codes, group, entry, criterion == GINI, offset, 2)
+    total = hist[: offset[1]].sum(axis=0)
+    with np.errstate(over="ignore"):
+        best, d, below, above, *_ = reference.find_split(
+            hist, offset, none, *features, total, criterion, least, max_features, 5, -np.inf, np.inf
+        )
+    return (tree.gains[0], tree.feature[0], *tree.edges[0]), (max(best, 0.0), d, below, above)
 
 
 @pytest.mark.parametrize("classes", [True, False])
 @pytest.mark.parametrize("least", [1, 60])
 def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
-    rng, n_bins, found = np.random.default_rng(3), 3000, 0
+    """Of several features, of which the later ones are searched for what is better than the first."""
+    rng, n_bins, found, many = np.random.default_rng(3), 3000, 0, 100_000
     for trial in range(60):
-        n = int(rng.integers(128, 1500))
-        codes = (
-            (rng.normal(size=n) * rng.choice([30, 700]) + n_bins / 2).clip(0, n_bins - 1).astype(np.uint16)
-        )
+        n = many if trial == 0 else int(rng.integers(128, 1500))  # more rows than are sorted at once
+        spread = rng.choice([30, 700], (3, 1))
+        codes = (rng.normal(size=(3, n)) * spread + n_bins / 2).clip(0, n_bins - 1).astype(np.uint16)
         criterion = GINI if classes else SQUARED_ERROR
-        group = (rng.random(n) < np.where(codes > 1400, 0.6, 0.5)).astype(np.int64)
+        p = 0.5 if n == many else np.where(codes[trial % 3] > 1400, 0.6, 0.5)
+        group = (rng.random(n) < p).astype(np.int64)
         entry = rng.integers(1, 4, (n, 1 if classes else 3))
         entry[:, 1:] *= np.rint(100 * rng.normal(size=(n, 1))).astype(np.int64)
-        ratio = np.array([0.0, 1.0]) if classes else np.sort(entry[:, 1] / entry[:, 0])[[0, -1]]
-        hist = np.zeros((n_bins + 1, 2), np.int64)
-        np.add.at(hist, (codes, group) if classes else codes, entry[:, 0] if classes else entry[:, :2])
-        total, bins = hist.sum(axis=0), np.unique(codes)
-        best, first = best_of_two.dispatcher(hist, bins, len(bins) - 1, 0, 0, *total, criterion, least)
-        limit = 1 << 16 if trial % 3 else n // 4  # space for the rows of a few parts
-        space = np.empty(limit, np.int32), np.empty(limit, np.uint32), np.empty(limit, np.uint32)
-        for so_far in (-1.0, best / 2, best, 2 * best):
-            g, below, above, varies = searched_by_parts(
-                codes, group, entry, n_bins, total, criterion, least, so_far, ratio, space
-            )
-            if varies < 0:  # the rows of too many parts are left
-                assert limit < n
-            elif so_far <= best:
-                assert (g, below, above, varies) == (best, bins[first - 1], bins[first], 1)
-                found += 1
-            else:
-                assert g <= best
+        for most in (1, 3):
+            split, expected = root_split(codes, group, entry, np.full(3, n_bins), criterion, least, most)
+            assert split == expected
+            found += split[1] >= 0
     assert found > 100
 
 
 def test_a_search_by_parts_tells_a_constant_feature():
     n = 200
     group, entry = np.arange(n) % 2, np.ones((n, 1), np.int64)
-    space = np.empty(n, np.int32), np.empty(n, np.uint32), np.empty(n, np.uint32)
-    *_, varies = searched_by_parts(
-        np.full(n, 7, np.uint16), group, entry, 999, np.array([100, 100]), GINI, 1, -1.0, (0.0, 1.0), space
-    )
-    assert varies == 0
+    codes = np.stack([np.full(n, 7), np.arange(n), np.full(n, 9)]).astype(np.uint16)
+    for least in (1, 60):  # one feature is tried: constant ones do not count
+        split, expected = root_split(codes, group, entry, np.full(3, 999), GINI, least, 1)
+        assert split == expected and split[1] == 1
 
 
 def test_bins_of_many_values_have_about_one_weight():

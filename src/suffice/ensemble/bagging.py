@@ -49,7 +49,7 @@ from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
 from ..tree.pruning import pruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
-from .forest import compiled_if_many, gathered_if_few, sampled
+from .forest import gathered_if_few, sampled
 from .weak_learners import (
     Members,
     Passed,
@@ -477,8 +477,7 @@ class BaseBagging(Members, Estimator):
                 constraints=p.limits.constraints[features],
             )
             bins, sample = p.bins.chosen(features), rows.map(sampled, draws, m, None, None)
-            with compiled_if_many(p, self.n_estimators):
-                tree = grow_tree(sample.map(_chosen, features), p.rows, bins, p.target, limits)
+            tree = grow_tree(sample.map(_chosen, features), p.rows, bins, p.target, limits)
             tree = pruned(tree, base.ccp_alpha) if base.ccp_alpha > 0.0 else tree
             member = seeded(clone(self.estimator_), seed)
             member.__dict__.update(p.fitted)

@@ -199,7 +199,7 @@ class NewtonLearner:
 def limits_of(limits: Limits, tree: int) -> Limits:
     """The limits of a tree, with a key of its own."""
     with np.errstate(over="ignore"):
-        return replace(limits, key=int(mixed.python(np.uint64(limits.key) + np.uint64(tree))))
+        return replace(limits, key=int(mixed(np.uint64(limits.key) + np.uint64(tree))))
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class CartLearner:
         g, h = loss.largest or sums.largest[k]
         target = NumberTarget.of("squared_error", -float(g), float(g), self.weights.total)
         gain = self.min_impurity_decrease * self.weights.total * target.gain_unit
-        limits = replace(limits_of(self.limits, m * loss.n_outputs + k), least_gain=gain)
+        limits = replace(limits_of(self.limits, m * loss.n_outputs + k), least_gain=float(gain))
         part = rows.map(as_targets, loss, k, target, sample)
         tree = grow_tree(part, self.n_rows, self.bins, target, limits)
         tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree

@@ -64,7 +64,7 @@ class Draws(Value):
         number = number.astype(np.uint64)
         with np.errstate(over="ignore"):
             key = np.uint64(key_of(Purpose.BOOTSTRAP, self.seed, sample))
-            u = uniforms(mixed.python(mixed.python(key + number)))
+            u = uniforms(mixed(mixed(key + number)))
         drawn = np.searchsorted(self.cumulative, u, side="right")
         return np.where(number == key % np.uint64(self.n_rows), np.maximum(drawn, 1), drawn)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral
 from typing import Annotated, Any, ClassVar, Self
@@ -18,7 +17,6 @@ from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
-from ..core.small import repeated
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
 from ..inputs import answers_of, in_memory, in_order, n_threads, threads
@@ -34,7 +32,6 @@ from ..tree.pruning import pruned, unpruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
 from .weak_learners import Members
 
-CODES_PER_CALL = 1 << 8  # codes of the rows of a tree that takes as long in NumPy as a call of several loops
 INSTEAD = "fit without oob_score."
 
 log = logging.getLogger("suffice")
@@ -57,11 +54,6 @@ def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partit
     at_once = max(1, min(n_threads(), 4 * most // p.rows))
     log.info("Forest: %d rows are gathered; %d trees grow at a time here.", p.rows, at_once)
     return in_memory(rows.gather(None)), draws.gathered(), at_once
-
-
-def compiled_if_many(p: Prepared, n_trees: int) -> AbstractContextManager[None]:
-    """Context manager: many trees of few rows take longer in Python than the compiler does."""
-    return repeated(n_trees * p.rows * len(p.bins.n_bins) // CODES_PER_CALL)
 
 
 def class_totals(target: Any, block: Binned) -> np.ndarray:
@@ -215,10 +207,9 @@ class RandomForest(Members, TreeGrower):
                 total = rows.map(sampled, draws, m, p.target, None).fold(class_totals, p.target)
                 factor = p.target.balanced(total)
             with np.errstate(over="ignore"):
-                key = int(mixed.python(np.uint64(p.limits.key) + np.uint64(m)))
+                key = int(mixed(np.uint64(p.limits.key) + np.uint64(m)))
             part, limits = rows.map(sampled, draws, m, p.target, factor), replace(p.limits, key=key)
-            with compiled_if_many(p, self.n_estimators):
-                tree = grow_tree(part, p.rows, p.bins, p.target, limits)
+            tree = grow_tree(part, p.rows, p.bins, p.target, limits)
             tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
             return tree.replace(bins=p.bins.of_categories())
 

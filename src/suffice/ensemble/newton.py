@@ -172,7 +172,7 @@ class NewtonGrowth(Growth):
             allowed = self.groups[self.groups[:, list(node.path)].all(axis=1)].any(axis=0)
         if self.limits.max_features < D:
             with np.errstate(over="ignore"):
-                draw = mixed.python(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
+                draw = mixed(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
             candidates = np.flatnonzero(allowed)
             n = -(-self.limits.max_features * len(candidates) // D)
             allowed[:] = False

@@ -9,16 +9,306 @@ from .compiled import MOST_VISITS, compiled
 from .trees import (
     ENTROPY,
     GINI,
+    INDICATORS,
+    MISCLASSIFICATION,
     MISSING_LEFT,
+    MISSING_RIGHT,
     NONE_MISSING,
-    best_of_feature,
-    gain_of_two,
-    occupied,
-    sort_categories,
-    worth,
+    POISSON,
+    SQUARED_ERROR,
 )
 
 jit = compiled()
+
+# --- what is that of trees, as in native/trees.hpp ------------------------------------------------------
+
+
+@jit
+def worth(s, criterion):
+    """Minus the weighted impurity of a node with these sums, up to a term that a split does not change."""
+    if criterion == SQUARED_ERROR:
+        return 0.0  # see `gain`
+    total, most, squares, logs = 0.0, 0.0, 0.0, 0.0
+    if criterion == POISSON:
+        for k in range(1, len(s)):
+            logs += s[k] * np.log(s[k] / float(s[0])) if s[k] > 0 else -np.inf
+        return logs
+    if criterion == INDICATORS:
+        for k in range(1, len(s)):
+            v = float(s[k])
+            total += v
+            if v > 0.0:
+                logs += v * np.log2(v)
+        return logs - total * np.log2(float(s[0]))
+    for k in range(len(s)):
+        v = float(s[k])
+        total += v
+        most = max(most, v)
+        squares += v * v
+        if criterion == ENTROPY and v > 0.0:
+            logs += v * np.log2(v)
+    if criterion == GINI:
+        return squares / total
+    if criterion == ENTROPY:
+        return logs - total * np.log2(total)
+    return most
+
+
+@worth.small
+def _(s, criterion):  # of a node (O,), or of several (N, O)
+    if criterion == SQUARED_ERROR:
+        return 0.0
+    v = np.moveaxis(s.astype(float), -1, 0)
+    if criterion == POISSON:
+        return sum(np.where(v[1:] > 0.0, v[1:] * np.log(v[1:] / v[0]), -np.inf))
+    if criterion == MISCLASSIFICATION:
+        return v.max(axis=0)
+    of_targets = v[1:] if criterion == INDICATORS else v
+    total = sum(of_targets)
+    if criterion == GINI:
+        return sum(v * v) / total
+    logs = sum(np.where(of_targets > 0.0, of_targets * np.log2(of_targets), 0.0))
+    return logs - total * np.log2(v[0] if criterion == INDICATORS else total)
+
+
+@jit
+def gain(left, right, criterion, parent):
+    """The decrease of the weighted impurity by a split, in units of the integer weight."""
+    if criterion == SQUARED_ERROR:  # by the difference of the means, which does not cancel
+        a, b, squares = float(left[0]), float(right[0]), 0.0
+        for k in range(1, len(left)):
+            d = left[k] / a - right[k] / b
+            squares += d * d
+        return a * b / (a + b) * squares
+    return worth(left, criterion) + worth(right, criterion) - parent
+
+
+@gain.small
+def _(left, right, criterion, parent):
+    if criterion == SQUARED_ERROR:
+        a, b = left[..., 0].astype(float), right[..., 0].astype(float)
+        d = np.moveaxis(left, -1, 0)[1:] / a - np.moveaxis(right, -1, 0)[1:] / b
+        return a * b / (a + b) * sum(d * d)
+    return worth.numpy(left, criterion) + worth.numpy(right, criterion) - parent
+
+
+@jit
+def weight_of(s, criterion):
+    if criterion >= SQUARED_ERROR:
+        return s[0]
+    total = np.int64(0)
+    for k in range(len(s)):
+        total += s[k]
+    return total
+
+
+@weight_of.small
+def _(s, criterion):
+    return s[..., 0] if criterion >= SQUARED_ERROR else s.sum(axis=-1)
+
+
+@jit
+def value_of(s, criterion):
+    """What a monotonicity constraint orders: the mean target, or the share of the second class."""
+    return s[1] / float(weight_of(s, criterion))
+
+
+@value_of.small
+def _(s, criterion):
+    return s[..., 1] / weight_of.numpy(s, criterion)
+
+
+@jit
+def is_allowed(left, right, criterion, sign, low, high):
+    a, b = value_of(left, criterion), value_of(right, criterion)
+    return (b - a) * sign >= 0.0 and a >= low and a <= high and b >= low and b <= high
+
+
+@is_allowed.small
+def _(left, right, criterion, sign, low, high):
+    a, b = value_of.numpy(left, criterion), value_of.numpy(right, criterion)
+    lower, upper = np.minimum(a, b), np.maximum(a, b)
+    return ((b - a) * sign >= 0.0) & (lower >= low) & (upper <= high)
+
+
+@jit
+def has_two_sums(criterion, n_outputs):
+    """Whether the gain is that of `gain_of_two`."""
+    return n_outputs == 2 and criterion in (SQUARED_ERROR, GINI)
+
+
+@jit
+def gain_of_two(left_0, left_1, total_0, total_1):
+    """The gain of `best_of_two` times the total weight, as numerator and denominator."""
+    a, b, c, d = float(left_0), float(left_1), float(total_0 - left_0), float(total_1 - left_1)
+    cross = b * c - d * a
+    return cross * cross, a * c
+
+
+@jit
+def best_of_two(hist, place, n, left_0, left_1, total_0, total_1, criterion, least):
+    """The best split after one of the first n bins, of sums with two outputs: `best_of_feature` without
+    constraints, where most of the time is spent.
+
+    With weights a, c and sums b, d on the two sides, the gain is (b c - d a)^2 / (a c (a + c)) for the
+    squared error. The Gini index of two classes is twice the variance of the indicator of the second.
+    """
+    best, product, first, gini = 0.0, 1.0, 0, criterion == GINI
+    total_weight = total_0 + total_1 if gini else total_0
+    for j in range(n):
+        left_0 += hist[place[j], 0]
+        left_1 += hist[place[j], 1]
+        left = left_0 + left_1 if gini else left_0
+        if left < least or total_weight - left < least:
+            continue
+        x, y = gain_of_two(left, left_1, total_weight, total_1)
+        if x * product > best * y or first == 0:
+            best, product, first = x, y, j + 1
+    if first == 0:
+        return -1.0, 0
+    return (2.0 if gini else 1.0) * best / product / float(total_weight), first
+
+
+def _first_best(left, allowed, total, parent, criterion, least, fast=True):
+    """The largest gain and the first split that has it, of several features (F,): from the sums on the left
+    (F, N, O) of the splits that are allowed."""
+    if left.shape[1] == 0:
+        return np.full(len(left), -1.0), np.zeros(len(left), np.int64)
+    right = total - left
+    allowed = allowed & (weight_of.numpy(left, criterion) >= least)
+    allowed &= weight_of.numpy(right, criterion) >= least
+    f = np.arange(len(left))
+    if not fast or not has_two_sums.python(criterion, len(total)):
+        gains = gain.numpy(left, right, criterion, parent)
+        gains = np.where(allowed & (gains > -1.0), gains, -1.0)
+        best = gains.argmax(axis=1)
+        return gains[f, best], best
+    a, b = weight_of.numpy(left, criterion).astype(float), left[..., 1].astype(float)
+    c, d = weight_of.numpy(right, criterion).astype(float), right[..., 1].astype(float)
+    cross = b * c - d * a
+    x, y = np.where(allowed, cross * cross, 0.0), np.where(allowed, a * c, 1.0)
+    ratio = np.where(allowed, x / y, -1.0)
+    near = allowed & (ratio >= ratio.max(axis=1, keepdims=True) * (1.0 - 1e-12))  # others are far below
+    best = near.argmax(axis=1)
+    for i in np.flatnonzero(near.sum(axis=1) > 1):
+        for j in np.flatnonzero(near[i]):
+            if x[i, j] * y[i, best[i]] > x[i, best[i]] * y[i, j]:
+                best[i] = j
+    factor = 2.0 if criterion == GINI else 1.0
+    gains = factor * x[f, best] / y[f, best] / float(weight_of.numpy(total, criterion))
+    return np.where(allowed[f, best], gains, -1.0), best
+
+
+@jit
+def best_of_feature(hist, place, m, missing, total, parent, criterion, least, ordered, sign, low, high):
+    """The best split of one feature between m bins, in the order of their places in the histogram.
+
+    Returns the gain, the number of bins on the left, and where missing values go. The first of equal splits
+    wins. `ordered` is whether sets of bins from the first on are candidates; else each bin alone is.
+    """
+    n_outputs = len(total)
+    best, first, side = -1.0, 0, MISSING_RIGHT
+    of_missing = hist[missing]
+    n_missing = weight_of(of_missing, criterion)
+    n_directions = 2 if n_missing > 0 else 1
+    # All bins on the left and missing values on the right is a split too.
+    if ordered and sign == 0 and has_two_sums(criterion, n_outputs):
+        for direction in range(n_directions):
+            last = m if n_missing > 0 and direction == MISSING_RIGHT else m - 1
+            a, b = (of_missing[0], of_missing[1]) if direction == MISSING_LEFT else (np.int64(0), np.int64(0))
+            g, j = best_of_two(hist, place, last, a, b, total[0], total[1], criterion, least)
+            if g > best:
+                best, first, side = g, j, direction
+        return best, first, side
+    left, right = np.empty(n_outputs, np.int64), np.empty(n_outputs, np.int64)
+    for direction in range(n_directions):
+        for k in range(n_outputs):
+            left[k] = of_missing[k] if direction == MISSING_LEFT else 0
+        last = m if not ordered or (n_missing > 0 and direction == MISSING_RIGHT) else m - 1
+        for j in range(last):
+            b = place[j]
+            for k in range(n_outputs):
+                if not ordered:
+                    left[k] = of_missing[k] if direction == MISSING_LEFT else 0
+                left[k] += hist[b, k]
+                right[k] = total[k] - left[k]
+            if weight_of(left, criterion) < least or weight_of(right, criterion) < least:
+                continue
+            g = gain(left, right, criterion, parent)
+            if g > best and (sign == 0 or is_allowed(left, right, criterion, sign, low, high)):
+                best, first, side = g, j + 1, direction
+    return best, first, side
+
+
+@best_of_feature.small
+def _(hist, place, m, missing, total, parent, criterion, least, ordered, sign, low, high):
+    best, first, side = -1.0, 0, MISSING_RIGHT
+    of_missing, bins = hist[missing], hist[place[:m]]
+    some_missing = weight_of.numpy(of_missing, criterion) > 0
+    for direction in range(2 if some_missing else 1):
+        before = of_missing if direction == MISSING_LEFT else np.zeros_like(of_missing)
+        n = m if not ordered or (some_missing and direction == MISSING_RIGHT) else m - 1
+        left = before + (np.cumsum(bins[:n], axis=0) if ordered else bins[:n])
+        allowed = sign == 0 or is_allowed.numpy(left, total - left, criterion, sign, low, high)
+        fast = ordered and sign == 0
+        gains, j = _first_best(left[None], allowed, total, parent, criterion, least, fast)
+        if gains[0] > best:
+            best, first, side = gains[0], j[0] + 1, direction
+    return best, first, side
+
+
+@jit
+def sort_categories(hist, place, m, criterion, share):
+    """Sort the categories by their mean target, or their share of the second class; ties by their code."""
+    for j in range(m):
+        share[j] = value_of(hist[j], criterion)
+    # A merge sort, since Numba takes seconds to compile `np.argsort`.
+    source, target, width = np.arange(m), np.empty(m, np.int64), 1
+    while width < m:
+        for start in range(0, m, 2 * width):
+            middle, stop = min(start + width, m), min(start + 2 * width, m)
+            a, b = start, middle
+            for j in range(start, stop):
+                if a < middle and (b == stop or share[source[a]] <= share[source[b]]):
+                    target[j] = source[a]
+                    a += 1
+                else:
+                    target[j] = source[b]
+                    b += 1
+        source, target, width = target, source, 2 * width
+    for j in range(m):
+        place[j] = source[j]
+
+
+@sort_categories.small
+def _(hist, place, m, criterion, share):
+    place[:m] = np.argsort(value_of.numpy(hist[:m], criterion), kind="mergesort")
+
+
+@jit
+def occupied(folded, classes, hist, bins):
+    """The bins of a histogram that occur, as `fill` lists them."""
+    m, last = 0, hist.shape[1] if classes else 1
+    for b in range(len(folded)):
+        weight = np.int64(0)
+        for k in range(last):
+            weight += folded[b, k]
+        if weight > 0:
+            bins[m] = b
+            for k in range(hist.shape[1]):
+                hist[m, k] = folded[b, k]
+            m += 1
+    return m
+
+
+@occupied.small
+def _(folded, classes, hist, bins):
+    present = np.flatnonzero(folded.sum(axis=1) if classes else folded[:, 0])
+    bins[: len(present)], hist[: len(present)] = present, folded[present, : hist.shape[1]]
+    return len(present)
+
+
+# --- histograms of one feature ---------------------------------------------------------------------------
 
 
 @jit

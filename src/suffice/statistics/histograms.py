@@ -89,8 +89,8 @@ class Histograms(Statistics):
         place = np.full(len(tree.feature), -1)
         place[nodes] = np.arange(len(nodes))
         add_histograms(
-            codes, place[tree.leaves_of_codes(codes)], block.y, block.entry, classes, offset, onto.count,
-            onto.sums, onto.low, onto.high, onto.rows,
+            codes, place[tree.leaves_of_codes(codes)], block.y, np.ascontiguousarray(block.entry), classes,
+            offset, onto.count, onto.sums, onto.low, onto.high, onto.rows,
         )  # fmt: skip
         return onto
 

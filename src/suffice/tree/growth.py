@@ -129,10 +129,10 @@ def _finish(
         raise ValueError("There are no rows to grow a tree to.")
     return Grown(
         *grow(
-            rows.codes, np.ascontiguousarray(rows.codes.T), bins.n_bins, bins.categorical, limits.constraints,
-            rows.y, rows.entry, target.n_outputs, target.criterion, limits.max_depth, limits.least_split,
-            limits.least, limits.least_gain, limits.max_features, limits.max_leaves, np.uint64(limits.key),
-            depth, low, high, bin_offsets(bins.n_bins), _bin_values(bins, limits),
+            rows.codes, bins.n_bins, bins.categorical, limits.constraints, rows.y,
+            np.ascontiguousarray(rows.entry), target.n_outputs, target.criterion, limits.max_depth,
+            limits.least_split, limits.least, limits.least_gain, limits.max_features, limits.max_leaves,
+            limits.key, depth, float(low), float(high), bin_offsets(bins.n_bins), _bin_values(bins, limits),
         )
     )  # fmt: skip
 
@@ -280,7 +280,7 @@ class Growth:
             if sign:
                 low, high = (low, middle) if (s == 0) == (sign > 0) else (middle, high)
             with np.errstate(over="ignore"):
-                key = int(mixed.python(np.uint64(node.key ^ (s + 1))))
+                key = int(mixed(np.uint64(node.key ^ (s + 1))))
             self.nodes.append(
                 Node(
                     node.depth + 1, key, low, high, node.rows * node.shares[s],
@@ -384,20 +384,14 @@ class _Folding(Growth):
             or weight < 2 * limits.least
         ):
             return
-        D, most = len(n_bins), int(n_bins.max()) + 2
-        none = np.empty(0, np.int64)
-        codes, keys, small = np.empty((D, 0), self.bins.dtype), none.astype(np.uint32), none.astype(np.int32)
         gain, feature, below, above, side, left = find_split(
-            codes, codes.T.copy(), small, none, none[:, None], count, bin_offsets(n_bins),
-            _bin_values(self.bins, limits), n_bins, self.bins.categorical, limits.constraints, total,
-            self.target.criterion, limits.least, limits.max_features, np.uint64(node.key), node.low,
-            node.high, self.bins.categorical, np.zeros(2), count[:0, None], none, small, count[:0], keys,
-            keys, np.empty((0, 257), np.int32), np.empty((most, n_outputs), np.int64),
-            np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most), np.empty(D, np.int64), none,
+            count, bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
+            limits.constraints, total, self.target.criterion, limits.least, limits.max_features, node.key,
+            float(node.low), float(node.high),
         )  # fmt: skip
         if feature >= 0 and gain >= limits.least_gain:
             node.feature, node.gain, node.side, node.sets = feature, gain, side, left
-            node.edges = int(below), int(above)
+            node.edges = below, above
             self._children_sums(node, count)
 
     def _children_sums(self, node: Node, count: np.ndarray) -> None:
@@ -413,10 +407,10 @@ class _Folding(Growth):
         left[-1] = node.side == MISSING_LEFT
         sums = np.stack([h[left].sum(axis=0), h[~left].sum(axis=0)])
         criterion = self.target.criterion
-        weights = [float(weight_of.python(s, criterion)) for s in sums]
+        weights = [float(weight_of(s, criterion)) for s in sums]
         node.shares = tuple(w / sum(weights) for w in weights)
         if self.limits.constraints[d]:
-            node.middle = 0.5 * sum(value_of.python(s, criterion) for s in sums)
+            node.middle = 0.5 * sum(value_of(s, criterion) for s in sums)
 
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""

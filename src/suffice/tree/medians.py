@@ -138,11 +138,11 @@ class MedianGrowth(Growth):
             if tried >= limits.max_features:
                 break
             if limits.max_features < D:
-                key = mixed.python(key)
+                key = mixed(key)
                 other = i + int(key % np.uint64(D - i))
                 features[i], features[other] = features[other], features[i]
             d = int(features[i])
-            draw = mixed.python(draw ^ np.uint64(d + 3))
+            draw = mixed(draw ^ np.uint64(d + 3))
             codes = self.codes[d, rows].astype(np.int64)
             if (codes == codes[0]).all():
                 continue
@@ -164,7 +164,7 @@ class MedianGrowth(Growth):
         n_missing = int(missing.sum())
         directions = (MISSING_RIGHT, MISSING_LEFT) if n_missing else (MISSING_RIGHT,)
         if n_missing and self.limits.random:
-            directions = (directions[int(mixed.python(draw) & np.uint64(1))],)
+            directions = (directions[int(mixed(draw) & np.uint64(1))],)
         for side in directions:
             # Missing values have the largest code; on the left, they come first.
             placed = np.roll(order, n_missing) if side == MISSING_LEFT else order

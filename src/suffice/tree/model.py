@@ -73,11 +73,11 @@ class Tree(Value):
 
         out = np.empty(codes.shape[1], np.int64)
         if codes.dtype == np.uint8 and codes.T.flags.c_contiguous:
-            leaves_by_table(codes.T.reshape(-1), len(codes), *self._table, out)
+            leaves_by_table(codes.T, *self._table, out)
             return out
         leaves_of_codes(
-            codes, self.bins.n_bins, self.feature, self.children, self.edge, self.missing_left,
-            self.set_start, self.goes_left, out,
+            np.ascontiguousarray(codes), self.bins.n_bins, self.feature, self.children, self.edge,
+            self.missing_left, self.set_start, self.goes_left, out,
         )  # fmt: skip
         return out
 
