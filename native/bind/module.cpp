@@ -2,7 +2,9 @@
 #include "bind.hpp"
 
 namespace suffice {
+void bind_chains(nb::module_&);
 void bind_distances(nb::module_&);
+void bind_elementary(nb::module_&);
 }
 
 NB_MODULE(LEVEL_MODULE, m) {
@@ -10,5 +12,7 @@ NB_MODULE(LEVEL_MODULE, m) {
         auto submodule = m.def_submodule(name);
         bind(submodule);
     };
+    topic("chains", suffice::bind_chains);
     topic("distances", suffice::bind_distances);
+    topic("elementary", suffice::bind_elementary);
 }

@@ -33,7 +33,49 @@ def distances(N, D, K):
         yield "sparse_sums_by_label", (*entries, weight, labels, points)
 
 
-TOPICS = {"distances": distances}
+def elementary(N, D, K):
+    rng = np.random.default_rng((N, D, K))
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 2e-308, 1e308, -1.0, -2.0, 1.0, 710.0, -745.0]
+    x = np.concatenate([np.resize(ends, N), rng.normal(size=N) * np.exp(rng.uniform(-700, 700, N))])[1:]
+    yield "exp", (x,)
+    yield "exp", (rng.uniform(-745.2, 709.8, N),)
+    for name in "log", "log1p":
+        yield name, (x,)
+        yield name, (rng.uniform(0, 3, N),)
+
+
+def chains(N, D, K):
+    """K states; D sequences are empty, and as many have no path."""
+    rng = np.random.default_rng((N, D, K))
+    cuts = np.concatenate([rng.integers(0, N + 1, max(1, N // 5)), rng.integers(0, N + 1, 1).repeat(D)])
+    offset = np.concatenate([[0], np.sort(cuts), [N]])
+    S = len(offset) - 1
+    weight = np.where(rng.random(S) < 0.2, 0.0, rng.uniform(size=S))
+    for kind in "plain", "forbidden", "ties":
+        U, start = rng.normal(size=(N, K)), rng.normal(size=K)
+        for each in False, True:
+            moves = rng.normal(size=(N if each else 1, K, K))
+            if kind == "forbidden":
+                U = np.where(rng.random(U.shape) < 0.1, -np.inf, U)
+                moves = np.where(rng.random(moves.shape) < 0.1, -np.inf, moves)
+            elif kind == "ties":
+                U, start, moves = (np.floor(a) for a in (U, start, moves))
+            E, turned = np.exp(U - 1.0), np.ascontiguousarray(np.exp(moves - 1.0).transpose(0, 2, 1))
+            products = E, np.exp(start), np.exp(moves - 1.0)
+            yield "exp_below_largest", (U,)
+            yield "forward", (*products, offset)
+            yield "smooth", (*products, turned, offset, weight)
+            yield "best_paths", (U, start, moves, offset)
+            if kind == "plain":
+                few = slice(0, min(N, 12))
+                yield "k_best_paths", (U[few], start, moves[few], 3)
+            yield "log_forward", (U, start, moves, offset)
+            yield "log_backward", (U, moves, offset)
+            before, after = rng.normal(size=(2, N, K))
+            yield "add_log_pairs", (before, U, after, moves, 2.0, 0.5, rng.uniform(size=moves.shape))
+
+
+TOPICS = {"chains": chains, "distances": distances, "elementary": elementary}
 
 
 def cases():
