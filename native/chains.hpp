@@ -186,11 +186,6 @@ static INLINE void add_outer(const double* left, const double* right, int64_t co
         }
 }
 
-static INLINE double largest(const f64s& x) {
-    return std::max(std::max(std::max(x[0], x[4]), std::max(x[2], x[6])),
-                    std::max(std::max(x[1], x[5]), std::max(x[3], x[7])));
-}
-
 static INLINE bool moderate(double x) { return 1e-50 < x && x < 1e50; }
 
 struct Marginals {

@@ -243,6 +243,12 @@ static INLINE double sum(const f64s& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
+// Of numbers; where one is NaN, perhaps NaN.
+static INLINE double largest(const f64s& x) {
+    return greatest(greatest(greatest(x[0], x[4]), greatest(x[2], x[6])),
+                    greatest(greatest(x[1], x[5]), greatest(x[3], x[7])));
+}
+
 static INLINE void prefetch(const void* memory) { __builtin_prefetch(memory); }
 
 // --- arrays of Python, which are contiguous and do not overlap ------------------------------------------------

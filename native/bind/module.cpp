@@ -5,6 +5,8 @@ namespace suffice {
 void bind_chains(nb::module_&);
 void bind_distances(nb::module_&);
 void bind_elementary(nb::module_&);
+void bind_log_linear(nb::module_&);
+void bind_logistic(nb::module_&);
 }
 
 NB_MODULE(LEVEL_MODULE, m) {
@@ -15,4 +17,6 @@ NB_MODULE(LEVEL_MODULE, m) {
     topic("chains", suffice::bind_chains);
     topic("distances", suffice::bind_distances);
     topic("elementary", suffice::bind_elementary);
+    topic("log_linear", suffice::bind_log_linear);
+    topic("logistic", suffice::bind_logistic);
 }
