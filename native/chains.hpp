@@ -75,14 +75,14 @@ struct Padded {
     }
 
     // Row n of a matrix into `to`. What is read beyond the row is dropped.
-    INLINE void row(Matrix<const double> M, int64_t n, double* to, double other = 0.0) const {
+    INLINE void row(Matrix<const double> M, int64_t n, double* to) const {
         const double* from = M[n];
         if (n * K + P > M.rows * K) {
-            for (int64_t k = 0; k < P; k++) to[k] = k < K ? from[k] : other;
+            for (int64_t k = 0; k < P; k++) to[k] = k < K ? from[k] : 0.0;
             return;
         }
         for (int64_t v = 0; v + 1 < V; v++) store(to + v * W, load(from + v * W));
-        if (V > 0) store(to + (V - 1) * W, select(inside, load(from + (V - 1) * W), all(other)));
+        if (V > 0) store(to + (V - 1) * W, select(inside, load(from + (V - 1) * W), f64s{}));
     }
 
     INLINE void put(const double* from, double* to) const {
@@ -91,52 +91,70 @@ struct Padded {
         for (int64_t k = whole; k < K; k++) to[k] = from[k];
     }
 
-    void matrix(Matrix<const double> M, double* to, double other = 0.0) const {
-        for (int64_t i = 0; i < K; i++) row(M, i, to + i * P, other);
+    void matrix(Matrix<const double> M, double* to) const {
+        for (int64_t i = 0; i < K; i++) row(M, i, to + i * P);
     }
 };
 
-// Transitions into each step with padded rows; the last that were asked for are kept.
+// Rows of transitions. What stands in lanes beyond K is arbitrary, if the stride is not P.
+struct Move {
+    const double* A;
+    int64_t stride;
+
+    INLINE const double* operator[](int64_t i) const { return A + i * stride; }
+};
+
+// Transitions into each step: those that are the same at all steps are padded by zeros, and the last ones,
+// beyond which nothing may be read.
 class Into {
   public:
-    Into(const Padded& pad, Tensor<const double> moves, double* to, double other = 0.0)
-        : pad(pad), moves(moves), to(to), other(other) {
-        if (moves.size == 1) pad.matrix(moves[0], to, other);
+    Into(const Padded& pad, Tensor<const double> moves, double* to) : pad(pad), moves(moves), to(to) {
+        if (moves.size == 1) pad.matrix(moves[0], to);
     }
 
-    INLINE const double* operator[](int64_t n) const {
-        if (moves.size > 1) pad.matrix(moves[n], to, other);
-        return to;
+    INLINE Move operator[](int64_t n) const {
+        if (moves.size == 1) return {to, pad.P};
+        const int64_t K = pad.K;
+        if ((n + 1) * K * K + pad.P - K <= moves.size * K * K) return {moves[n].data, K};
+        pad.matrix(moves[n], to);
+        return {to, pad.P};
     }
 
   private:
     const Padded& pad;
     Tensor<const double> moves;
     double* to;
-    double other;
 };
 
 // out[j] = sum_i a[i] A[i, j] of B lanes, by fours in i
 template <int B>
-static INLINE void times_block(const double* a, const double* A, int64_t K, int64_t P, double* out) {
+static INLINE void times_block(const double* a, const double* A, int64_t K, int64_t stride, double* out) {
     f64s s[B] = {};
     int64_t i = 0;
     for (; i + 4 <= K; i += 4)
         for (int b = 0; b < B; b++) {
-            const double* m = A + i * P + b * W;
-            s[b] += (a[i] * load(m) + a[i + 1] * load(m + P)) +
-                    (a[i + 2] * load(m + 2 * P) + a[i + 3] * load(m + 3 * P));
+            const double* m = A + i * stride + b * W;
+            s[b] += (a[i] * load(m) + a[i + 1] * load(m + stride)) +
+                    (a[i + 2] * load(m + 2 * stride) + a[i + 3] * load(m + 3 * stride));
         }
     for (; i < K; i++)
-        for (int b = 0; b < B; b++) s[b] += a[i] * load(A + i * P + b * W);
+        for (int b = 0; b < B; b++) s[b] += a[i] * load(A + i * stride + b * W);
     for (int b = 0; b < B; b++) store(out + b * W, s[b]);
 }
 
-static INLINE void times(const double* a, const double* A, const Padded& pad, double* out) {
+static INLINE void times(const double* a, const Move& A, const Padded& pad, double* out) {
     constexpr int B = FIT / 2;
     int64_t v = 0;
-    for (; v + B <= pad.V; v += B) times_block<B>(a, A + v * W, pad.K, pad.P, out + v * W);
-    for (; v < pad.V; v++) times_block<1>(a, A + v * W, pad.K, pad.P, out + v * W);
+    for (; v + B <= pad.V; v += B) times_block<B>(a, A.A + v * W, pad.K, A.stride, out + v * W);
+    if (B > 2 && v + 2 <= pad.V) {
+        times_block<2>(a, A.A + v * W, pad.K, A.stride, out + v * W);
+        v += 2;
+    }
+    for (; v < pad.V; v++) times_block<1>(a, A.A + v * W, pad.K, A.stride, out + v * W);
+    if (A.stride != pad.P) {
+        double* last = out + pad.P - W;
+        store(last, select(pad.inside, load(last), f64s{}));
+    }
 }
 
 // One sequence: its filtered states into `alpha`, and scales; whether all could be held. What makes the step
@@ -617,9 +635,9 @@ static void exp_below_largest(Matrix<const double> U, Matrix<double> out, double
 }
 
 // out[j] = max_i here[i] + A[i, j]
-static INLINE void best_before(const double* here, const double* A, const Padded& pad, double* out) {
+static INLINE void best_before(const double* here, const Move& A, const Padded& pad, double* out) {
     for (int64_t j = 0; j < pad.P; j += W) {
-        auto reached = [&](int64_t i) { return here[i] + load(A + i * pad.P + j); };
+        auto reached = [&](int64_t i) { return here[i] + load(A[i] + j); };
         f64s most = reached(0);
         int64_t i = 1;
         for (; i + 2 <= pad.K; i += 2) most = greatest(greatest(reached(i + 1), reached(i)), most);
@@ -736,9 +754,9 @@ class BestPaths {
 };
 
 // out[j] = log sum_i exp(from[i] + A[i, j])
-static INLINE void log_times(const double* from, const double* A, const Padded& pad, double* out) {
+static INLINE void log_times(const double* from, const Move& A, const Padded& pad, double* out) {
     for (int64_t j = 0; j < pad.P; j += W) {
-        auto reached = [&](int64_t i) { return from[i] + load(A + i * pad.P + j); };
+        auto reached = [&](int64_t i) { return from[i] + load(A[i] + j); };
         f64s most = all(-BEYOND), total{};
         for (int64_t i = 0; i < pad.K; i++) most = greatest(most, reached(i));
         most = select(-BEYOND < most, most, f64s{});
@@ -786,7 +804,7 @@ static void log_backward(const Chains& c, Matrix<double> out) {
             }
             if (c.each()) turn(c.moves[n + 1]);
             for (int64_t k = 0; k < K; k++) after[k] = c.E[n + 1][k] + out[n + 1][k];
-            log_times(after, turned, pad, here);
+            log_times(after, {turned, pad.P}, pad, here);
             pad.put(here, out[n]);
         }
 }
