@@ -85,6 +85,9 @@ struct Padded {
         if (V > 0) store(to + (V - 1) * W, select(inside, load(from + (V - 1) * W), f64s{}));
     }
 
+    // The sum of lanes, of which those beyond K are zeros: of few in the same order.
+    INLINE double total(const f64s& x) const { return K > 4 ? sum(x) : (x[0] + x[2]) + (x[1] + x[3]); }
+
     INLINE void put(const double* from, double* to) const {
         const int64_t whole = K / W * W;
         for (int64_t k = 0; k < whole; k += W) store(to + k, load(from + k));
@@ -179,7 +182,7 @@ static INLINE bool filter(const Chains& c, const Padded& pad, const Into& into, 
             store(here + k, joint);
             total += joint;
         }
-        scale[n] = sum(total);
+        scale[n] = pad.total(total);
         if (!(scale[n] > LEAST)) return false;
         share = 1.0 / scale[n];
     }
@@ -268,7 +271,7 @@ class ByStates {
         times(r, onwards[n], pad, follow);
         f64s totals{};
         for (int64_t k = 0; k < P; k += W) totals += load(before + k) * load(follow + k);
-        const double total = sum(totals);
+        const double total = pad.total(totals);
         if (!(LEAST < total && total < BEYOND)) return false;
         const double share = w / total;
         for (int64_t k = 0; k < P; k += W) {
