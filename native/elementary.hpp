@@ -1,51 +1,142 @@
-// Logarithms with the same bits on every CPU: those of the C library choose code by the CPU.
+// exp, log and log1p of a number or of lanes, with the same bits: which of libm's functions run depends on
+// the CPU.
 //
-// With x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), and s = f / (2 + f): log(1 + f) = f - f^2/2 + s (f^2/2
-// + R), where R is a polynomial in s^2 (fdlibm, Sun Microsystems, 1993; `log2` as in FreeBSD). Errors are
-// below 1 ulp.
+// Errors are below one unit in the last place. NaN stays as it is, and a result outside the range of floats
+// is infinite, subnormal or zero, as IEEE 754 rounds it.
 #pragma once
+
+#include <type_traits>
 
 #include "lanes.hpp"
 
 namespace suffice {
 
-struct LogParts {
-    double k, f, half_square, rest;  // log(1 + f) = f - half_square + rest
-};
+constexpr double LOG2E = 1.4426950408889634;
+constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
+constexpr double ROUND = 6755399441055744.0;  // 1.5 2^52: adding it leaves an integer in the lowest bits
+constexpr int64_t ROUND_BITS = 0x4338000000000000;
+// bits of 1, less those of the square root of 1 / 2
+constexpr int64_t ROOT_HALF_TO_ONE = 0x3FF0000000000000 - 0x3FE6A09E667F3BCD;
+constexpr double BEYOND = std::numeric_limits<double>::infinity();
 
-// Of a positive number that is normal and finite.
-static INLINE LogParts log_parts(double x) {
-    uint64_t bits;
-    std::memcpy(&bits, &x, 8);
-    const uint64_t above = ((bits & 0xFFFFFFFFFFFFF) + 0x95F6400000000) >> 52;  // whether 1 + f is halved
-    const double k = double(int64_t(bits >> 52) - 1023 + int64_t(above));
-    bits = (bits & 0xFFFFFFFFFFFFF) | ((1023 - above) << 52);
-    std::memcpy(&x, &bits, 8);
-    const double f = x - 1.0, s = f / (2.0 + f), z = s * s, w = z * z, half_square = 0.5 * f * f;
-    const double even = w * (3.999999999940941908e-01 +
-                             w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
-    const double odd = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 +
-                       w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
-    return {k, f, half_square, s * (half_square + (odd + even))};
+// A number as a number or as lanes.
+template <class F>
+static INLINE F as(double x) {
+    if constexpr (std::is_same_v<F, double>)
+        return x;
+    else
+        return all(x);
 }
 
-static INLINE double log_of(double x) {
-    const LogParts p = log_parts(x);
-    return p.k * 6.93147180369123816490e-01 -
-           ((p.half_square - (p.rest + p.k * 1.90821492927058770002e-10)) - p.f);
+// exp(r + error) = 1 + r + error + r^2 q(r) for |r| <= log(2) / 2; q has degree 9 and is exact at Chebyshev's
+// nodes.
+template <class F>
+static INLINE F exp_near_zero(const F& r, const F& error) {
+    F r2 = r * r, r4 = r2 * r2;
+    F q0 = (0.5000000000000001 + r * 0.16666666666666669) +
+           r2 * (0.04166666666662416 + r * 0.008333333333330063);
+    F q4 = (0.0013888888917199863 + r * 0.00019841269863042963) +
+           r2 * (2.4801521317484083e-05 + r * 2.7557268476553695e-06);
+    F q8 = 2.7620078203806394e-07 + r * 2.5100377619606372e-08;
+    return 1.0 + (r + (r2 * (q0 + r4 * (q4 + r4 * q8)) + error));
 }
 
-static INLINE double log2_of(double x) {
-    const LogParts p = log_parts(x);
-    double high = p.f - p.half_square;
-    uint64_t bits;
-    std::memcpy(&bits, &high, 8);
-    bits &= 0xFFFFFFFF00000000;  // so that products with the first part of 1 / log(2) are exact
-    std::memcpy(&high, &bits, 8);
-    const double low = ((p.f - high) - p.half_square) + p.rest;
+// exp(x) = 2^k exp(r), with x = k log(2) + r. The power has two factors: not every 2^k is a float.
+template <class F>
+static INLINE F exp(const F& x) {
+    F y = least(as<F>(710.0), greatest(as<F>(-746.0), x));
+    F shifted = y * LOG2E + ROUND, k = shifted - ROUND, half = k * 0.5 + ROUND;
+    F high = y - k * LN2_HIGH, low = k * LN2_LOW, r = high - low;
+    F p = exp_near_zero<F>(r, (high - r) - low);
+    auto first = bits_of(half) - (ROUND_BITS - 1023);
+    auto second = bits_of(shifted) - bits_of(half) + int64_t(1023);
+    return p * of_bits(shift_left(first, 52)) * of_bits(shift_left(second, 52));
+}
+
+// x = 2^k m, with sqrt(1/2) <= m < sqrt(2), of positive floats that are not subnormal
+template <class F>
+static INLINE void split(const F& x, F& k, F& m) {
+    auto bits = bits_of(x), exponent = shift_right(bits + ROOT_HALF_TO_ONE, 52);
+    k = of_bits(exponent + ROUND_BITS) - (ROUND + 1023.0);
+    m = of_bits(bits - shift_left(exponent - int64_t(1023), 52));
+}
+
+// k log(2) + log(1 + f) + c for a small c: log(1 + f) = 2 s + 2 s^3 / 3 + ... with s = f / (2 + f), and the
+// coefficients of fdlibm
+template <class F>
+static INLINE F log_of(const F& k, const F& f, const F& c) {
+    F s = f / (2.0 + f), z = s * s, w = z * z, half = 0.5 * f * f;
+    F even = 1.818357216161805012e-01 + w * 1.479819860511658591e-01;
+    even = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * even));
+    F odd = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+    return k * LN2_HIGH - ((half - (s * (half + (odd + even)) + (k * LN2_LOW + c))) - f);
+}
+
+// `out` for x between `least` and infinity; what log(x - least) is elsewhere
+template <class F>
+static INLINE F log_ends(const F& x, double least, F out) {
+    out = select(x < BEYOND, out, x);
+    out = select(x < least, as<F>(std::numeric_limits<double>::quiet_NaN()), out);
+    return select(x == as<F>(least), as<F>(-BEYOND), out);
+}
+
+template <class F>
+static INLINE F log(const F& x) {
+    F y = select(x < BEYOND, select(0.0 < x, x, as<F>(1.0)), as<F>(1.0));
+    auto subnormal = y < std::numeric_limits<double>::min();
+    F k, m;
+    split(select(subnormal, y * 0x1p54, y), k, m);
+    k = select(subnormal, k - 54.0, k);
+    return log_ends(x, 0.0, log_of<F>(k, m - 1.0, as<F>(0.0)));
+}
+
+// log(1 + x) = log(u + d), with u the float next to 1 + x: log(u) + d / u, or of x itself where that is near
+// 0
+template <class F>
+static INLINE F log1p(const F& x) {
+    F y = select(x < BEYOND, select(-1.0 < x, x, as<F>(0.0)), as<F>(0.0)), u = 1.0 + y, k, m;
+    F d = select(y < 1.0, y - (u - 1.0), 1.0 - (u - y));
+    split(u, k, m);
+    auto near = k == as<F>(0.0);
+    F out = log_of<F>(k, select(near, y, m - 1.0), select(near, as<F>(0.0), d / u));
+    return log_ends(x, -1.0, select(x == as<F>(0.0), x, out));
+}
+
+// log2(x) of a positive float that is normal: as `log`, in two parts of which the first is of 32 bits, so that
+// its products with the first part of 1 / log(2) are exact. The coefficients are those of FreeBSD.
+static INLINE double log2(double x) {
+    double k, m;
+    split(x, k, m);
+    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, w = z * z, half = 0.5 * f * f;
+    double even = 1.818357216161805012e-01 + w * 1.479819860511658591e-01;
+    even = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * even));
+    const double odd = w * (3.999999999940941908e-01 +
+                            w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+    const double high = of_bits(bits_of(f - half) & int64_t(0xFFFFFFFF00000000));
+    const double low = ((f - high) - half) + s * (half + (odd + even));
     constexpr double FIRST = 1.44269504072144627571e+00, SECOND = 1.67517131648865118353e-10;
-    const double of_high = high * FIRST, of_low = (low + high) * SECOND + low * FIRST, sum = p.k + of_high;
-    return (of_low + ((p.k - sum) + of_high)) + sum;
+    const double of_high = high * FIRST, of_low = (low + high) * SECOND + low * FIRST, sum = k + of_high;
+    return (of_low + ((k - sum) + of_high)) + sum;
+}
+
+// to[i] = f(from[i]) for `size` numbers; `from` may be `to`
+template <class Function>
+static INLINE void each_of(Function f, const double* from, int64_t size, double* to) {
+    int64_t i = 0;
+    for (; i + f64s::N <= size; i += f64s::N) store(to + i, f(load(from + i)));
+    for (; i < size; i++) to[i] = f(from[i]);
+}
+
+static INLINE void exp_of(const double* x, int64_t size, double* out) {
+    each_of([](const auto& v) { return exp(v); }, x, size, out);
+}
+
+static INLINE void log_of(const double* x, int64_t size, double* out) {
+    each_of([](const auto& v) { return log(v); }, x, size, out);
+}
+
+static INLINE void log1p_of(const double* x, int64_t size, double* out) {
+    each_of([](const auto& v) { return log1p(v); }, x, size, out);
 }
 
 }  // namespace suffice

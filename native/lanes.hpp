@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#if defined(__FMA__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -98,6 +98,14 @@ LANES_OPERATOR(/)
         for (int p = 0; p < REGISTERS; p++)                                         \
             r.v[p] = (typename Mask<T>::Register)(a.v[p] op b.v[p]);                \
         return r;                                                                   \
+    }                                                                               \
+    template <class T>                                                              \
+    static INLINE Mask<T> operator op(const Lanes<T>& a, T b) {                     \
+        return a op all(b);                                                         \
+    }                                                                               \
+    template <class T>                                                              \
+    static INLINE Mask<T> operator op(T a, const Lanes<T>& b) {                     \
+        return all(a) op b;                                                         \
     }
 LANES_COMPARISON(<)
 LANES_COMPARISON(==)
@@ -136,6 +144,87 @@ static INLINE Lanes<T> greatest(const Lanes<T>& a, const Lanes<T>& b) {
     return select(b < a, a, b);
 }
 
+static INLINE double least(double a, double b) { return a < b ? a : b; }
+static INLINE double greatest(double a, double b) { return b < a ? a : b; }
+
+#if defined(__x86_64__)  // the same by one instruction
+#if defined(__AVX512F__)
+#define REGISTER_OF(name, a, b) _mm512_maskz_##name##_pd(255, a, b)
+#elif defined(__AVX__)
+#define REGISTER_OF(name, a, b) _mm256_##name##_pd(a, b)
+#else
+#define REGISTER_OF(name, a, b) _mm_##name##_pd(a, b)
+#endif
+static INLINE f64s least(const f64s& a, const f64s& b) {
+    f64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (f64s::Register)REGISTER_OF(min, a.v[p], b.v[p]);
+    return r;
+}
+
+static INLINE f64s greatest(const f64s& a, const f64s& b) {
+    f64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (f64s::Register)REGISTER_OF(max, a.v[p], b.v[p]);
+    return r;
+}
+#undef REGISTER_OF
+#endif
+
+// The same of one number, for functions of either.
+static INLINE double select(bool where, double a, double b) { return where ? a : b; }
+
+template <class T>
+static INLINE bool any(const Lanes<T>& mask) {  // of integers: whether one is not zero
+    typename Lanes<T>::Register r = mask.v[0];
+    for (int p = 1; p < REGISTERS; p++) r |= mask.v[p];
+    uint64_t bits[REGISTER / 8], one = 0;
+    std::memcpy(bits, &r, REGISTER);
+    for (int i = 0; i < REGISTER / 8; i++) one |= bits[i];
+    return one != 0;
+}
+
+// The bits of float64 as integers, and back.
+static INLINE int64_t bits_of(double x) {
+    int64_t r;
+    std::memcpy(&r, &x, sizeof r);
+    return r;
+}
+
+static INLINE double of_bits(int64_t x) {
+    double r;
+    std::memcpy(&r, &x, sizeof r);
+    return r;
+}
+
+static INLINE i64s bits_of(const f64s& x) {
+    i64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (i64s::Register)x.v[p];
+    return r;
+}
+
+static INLINE f64s of_bits(const i64s& x) {
+    f64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (f64s::Register)x.v[p];
+    return r;
+}
+
+// x 2^bits and floor(x / 2^bits) of integers without a sign.
+static INLINE int64_t shift_left(int64_t x, int bits) { return int64_t(uint64_t(x) << bits); }
+static INLINE int64_t shift_right(int64_t x, int bits) { return int64_t(uint64_t(x) >> bits); }
+
+static INLINE i64s shift_left(const i64s& x, int bits) {
+    typedef Lanes<uint64_t>::Register Bits;
+    i64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (i64s::Register)((Bits)x.v[p] << bits);
+    return r;
+}
+
+static INLINE i64s shift_right(const i64s& x, int bits) {
+    typedef Lanes<uint64_t>::Register Bits;
+    i64s r;
+    for (int p = 0; p < REGISTERS; p++) r.v[p] = (i64s::Register)((Bits)x.v[p] >> bits);
+    return r;
+}
+
 // Memory need not be aligned. GCC copies more than a register at a time through the stack.
 template <class T>
 static INLINE Lanes<T> load(const T* from) {
@@ -165,6 +254,12 @@ static INLINE void store(T* to, const Lanes<T>& x) {
 // In the order ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
 static INLINE double sum(const f64s& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+// Of numbers; where one is NaN, perhaps NaN.
+static INLINE double largest(const f64s& x) {
+    return greatest(greatest(greatest(x[0], x[4]), greatest(x[2], x[6])),
+                    greatest(greatest(x[1], x[5]), greatest(x[3], x[7])));
 }
 
 static INLINE void prefetch(const void* memory) { __builtin_prefetch(memory); }

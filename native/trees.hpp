@@ -52,7 +52,7 @@ static INLINE double gini(const int64_t* s, int64_t O) {
 }
 
 // s log2(s)
-static INLINE double entropy_term(int64_t s) { return s > 0 ? double(s) * log2_of(double(s)) : 0.0; }
+static INLINE double entropy_term(int64_t s) { return s > 0 ? double(s) * log2(double(s)) : 0.0; }
 
 // sum_k s_k log2(s_k) - t log2(n), with t = sum_k s_k, and n = t unless it is given. The terms of the first
 // sum, with which most of the time is spent, may be given too.
@@ -62,14 +62,14 @@ static INLINE double entropy(const int64_t* s, int64_t O, double n = 0.0, const 
         total += double(s[k]);
         logs += terms ? terms[k] : entropy_term(s[k]);
     }
-    return logs - total * log2_of(n > 0.0 ? n : total);
+    return logs - total * log2(n > 0.0 ? n : total);
 }
 
 // sum_k s_k log(s_k / n), or minus infinity if a mean is not positive
 static INLINE double poisson(const int64_t* s, int64_t O, double n) {
     double logs = 0.0;
     for (int64_t k = 0; k < O; k++)
-        logs += s[k] > 0 ? s[k] * log_of(s[k] / n) : -std::numeric_limits<double>::infinity();
+        logs += s[k] > 0 ? s[k] * log(s[k] / n) : -std::numeric_limits<double>::infinity();
     return logs;
 }
 

@@ -16,6 +16,21 @@ using namespace nb::literals;
 
 namespace suffice {
 
+// The loops of a file, in a submodule of its name: TOPIC(distances) { m.def(...); }
+struct Topic {
+    Topic(const char* name, void (*bind)(nb::module_&)) : name(name), bind(bind), next(first) { first = this; }
+
+    inline static Topic* first = nullptr;
+    const char* name;
+    void (*bind)(nb::module_&);
+    Topic* next;
+};
+
+#define TOPIC(name)                             \
+    static void bind_topic(nb::module_&);       \
+    static Topic topic_of_file(#name, bind_topic); \
+    static void bind_topic(nb::module_& m)
+
 // Arguments; `arg` names them. A converted copy would lose what is written to it.
 template <class T, size_t N>
 using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;

@@ -14,7 +14,7 @@ static void must_be_like(const In<double, 1>& b, size_t w, size_t q) {
     must(w == b.shape(0) && q == b.shape(0), "w and q must be (D,)");
 }
 
-void bind_coordinates(nb::module_& m) {
+TOPIC(coordinates) {
     m.doc() = "Coordinate descent for least squares with an l1 penalty, from the Gram matrix.";
     m.def(
         "duality_gap",

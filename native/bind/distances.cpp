@@ -56,7 +56,7 @@ static void bind_of_sparse(nb::module_& m) {
         "`sums_by_label` of CSR rows.");
 }
 
-void bind_distances(nb::module_& m) {
+TOPIC(distances) {
     m.doc() =
         "Distances from rows to K points, and moments of rows about K points. Responsibilities are (K, N). NaN "
         "entries are left out of sums.";

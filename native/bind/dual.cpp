@@ -30,7 +30,7 @@ static void bind_columns(nb::module_& m) {
         "Add step[k] times column slots[k], a row of `columns`, to `out`.");
 }
 
-void bind_dual(nb::module_& m) {
+TOPIC(dual) {
     m.doc() = "Sequential minimal optimization of a few coefficients of a dual: see `fitting.dual`.";
     m.def(
         "worst_pair",

@@ -4,7 +4,7 @@
 
 namespace suffice {
 
-void bind_labels(nb::module_& m) {
+TOPIC(labels) {
     m.doc() = "Known paths of chains: their scores, and their counts.";
     m.def(
         "observe",

@@ -4,7 +4,7 @@
 
 namespace suffice {
 
-void bind_medians(nb::module_& m) {
+TOPIC(medians) {
     m.doc() = "Sums of absolute deviations from the median, of growing sets of rows.";
     m.def(
         "median_errors",

@@ -24,7 +24,7 @@ static void bind(nb::module_& m) {
         "Add X' G to `out` (D, K), for X of N rows and G (N, K).");
 }
 
-void bind_sparse(nb::module_& m) {
+TOPIC(sparse) {
     m.doc() = "Products of CSR rows with dense matrices of few columns, without the GIL.";
     bind<int32_t>(m);
     bind<int64_t>(m);

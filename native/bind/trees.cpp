@@ -199,7 +199,7 @@ static Splits splits_of(const In<int64_t, 1>& feature, const In<int64_t, 2>& chi
             missing_left.data(), set_start.data(), goes_left.data()};
 }
 
-void bind_trees(nb::module_& m) {
+TOPIC(trees) {
     m.doc() = "Growth of decision trees from codes of features and integer sums, and their evaluation.";
     m.def(
         "find_split",

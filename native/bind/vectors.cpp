@@ -26,7 +26,7 @@ static void bind_add_scaled(nb::module_& m) {
         arg("out"), nb::arg("factor"), arg("a"), "out += factor a.");
 }
 
-void bind_vectors(nb::module_& m) {
+TOPIC(vectors) {
     m.doc() = "Sums and differences of vectors of millions of numbers; some may be in single precision.";
     bind_dot<double, double>(m);
     bind_dot<float, double>(m);

@@ -18,7 +18,6 @@ from suffice.core import small
 from suffice.core.blocks import Rows
 from suffice.core.partitions import fold_blocks
 from suffice.estimator.warming import examples, public_estimators
-from suffice.loops.chains import best_paths
 from suffice.loops.compiled import Loop, compiled
 
 from .registry import (
@@ -159,19 +158,6 @@ def test_threads_within_a_block_know_its_size(total):
     block = Rows(np.zeros((100_000, 4)))
     with suffice.threads(4), small.sized_as(block):
         assert set(in_order(lambda x: total(np.zeros(1)), tuple(range(8)))) == {1.0}
-
-
-def test_an_exact_loop_is_compiled_once_and_has_the_same_bits():
-    """Viterbi, on ties too."""
-    rng = np.random.default_rng(0)
-    offset = np.array([0, 0, 5, 6, 30])
-    U, start = rng.integers(-3, 3, (30, 4)) / 3.0, rng.integers(-3, 3, 4) / 3.0
-    for moves in rng.integers(-3, 3, (1, 4, 4)) / 3.0, rng.integers(-3, 3, (30, 4, 4)) / 3.0:
-        for own in offset, np.array([0, 30]):
-            arguments = U, start, moves, own
-            small_form, compiled_form = best_paths.numpy(*arguments), best_paths.dispatcher(*arguments)
-            assert all((a == b).all() for a, b in zip(small_form, compiled_form, strict=True))
-    assert best_paths.exact
 
 
 def test_many_calls_take_the_compiled_form(total):

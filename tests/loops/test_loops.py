@@ -14,9 +14,18 @@ import pytest
 
 from suffice.loops import native
 
-from .cases import TOPICS, cases
-
 LEVELS = {level: import_module(f"suffice.loops._{level}") for level in native.LEVELS}
+TOPICS = sorted(name for name, value in vars(native.loops).items() if inspect.ismodule(value))
+# about the sizes of lanes, tiles and blocks of points
+SIZES = [(0, 3, 2), (1, 1, 1), (7, 2, 3), (8, 4, 8), (9, 5, 9), (127, 3, 4), (129, 9, 17), (300, 20, 33)]
+
+
+def cases(*topics):
+    """The topic, the name, the sizes and the arguments of calls that try every loop."""
+    for topic in topics or TOPICS:
+        for size in SIZES:
+            for name, arguments in import_module(f".cases.{topic}", __package__).cases(*size):
+                yield topic, name, size, arguments
 
 
 def call(loop, arguments):
@@ -28,8 +37,8 @@ def call(loop, arguments):
 
 def bindings():
     """Every compiled loop, with its name."""
-    for topic, module in vars(native.loops).items():
-        for name, loop in vars(module).items() if inspect.ismodule(module) else ():
+    for topic in TOPICS:
+        for name, loop in vars(getattr(native.loops, topic)).items():
             if type(loop).__name__ == "nb_func":
                 yield f"{topic}.{name}", loop
 
@@ -38,12 +47,11 @@ def bindings():
 def test_loops_compute_what_their_references_do(topic):
     reference = import_module(f".reference.{topic}", __package__)
     with np.errstate(all="ignore"):
-        for of, name, size, arguments in cases():
-            if of == topic:
-                found = call(getattr(getattr(native.loops, topic), name), arguments)
-                expected = call(getattr(reference, name), arguments)
-                for a, b in zip(found, expected, strict=True):
-                    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=f"{name} {size}")
+        for _, name, size, arguments in cases(topic):
+            found = call(getattr(getattr(native.loops, topic), name), arguments)
+            expected = call(getattr(reference, name), arguments)
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=f"{name} {size}")
 
 
 def test_every_loop_has_cases_and_the_name_of_its_binding():
@@ -88,6 +96,12 @@ def test_shapes_are_checked():
         native.loops.distances.nearest(X, points)
     with pytest.raises(ValueError, match="numbers of points"):
         native.loops.distances.sums_by_label(X, np.ones(5), np.full(5, 2), np.zeros((2, 3)))
+    U, moves, offset = np.zeros((5, 3)), np.zeros((1, 3, 3)), np.array([0, 2, 5])
+    with pytest.raises(ValueError, match=r"moves must be \(1, K, K\) or \(N, K, K\)"):
+        native.loops.chains.best_paths(U, np.zeros(3), np.zeros((2, 3, 3)), offset)
+    for wrong in [0, 2, 6], [-1, 2, 5], [0, 3, 2], []:
+        with pytest.raises(ValueError, match="offset must"):
+            native.loops.chains.best_paths(U, np.zeros(3), moves, np.array(wrong, np.int64))
 
 
 def test_level_by_the_environment():

@@ -11,8 +11,6 @@ from scipy.special import softmax
 from suffice.loops.chains import smooth
 from suffice.sequence.chain import Chains
 
-pytestmark = pytest.mark.usefixtures("form")
-
 K = 3
 LENGTHS = (4, 1, 0, 5, 3, 0)
 OFFSET = np.concatenate([[0], np.cumsum(LENGTHS)])

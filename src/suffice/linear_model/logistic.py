@@ -105,7 +105,7 @@ class LogLinear(LossModel):
         """The same for more classes, without the Hessian: the scores become the errors in their place."""
         from ..loops.log_linear import errors
 
-        error = times(X, self.columns)
+        error = np.ascontiguousarray(times(X, self.columns))
         loss = errors(error, np.ascontiguousarray(self.theta[:, -1]), codes, weight)
         return Objective(float(weight.sum()), loss, self._gradient(X, error))
 
@@ -113,7 +113,7 @@ class LogLinear(LossModel):
         """The same for two classes and dense rows, in one pass over them."""
         from ..loops.logistic import binomial
 
-        loss, gradient = binomial(X, self.theta[0], codes, weight)
+        loss, gradient = binomial(np.ascontiguousarray(X), np.ascontiguousarray(self.theta[0]), codes, weight)
         if not self.fit_intercept:
             gradient[-1] = 0.0
         return Objective(float(weight.sum()), loss, gradient)
@@ -194,7 +194,7 @@ class LogLinear(LossModel):
         length = 1.0 / (lipschitz + every * ridge.max(initial=0.0))
         end = svrg_epoch(
             *(X.data, X.indices, X.indptr, order, share, before, start, drift),
-            *(np.append(ridge, 0.0), length, every, self.fit_intercept),
+            *(np.append(ridge, 0.0), float(length), every, bool(self.fit_intercept)),
         )
         return EpochIterates(total, total * end.T.ravel())
 

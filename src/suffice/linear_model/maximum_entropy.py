@@ -179,7 +179,7 @@ class FeatureWeights(LossModel):
         """The loss and its gradient: the expected minus the observed counts of the features."""
         from ..loops.log_linear import errors
 
-        error = self.features.scores(block, self.theta)
+        error = np.ascontiguousarray(self.features.scores(block, self.theta))
         codes = class_codes(self.classes, self.features.labels(block))
         loss = errors(error, np.zeros(len(self.classes)), codes, block.weight)  # in the place of the scores
         hessian = self.features.spread(block, self.probabilities(block)[0]) if self.curvature else 0.0

@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.blocks import csr_of
-from .chains import best_path, longest
 from .compiled import MOST_VISITS, compiled
 
 jit = compiled(fastmath={"contract", "reassoc"})
@@ -45,6 +44,48 @@ def _(data, indices, indptr, W, first, end, out):
     part = slice(indptr[first], indptr[end])
     rows = csr_of(data[part], indices[part], indptr[first : end + 1] - indptr[first], (end - first, len(W)))
     out[: end - first] = rows @ W
+
+
+@jit
+def longest(offset):
+    """Steps of the longest sequence."""
+    most = 0
+    for s in range(len(offset) - 1):
+        most = max(most, offset[s + 1] - offset[s])
+    return most
+
+
+@compiled()
+def best_path(U, start, moves, came, path):
+    """Of one sequence: the best path into `path`, and its score. All are logarithms; `came` is to work in."""
+    N, K = U.shape
+    each = len(moves) > 1
+    here, ahead = np.empty(K), np.empty(K)
+    for k in range(K):
+        here[k] = start[k] + U[0, k]
+    for n in range(1, N):
+        m = n if each else 0
+        for j in range(K):
+            ahead[j] = here[0] + moves[m, 0, j]
+            came[n, j] = 0
+        for i in range(1, K):
+            h = here[i]
+            for j in range(K):
+                reached = h + moves[m, i, j]
+                more = reached > ahead[j]
+                ahead[j] = reached if more else ahead[j]
+                came[n, j] = i if more else came[n, j]
+        for j in range(K):
+            here[j] = ahead[j] + U[n, j]
+    best = 0
+    for k in range(1, K):
+        if here[k] > here[best]:
+            best = k
+    score = here[best]
+    for n in range(N - 1, -1, -1):
+        path[n] = best
+        best = came[n, best]
+    return score
 
 
 @jit

@@ -28,20 +28,24 @@ class Chains(Value):
     def _moves(self) -> np.ndarray:
         return self.move if self.move.ndim == 3 else self.move[None]
 
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        """Of states, starts and moves, (1, K, K) or (N, K, K), as loops take them."""
+        return tuple(np.ascontiguousarray(a, np.float64) for a in (self.state, self.start, self._moves))
+
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ...]:
         """Potentials scaled to a maximum of one, and the log scale of each step."""
-        from ..loops.chains import lowered
+        from ..loops.chains import exp_below_largest
 
-        E, top = lowered(self.state)
-        np.exp(E, out=E)
-        moves = self._moves
+        U, _, moves = self._arrays
+        E, top = exp_below_largest(U)
         high = moves.max(axis=(1, 2), initial=-np.inf)
         high = np.where(high > -np.inf, high, 0.0)
         by_step = top + high if len(moves) > 1 else top + high[0] if len(moves) else top
         first = firsts(self.offset)
         by_step[first] = top[first]
-        return E, np.exp(self.start), np.exp(moves - high[:, None, None]), by_step
+        return E, _exp(self.start), _exp(moves - high[:, None, None]), by_step
 
     @cached_property
     def _forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,10 +75,10 @@ class Chains(Value):
     @cached_property
     def log_sum(self) -> np.ndarray:
         """Log partition function of each sequence, (S,), by the forward recursion."""
+        from ..loops.elementary import log
+
         scale, lost = self._scales
-        with np.errstate(divide="ignore"):
-            by_step = np.log(scale) + self._scaled[3]
-        out = by_sequence(by_step, self.offset)
+        out = by_sequence(log(scale) + self._scaled[3], self.offset)
         for s in np.flatnonzero(lost).tolist():
             out[s] = _log_total(self[s]._log_forward[-1])
         return out
@@ -83,13 +87,14 @@ class Chains(Value):
     def _log_forward(self) -> np.ndarray:
         from ..loops.chains import log_forward
 
-        return log_forward(self.state, self.start, self._moves, self.offset)
+        return log_forward(*self._arrays, self.offset)
 
     @cached_property
     def _log_backward(self) -> np.ndarray:
         from ..loops.chains import log_backward
 
-        return log_backward(self.state, self._moves, self.offset)
+        U, _, moves = self._arrays
+        return log_backward(U, moves, self.offset)
 
     def log_sum_backward(self) -> np.ndarray:
         """Log partition function of each sequence, by the backward recursion."""
@@ -120,12 +125,9 @@ class Chains(Value):
         turned = np.ascontiguousarray(moves.transpose(0, 2, 1))
         gamma, pairs, *scales, faded = smooth(E, start, moves, turned, self.offset, weight)
         self.__dict__["_scales"] = tuple(scales)
-        if faded.any():
-            kept = np.where(faded, 0.0, weight)
-            gamma, pairs, *_ = smooth(E, start, moves, turned, self.offset, kept)
         hard = (faded | scales[1]) & (weight > 0)
         for s in np.flatnonzero(hard).tolist():
-            self._smooth_by_logarithms(s, weight[s], gamma, pairs)
+            self._smooth_by_logarithms(s, float(weight[s]), gamma, pairs)
         return gamma, pairs if self.move.ndim == 3 else pairs[0]
 
     def _smooth_by_logarithms(self, s: int, w: float, gamma: np.ndarray, pairs: np.ndarray) -> None:
@@ -137,9 +139,10 @@ class Chains(Value):
         total = _log_total(before[-1])
         if total == -np.inf:
             return
-        gamma[a:b] = w * np.exp(before + after - total)
+        gamma[a:b] = w * _exp(before + after - total)
         into = pairs[a:b] if self.move.ndim == 3 else pairs
-        add_log_pairs(before, one.state, after, one._moves, total, w, into)
+        U, _, moves = one._arrays
+        add_log_pairs(before, U, after, moves, total, w, into)
 
     def by_step(self) -> Chains:
         """The same chains, with transitions for each step: so are their marginals then."""
@@ -150,7 +153,7 @@ class Chains(Value):
         """The best path of each sequence (Viterbi), concatenated, (N,), and its log score, (S,)."""
         from ..loops.chains import best_paths
 
-        return best_paths(np.ascontiguousarray(self.state), self.start, self._moves, self.offset)
+        return best_paths(*self._arrays, self.offset)
 
     def k_best(self, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """The k best paths of each sequence by decreasing score, (<= count, N_s), and their log scores."""
@@ -158,8 +161,7 @@ class Chains(Value):
 
         out = []
         for s in range(len(self)):
-            one = self[s]
-            paths, score = k_best_paths(np.ascontiguousarray(one.state), one.start, one._moves, count)
+            paths, score = k_best_paths(*self[s]._arrays, count)
             real = score > -np.inf
             out.append((paths[real], score[real]))
         return out
@@ -184,6 +186,13 @@ def by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
     out = np.add.reduceat(np.append(values, 0.0), offset[:-1])
     out[offset[1:] == offset[:-1]] = 0.0
     return out
+
+
+def _exp(x: np.ndarray) -> np.ndarray:
+    """The exponential of each number, with the same bits on every CPU."""
+    from ..loops.elementary import exp
+
+    return exp(np.ascontiguousarray(x, np.float64).ravel()).reshape(x.shape)
 
 
 def _log_total(values: np.ndarray) -> float:
