@@ -35,6 +35,9 @@ static INLINE uint64_t mixed(uint64_t key) {
     return z ^ (z >> 31);
 }
 
+// A number from 0 to 1.
+static INLINE double uniform(uint64_t key) { return double(key >> 11) * 0x1p-53; }
+
 // --- what splits are compared by ---------------------------------------------------------------------------
 
 // sum_k s_k^2 / sum_k s_k
@@ -48,13 +51,16 @@ static INLINE double gini(const int64_t* s, int64_t O) {
     return squares / total;
 }
 
-// sum_k s_k log2(s_k) - t log2(n), with t = sum_k s_k, and n = t unless it is given
-static INLINE double entropy(const int64_t* s, int64_t O, double n = 0.0) {
+// s log2(s)
+static INLINE double entropy_term(int64_t s) { return s > 0 ? double(s) * log2_of(double(s)) : 0.0; }
+
+// sum_k s_k log2(s_k) - t log2(n), with t = sum_k s_k, and n = t unless it is given. The terms of the first
+// sum, with which most of the time is spent, may be given too.
+static INLINE double entropy(const int64_t* s, int64_t O, double n = 0.0, const double* terms = nullptr) {
     double total = 0.0, logs = 0.0;
     for (int64_t k = 0; k < O; k++) {
-        const double v = double(s[k]);
-        total += v;
-        if (v > 0.0) logs += v * log2_of(v);
+        total += double(s[k]);
+        logs += terms ? terms[k] : entropy_term(s[k]);
     }
     return logs - total * log2_of(n > 0.0 ? n : total);
 }
@@ -97,6 +103,12 @@ struct Criterion {
             case INDICATORS: return entropy(s + 1, O - 1, double(s[0]));
             default: return 0.0;  // see `gain`
         }
+    }
+
+    // The same of entropies, from their terms.
+    bool has_terms() const { return kind == ENTROPY || kind == INDICATORS; }
+    double worth(const int64_t* s, const double* terms) const {
+        return kind == ENTROPY ? entropy(s, O, 0.0, terms) : entropy(s + 1, O - 1, double(s[0]), terms + 1);
     }
 
     // The decrease of the weighted impurity by a split, in units of the integer weight. That of the squared
@@ -200,14 +212,15 @@ struct Space {
     std::vector<int64_t> hist, dense, bins, place, features, parted, shift, parts, left, right, set, best_set;
     std::vector<uint32_t> keys, spare_keys;  // of nodes whose rows are sorted
     std::vector<int32_t> chosen;
-    std::vector<double> share;
+    std::vector<double> share, left_terms, right_terms;
     int32_t count[2][257];  // of bytes of keys
     std::vector<char> kept;
 
     Space(int64_t D, int64_t most_bins, int64_t O, int64_t rows)
         : hist((most_bins + 2) * O), dense((most_bins + 1) * O), bins(most_bins + 2), place(most_bins + 2),
           features(D), parted(D), shift(D), left(O), right(O), keys(std::min<int64_t>(rows, 1 << 16)),
-          spare_keys(keys.size()), chosen(keys.size()), share(most_bins + 1), kept(PARTS + 1) {}
+          spare_keys(keys.size()), chosen(keys.size()), share(most_bins + 1), left_terms(O), right_terms(O),
+          kept(PARTS + 1) {}
 
     int64_t* parts_of(int64_t f) { return &parts[f * (PARTS + 1) * 2]; }
 };
@@ -337,8 +350,10 @@ static Cut best_of_two(const Bins& f, int64_t n, int64_t left_0, int64_t left_1)
 
 // The best split of one feature. The first of equal splits wins. All bins on the left and missing values on
 // the right is a split too.
-static Cut best_of_feature(const Bins& f, const Criterion& c, int64_t* left, int64_t* right) {
+static Cut best_of_feature(const Bins& f, const Criterion& c, Space& w) {
     const int64_t* missing = f.hist[f.m];
+    int64_t *left = w.left.data(), *right = w.right.data();
+    double *left_terms = w.left_terms.data(), *right_terms = w.right_terms.data();
     const bool some_missing = c.weight(missing) > 0, quick = f.ordered && f.sign == 0 && c.has_two_sums();
     Cut best;
     for (int64_t side = MISSING_RIGHT; side <= (some_missing ? MISSING_LEFT : MISSING_RIGHT); side++) {
@@ -357,9 +372,15 @@ static Cut best_of_feature(const Bins& f, const Criterion& c, int64_t* left, int
                 if (j == 0 || !f.ordered) left[k] = on_left ? missing[k] : 0;
                 left[k] += b[k];
                 right[k] = f.total[k] - left[k];
+                if (c.has_terms() && (b[k] != 0 || j == 0 || !f.ordered)) {  // else they are the same
+                    left_terms[k] = entropy_term(left[k]);
+                    right_terms[k] = entropy_term(right[k]);
+                }
             }
             if (c.weight(left) < f.least || c.weight(right) < f.least) continue;
-            const double g = c.gain(left, right, f.parent);
+            const double g = c.has_terms()
+                                 ? c.worth(left, left_terms) + c.worth(right, right_terms) - f.parent
+                                 : c.gain(left, right, f.parent);
             if (g > best.gain && (f.sign == 0 || f.is_allowed(c, left, right))) best = {g, j + 1, side};
         }
     }
@@ -369,9 +390,10 @@ static Cut best_of_feature(const Bins& f, const Criterion& c, int64_t* left, int
 // As `best_of_feature`, but for one threshold, drawn uniformly between the smallest and the largest value, or
 // one category if there are no values; and one side for missing values.
 static Cut random_of_feature(const Bins& f, const Criterion& c, const int64_t* bins, const double* values,
-                             uint64_t key, int64_t* left, int64_t* right) {
+                             uint64_t key, Space& w) {
     const int64_t m = f.m, *missing = f.hist[m];
-    const double u = double(key >> 11) * 0x1p-53;
+    int64_t *left = w.left.data(), *right = w.right.data();
+    const double u = uniform(key);
     int64_t first = std::min(1 + int64_t(u * double(m)), m);
     if (values) {
         const double threshold = values[bins[0]] + u * (values[bins[m - 1]] - values[bins[0]]);
@@ -562,6 +584,7 @@ class Search {
             with_missing[d] = some;
             any |= data.n_bins[d] > PARTS;
         }
+        if (data.values) own_codes.resize(N);
         if (!any || N < LEAST_PARTED || data.values || !c.has_two_sums()) return;
         w.parts.resize(D * (PARTS + 1) * 2);
         by_row.resize(N * D);
@@ -619,7 +642,9 @@ class Search {
                 }
             }
             if (data.values) draw = mixed(draw ^ uint64_t(d + 3));
-            const Split found = of_feature(d, rows, folded, bins, draw);
+            const Split found = data.values && !data.categorical[d] && !folded
+                                    ? random_of_rows(d, rows, bins, draw)
+                                    : of_feature(d, rows, folded, bins, draw);
             tried += found.varies;
             if (!is_better(found, best)) continue;
             best = found;
@@ -660,6 +685,59 @@ class Search {
         return true;
     }
 
+    // `random_of_feature` of a numeric feature, from the rows themselves: their bins need not be sorted.
+    Split random_of_rows(int64_t d, const Rows& rows, Bins node, uint64_t draw) {
+        const int64_t n = rows.size(), n_bins = data.n_bins[d];
+        const Code* codes = data.codes[d];
+        int64_t smallest = n_bins, largest = -1, n_missing = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t code = own_codes[i] = codes[rows.number[i]];
+            smallest = std::min(smallest, code);
+            largest = std::max(largest, code == n_bins ? -1 : code);
+            n_missing += code == n_bins;
+        }
+        Split out;
+        out.feature = d;
+        if (largest < 0 || (smallest == largest && n_missing == 0)) return out;
+        out.varies = true;
+        const double* values = data.values + data.offset[d];
+        const double threshold = values[smallest] + uniform(draw) * (values[largest] - values[smallest]);
+        const double *begin = values + smallest + 1, *end = values + largest + 1;
+        int64_t cutoff = std::upper_bound(begin, end, threshold) - values - 1;
+        int64_t side = n_missing > 0 ? int64_t(mixed(draw) & 1) : MISSING_RIGHT;
+        if (cutoff == largest && !(n_missing > 0 && side == MISSING_RIGHT)) {
+            if (smallest < largest)
+                cutoff--;
+            else
+                side = MISSING_RIGHT;
+        }
+        int64_t below = -1, above = n_bins, *left = w.left.data(), *right = w.right.data(), sums[2] = {0, 0};
+        std::fill_n(left, c.O, 0);
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t code = own_codes[i], *entry = rows.entry[i];
+            const bool is_below = code <= cutoff, goes = is_below || (code == n_bins && side == MISSING_LEFT);
+            below = std::max(below, is_below ? code : -1);
+            above = std::min(above, is_below ? n_bins : code);
+            const int64_t all = -int64_t(goes);  // of the bits, without a branch that nothing predicts
+            if (c.O == 2) {
+                sums[0] += entry[0] & all;
+                sums[1] += (c.classes() ? entry[0] & -rows.group[i] : entry[1]) & all;
+            } else if (c.classes())
+                left[rows.group[i]] += entry[0] & all;
+            else
+                for (int64_t k = 0; k < c.O; k++) left[k] += entry[k] & all;
+        }
+        if (c.O == 2) left[0] = c.classes() ? sums[0] - sums[1] : sums[0], left[1] = sums[1];
+        for (int64_t k = 0; k < c.O; k++) right[k] = node.total[k] - left[k];
+        if (n_missing > 0) out.side = side;
+        node.sign = data.cst[d];
+        if (c.weight(left) < node.least || c.weight(right) < node.least) return out;
+        if (node.sign != 0 && !node.is_allowed(c, left, right)) return out;
+        out.gain = c.gain(left, right, node.parent);
+        if (out.gain >= 0.0) out.below = below, out.above = above;
+        return out;
+    }
+
     // The best split of one feature, or a random one.
     Split of_feature(int64_t d, const Rows& rows, const int64_t* folded, Bins bins, uint64_t draw) {
         const int64_t O = c.O, n_bins = data.n_bins[d];
@@ -685,9 +763,8 @@ class Search {
         bins.ordered = !(categorical && many);
         bins.sign = data.cst[d];
         const double* values = categorical || !is_random ? nullptr : data.values + data.offset[d];
-        int64_t *left = w.left.data(), *right = w.right.data();
-        const Cut cut = is_random ? random_of_feature(bins, c, w.bins.data(), values, draw, left, right)
-                                  : best_of_feature(bins, c, left, right);
+        const Cut cut = is_random ? random_of_feature(bins, c, w.bins.data(), values, draw, w)
+                                  : best_of_feature(bins, c, w);
         out.gain = cut.gain;
         if (some_missing) out.side = cut.side;
         if (cut.gain < 0.0) return out;
@@ -706,7 +783,7 @@ class Search {
     const Limits& limits;
     Space w;
     std::vector<char> with_missing;
-    std::vector<Code> by_row;
+    std::vector<Code> by_row, own_codes;  // the codes of all rows, and those of one feature in a node
     double ratios[2] = {0.0, 1.0};
 };
 
