@@ -252,7 +252,8 @@ static void sort_keys(uint32_t* keys, uint32_t* spare, int64_t n, int32_t (&coun
 }
 
 // Add a row to the sums of its bin.
-static INLINE void add_row(int64_t* to, bool classes, int64_t group, const int64_t* entry, int64_t O) {
+template <bool classes>
+static INLINE void add_row(int64_t* to, int64_t group, const int64_t* entry, int64_t O) {
     if (classes) {
         to[group] += entry[0];
         return;
@@ -260,6 +261,20 @@ static INLINE void add_row(int64_t* to, bool classes, int64_t group, const int64
     to[0] += entry[0];
     to[1] += entry[1];
     for (int64_t k = 2; k < O; k++) to[k] += entry[k];
+}
+
+// Add the rows of a node to the sums of the bins of one feature.
+template <bool classes, class Code>
+static void add_rows(const Code* __restrict codes, const Rows& rows, int64_t O, int64_t* __restrict dense) {
+    const int32_t* __restrict number = rows.number;
+    const int64_t *__restrict group = rows.group, *__restrict entry = rows.entry.data;
+    const int64_t n = rows.size(), M = rows.entry.columns;
+    if (O == 2)
+        for (int64_t i = 0; i < n; i++)
+            add_row<classes>(dense + codes[number[i]] * 2, group[i], entry + i * M, 2);
+    else
+        for (int64_t i = 0; i < n; i++)
+            add_row<classes>(dense + codes[number[i]] * O, group[i], entry + i * M, O);
 }
 
 // List the bins of a histogram that occur: returns their number, and writes `bins` and the rows of `hist`.
@@ -281,8 +296,10 @@ static int64_t fill(const Code* __restrict codes, const Rows& rows, bool classes
     const int64_t n = rows.size(), O = hist.columns;
     if ((n_bins + 1) * O <= 8 * n || n > int64_t(w.keys.size()) || n_bins >= 1 << 16) {
         int64_t* dense = w.dense.data();
-        for (int64_t i = 0; i < n; i++)
-            add_row(dense + codes[rows.number[i]] * O, classes, rows.group[i], rows.entry[i], O);
+        if (classes)
+            add_rows<true>(codes, rows, O, dense);
+        else
+            add_rows<false>(codes, rows, O, dense);
         const int64_t m = occupied({dense, n_bins + 1, O}, classes, hist, w.bins.data());
         std::fill_n(dense, (n_bins + 1) * O, 0);
         return m;
@@ -297,7 +314,10 @@ static int64_t fill(const Code* __restrict codes, const Rows& rows, bool classes
             w.bins[++m] = previous = b;
             std::fill_n(hist[m], O, 0);
         }
-        add_row(hist[m], classes, rows.group[r], rows.entry[r], O);
+        if (classes)
+            add_row<true>(hist[m], rows.group[r], rows.entry[r], O);
+        else
+            add_row<false>(hist[m], rows.group[r], rows.entry[r], O);
     }
     return m + 1;
 }
@@ -974,8 +994,8 @@ struct Splits {
 
 // The leaf of each row, from its codes (D, N).
 template <class Code>
-static void leaves_of_codes(Matrix<const Code> codes, const int64_t* n_bins, const Splits& tree,
-                            int64_t* out) {
+static void leaves_of_codes(Matrix<const Code> codes, const int64_t* __restrict n_bins, const Splits tree,
+                            int64_t* __restrict out) {
     for (int64_t i = 0; i < codes.columns; i++) {
         int64_t t = 0;
         for (int64_t d; (d = tree.feature[t]) >= 0;) {
@@ -991,13 +1011,17 @@ static void leaves_of_codes(Matrix<const Code> codes, const int64_t* n_bins, con
 
 // The leaf of each row, from its codes of one byte, one row after the other. `following` has for each node
 // and code the next node, which for a leaf is itself: no branch for the processor to guess.
-static void leaves_by_table(Matrix<const uint8_t> codes, const int64_t* feature, const int32_t* following,
-                            int64_t depth, int64_t* out) {
-    for (int64_t i = 0; i < codes.rows; i++) {
-        const uint8_t* c = codes[i];
-        int64_t t = 0;
-        for (int64_t level = 0; level < depth; level++) t = following[256 * t + c[feature[t]]];
-        out[i] = t;
+static void leaves_by_table(Matrix<const uint8_t> codes, const int64_t* __restrict feature,
+                            const int32_t* __restrict following, int64_t depth, int64_t* __restrict out) {
+    constexpr int AT_ONCE = 8;  // rows whose loads from memory do not wait for each other
+    for (int64_t i = 0; i < codes.rows; i += AT_ONCE) {
+        const int64_t n = std::min<int64_t>(AT_ONCE, codes.rows - i);
+        const uint8_t* c[AT_ONCE];
+        int64_t t[AT_ONCE] = {};
+        for (int r = 0; r < AT_ONCE; r++) c[r] = codes[i + std::min<int64_t>(r, n - 1)];
+        for (int64_t level = 0; level < depth; level++)
+            for (int r = 0; r < AT_ONCE; r++) t[r] = following[256 * t[r] + c[r][feature[t[r]]]];
+        std::copy_n(t, n, out + i);
     }
 }
 
@@ -1047,6 +1071,17 @@ struct Histograms {
     int64_t *low, *high, *rows;
 };
 
+// Add rows to the histograms of one feature, which begin at `first`.
+template <bool classes, class Code>
+static void add_to_nodes(const Code* __restrict codes, int64_t N, const int64_t* __restrict node,
+                         const int64_t* __restrict group, Matrix<const int64_t> entry,
+                         int64_t* __restrict first, const Tensor<int64_t>& count) {
+    const int64_t O = count.columns, of_node = count.rows * O, M = entry.columns;
+    const int64_t* __restrict e = entry.data;
+    for (int64_t i = 0; i < N; i++)
+        if (node[i] >= 0) add_row<classes>(first + node[i] * of_node + codes[i] * O, group[i], e + i * M, O);
+}
+
 // Add rows with codes (D, N) to the histograms of their nodes; a node of -1 is none. The bins of feature d
 // are those from offset[d] on.
 template <class Code>
@@ -1065,9 +1100,10 @@ static void add_histograms(Matrix<const Code> codes, const int64_t* node, const 
             for (int64_t k = 0; k < entry.columns; k++) to.sums[t][k] += entry[i][k];
     }
     for (int64_t d = 0; d < codes.rows; d++)
-        for (int64_t i = 0; i < N; i++)
-            if (node[i] >= 0)
-                add_row(to.count[node[i]][offset[d] + codes[d][i]], classes, group[i], entry[i], O);
+        if (classes)
+            add_to_nodes<true>(codes[d], N, node, group, entry, to.count.data + offset[d] * O, to.count);
+        else
+            add_to_nodes<false>(codes[d], N, node, group, entry, to.count.data + offset[d] * O, to.count);
 }
 
 }  // namespace suffice::trees

@@ -216,6 +216,19 @@ def test_a_search_by_parts_finds_the_split_of_all_bins(classes, least):
     assert found > 100
 
 
+def test_numbers_out_of_bounds_are_errors():
+    codes, n_bins, ones = np.array([[0, 1, 2]], np.uint8), np.array([2]), np.ones((3, 1), np.int64)
+    root_split(codes, np.arange(3) % 2, ones, n_bins, GINI, 1, 1)
+    for group, entry, most, words in (
+        (np.arange(3), ones, 2, "group must be numbers of outputs"),
+        (np.arange(3) % 2, 0 * ones, 2, "weights must be positive"),
+        (np.arange(3) % 2, ones, 1, "codes must be at most n_bins"),
+        (np.arange(2), ones, 2, "must have the rows of codes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            root_split(codes, group, entry, np.array([most]), GINI, 1, 1)
+
+
 def test_a_search_by_parts_tells_a_constant_feature():
     n = 200
     group, entry = np.arange(n) % 2, np.ones((n, 1), np.int64)

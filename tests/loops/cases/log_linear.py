@@ -17,11 +17,3 @@ def cases(N, D, K):
             entries = S.data, S.indices.astype(index), S.indptr.astype(index)
             rows = order, weight, before
             yield "svrg_epoch", (*entries, *rows, start, drift, shrink, 0.01, every, intercept)
-
-
-    "chains": chains,
-    "distances": distances,
-    "elementary": elementary,
-    "log_linear": log_linear,
-    "logistic": logistic,
-}
