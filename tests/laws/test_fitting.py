@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pkgutil
 import warnings
 from importlib import import_module
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice import loops
@@ -21,7 +18,7 @@ from suffice.fitting.descent import steepest
 from suffice.fitting.linear_algebra import roots, solve_positive
 from suffice.fitting.shared import Divided
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV
-from suffice.loops.distances import sparse_distances, sparse_sums_by_label
+from suffice.loops.compiled import Loop
 from suffice.naive_bayes import ClassConditional
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Objective
@@ -376,93 +373,20 @@ def test_solve_positive_is_the_shortest_solution(rank):
     np.testing.assert_allclose(A @ inverse @ inverse.T @ A, A, atol=1e-8 * A.max())
 
 
-# --- loops against brute force -------------------------------------------------------------------------
+# --- loops ---------------------------------------------------------------------------------------------
 
 
-def _args(holes=False, d=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(303, d)) + 2.0
-    if holes:
-        X[rng.random(X.shape) < 0.2] = np.nan
-    U = np.triu(rng.normal(size=(4, d, d)))
-    return {
-        "X": X,
-        "points": rng.normal(size=(4, d)) + 2.0,
-        "scales": rng.gamma(2.0, size=(4, d)),
-        "R": rng.random((4, 303)) * (rng.random((4, 303)) < 0.7),
-        "U": U,
-        "weight": rng.random(303),
-        "labels": rng.integers(4, size=303),
-        "codes": rng.integers(2, size=303),
-        "theta": 3.0 * rng.normal(size=d + 1),
-    }
-
-
-def _nearest(X, points):
-    square = ((X[:, None] - points) ** 2).sum(axis=2)
-    return square.argmin(axis=1), square.min(axis=1)
-
-
-def _sums_by_label(X, weight, labels, points):
-    R = np.eye(len(points))[labels] * weight[:, None]
-    return R.sum(axis=0), np.einsum("nk,nkd->kd", R, X[:, None] - points)
-
-
-def _nearest_sums(X, weight, points):
-    labels, distance = _nearest(X, points)
-    return labels, weight @ distance, *_sums_by_label(X, weight, labels, points)
-
-
-def _binomial_loss(X, theta, codes, weight):
-    z = X @ theta[:-1] + theta[-1]
-    error = weight * (expit(z) - codes)
-    return (weight * (np.logaddexp(0.0, z) - codes * z)).sum(), np.append(error @ X, error.sum())
-
-
-# The twin of each loop, in NumPy as the formula reads; and whether it takes NaN, which then counts in no sum.
-TWINS = {
-    "weighted_sum": (lambda X, weight: weight @ X, False),
-    "binomial": (_binomial_loss, False),
-    "nearest": (_nearest, False),
-    "nearest_of_many": (_nearest, False),
-    "nearest_sums": (_nearest_sums, False),
-    "sums_by_label": (_sums_by_label, False),
-    "weighted_distances": (
-        lambda X, points, scales: np.nansum(scales * (X[:, None] - points) ** 2, axis=2).T,
-        True,
-    ),
-    "squares_about": (
-        lambda X, R, points: np.nansum(R.T[:, :, None] * (X[:, None] - points) ** 2, axis=0),
-        True,
-    ),
-    "mahalanobis": (
-        lambda X, points, U: (np.einsum("nkd,kde->nke", X[:, None] - points, U) ** 2).sum(axis=2).T,
-        False,
-    ),
-    "scatters_about": (
-        lambda X, R, points: np.einsum("kn,nki,nkj->kij", R, X[:, None] - points, X[:, None] - points),
-        False,
-    ),
-}
-
-
-# Loops whose files are tried elsewhere, and where.
+# Where the loops that Numba compiles are tried against what they mean.
 TRIED_IN = {
     "boosting": "ensemble/test_boosting.py",
     "buckets": "statistics/test_buckets.py",
-    "chains": "sequence/test_chains.py",
-    "coordinates": "linear_model/test_coordinate_descent.py",
-    "dual": "svm/test_svc.py",
     "counts": "naive_bayes/test_loops.py",
     "factors": "decomposition/test_loops.py",
     "fast_math": "topics/test_fast_math.py",
     "graph": "ranking/test_loops.py",
-    "labels": "sequence/test_loops.py",
     "linkage": "cluster/test_agglomerative.py",
-    "log_linear": "linear_model/test_logistic.py",
     "losses": "ensemble/test_boosting.py",
     "margin": "sequence/test_max_margin.py",
-    "medians": "tree/test_absolute_error.py",
     "medoids": "cluster/test_k_medoids.py",
     "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
@@ -470,95 +394,21 @@ TRIED_IN = {
     "prefetch": "ensemble/test_boosting.py",
     "rows": "linear_model/test_perceptron.py",
     "sgd": "linear_model/test_sgd.py",
-    "sparse": "sequence/test_loops.py",
     "strings": "kernels/test_kernels.py",
     "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
-    "trees": "tree/test_loops.py",
     "twofold": "linear_model/test_least_squares.py",
-    "vectors": "sequence/test_loops.py",
 }
 
 
-def all_loops():
-    """Compiled functions of suffice.loops that are called from outside."""
-    found = {}
-    for module in pkgutil.iter_modules(loops.__path__):
-        if module.name in TRIED_IN:
-            continue
-        here = f"suffice.loops.{module.name}"
-        for name, f in vars(import_module(here)).items():
-            if hasattr(f, "py_func") and f.__module__ == here and not name.startswith(("_", "sparse_")):
-                found[name] = f
-    return found
-
-
-def test_every_loop_has_a_twin():
-    """Here, or where the loops of its file are tried against what they mean."""
+def test_every_loop_is_tried():
+    """Those in C++ are in tests/loops."""
     folder = Path(__file__).parents[1]
     for module in pkgutil.iter_modules(loops.__path__):
-        elsewhere = TRIED_IN.get(module.name)
-        assert elsewhere is None or f"suffice.loops.{module.name}" in (folder / elsewhere).read_text(), module
-    assert set(all_loops()) == set(TWINS)
-
-
-@pytest.mark.usefixtures("form")
-def test_loops_of_sparse_rows_match_those_of_dense_ones():
-    args = _args()
-    dense = args["X"] * (np.random.default_rng(1).random(args["X"].shape) < 0.4)
-    X, points = sp.csr_array(dense), args["points"]
-    out = np.empty((len(dense), len(points)))
-    sparse_distances(X.data, X.indices, X.indptr, np.ascontiguousarray(points.T), out)
-    np.testing.assert_allclose(out, ((dense[:, None] - points) ** 2).sum(axis=2), rtol=1e-12)
-    labelled = args["weight"], args["labels"], points
-    for a, b in zip(
-        sparse_sums_by_label(X.data, X.indices, X.indptr, *labelled),
-        _sums_by_label(dense, *labelled),
-        strict=True,
-    ):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("d", [1, 3, 4, 7, 33])
-@pytest.mark.parametrize("name", sorted(all_loops()))
-def test_loops_match_their_twins(name, d):
-    loop, (twin, nan) = all_loops()[name], TWINS[name]
-    for holes in (False, True) if nan else (False,):
-        for rows in (303, 128, 127, 1, 0):
-            args = _args(holes, d)
-            for key, cut in (
-                ("X", np.s_[:rows]),
-                ("R", np.s_[:, :rows]),
-                ("weight", np.s_[:rows]),
-                ("labels", np.s_[:rows]),
-                ("codes", np.s_[:rows]),
-            ):
-                args[key] = np.ascontiguousarray(args[key][cut])
-            given = [args[p] for p in inspect.signature(loop.py_func).parameters]
-            ours, theirs = loop(*given), twin(*given)
-            for a, b in zip(*(v if isinstance(v, tuple) else (v,) for v in (ours, theirs)), strict=True):
-                np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
-
-
-def takes_points(name):
-    return "points" in inspect.signature(all_loops()[name].py_func).parameters
-
-
-@pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("name", [name for name in sorted(all_loops()) if takes_points(name)])
-def test_loops_far_from_the_origin(name):
-    loop, (twin, _) = all_loops()[name], TWINS[name]
-    near, far = _args(), _args()
-    for key in ("X", "points"):
-        near[key] = np.round(near[key] * 2**20) / 2**20  # exact at both places
-        far[key] = near[key] + 2.0**26
-    names = inspect.signature(loop.py_func).parameters
-    here, there = loop(*(near[p] for p in names)), loop(*(far[p] for p in names))
-    for a, b in zip(*(v if isinstance(v, tuple) else (v,) for v in (here, there)), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
-    assert twin
+        name = f"suffice.loops.{module.name}"
+        if any(isinstance(f, Loop) and f.__module__ == name for f in vars(import_module(name)).values()):
+            assert name in (folder / TRIED_IN[module.name]).read_text()
 
 
 # --- what a fit says of itself -------------------------------------------------------------------------

@@ -79,11 +79,9 @@ def test_nothing_is_converted():
         loop = getattr(getattr(native.loops, topic), name)
         for i, value in enumerate(arguments):
             if isinstance(value, np.ndarray):
-                for other in (
-                    value.astype(np.complex64),
-                    np.repeat(value, 2, axis=-1)[..., ::2],
-                    value.tolist(),
-                ):
+                with np.errstate(over="ignore"):
+                    half = value.astype(np.float16)
+                for other in (half, np.repeat(value, 2, axis=-1)[..., ::2], value.tolist()):
                     with pytest.raises(TypeError, match="incompatible function arguments"):
                         loop(*arguments[:i], other, *arguments[i + 1 :])
                 seen += 1

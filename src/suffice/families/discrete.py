@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
-from ..core.blocks import csr_of, dense
+from ..core.blocks import csr_of, dense, entries_of
 from ..core.model import Family
 from ..core.values import Value
 from ..statistics import (
@@ -372,7 +372,7 @@ def _times(X: Any, W: np.ndarray) -> np.ndarray:
         return X.dot(W)
     from ..loops.sparse import times
 
-    return times(X.data, X.indices, X.indptr, W)
+    return times(*entries_of(X), W)
 
 
 # Tables of categories have a row for each number up to the largest: of at most so many rows a column.

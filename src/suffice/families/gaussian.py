@@ -433,7 +433,8 @@ class _Axes(Gaussian):
         variance = self.variances
         if not (variance > 0).all():
             raise SingularCovariance(SINGULAR)
-        out = weighted_distances(np.ascontiguousarray(X), self.mean, 1.0 / variance).T
+        arrays = X, self.mean, 1.0 / variance
+        out = weighted_distances(*(np.ascontiguousarray(a, np.float64) for a in arrays)).T
         constant = np.log(variance) + LOG_2PI
         if np.isnan(X.sum()):
             out += (~np.isnan(X)).astype(np.float64) @ constant.T

@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 
+from ..core.blocks import entries_of
+
 # Of products with CSR rows, columns that are computed together.
 COLUMNS = 64
 
@@ -59,7 +61,7 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
         return X.dot(W)
     from ..loops.sparse import times
 
-    return times(X.data, X.indices, X.indptr, np.ascontiguousarray(W))
+    return times(*entries_of(X), np.ascontiguousarray(W, np.float64))
 
 
 def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -107,4 +109,4 @@ def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
         return
     from ..loops.sparse import add_transposed_times
 
-    add_transposed_times(X.data, X.indices, X.indptr, np.ascontiguousarray(G), out)
+    add_transposed_times(*entries_of(X), np.ascontiguousarray(G, np.float64), out)

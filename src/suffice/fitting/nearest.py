@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import entries_of
+
 MANY = 8  # points, from which products take less time than differences
 
 
@@ -22,7 +24,7 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
         points = np.ascontiguousarray(points)
         return weighted_distances(np.ascontiguousarray(X), points, np.ones_like(points)).T
     out = np.empty((X.shape[0], len(points)))
-    sparse_distances(X.data, X.indices, X.indptr, np.ascontiguousarray(points.T), out)
+    sparse_distances(*entries_of(X), np.ascontiguousarray(points.T), out)
     return out
 
 
@@ -54,7 +56,7 @@ def nearest_sums(
             return nearest_sums(X, weight, points)
     labels, distance = nearest(X, points)
     if sp.issparse(X):
-        sums = sparse_sums_by_label(X.data, X.indices, X.indptr, weight, labels, points)
+        sums = sparse_sums_by_label(*entries_of(X), weight, labels, points)
     else:
         sums = sums_by_label(X, weight, labels, points)
     return labels, weight @ distance, *sums

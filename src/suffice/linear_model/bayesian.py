@@ -22,10 +22,22 @@ from ..estimator.parameters import FINITE, POSITIVE, Numbers, StrOptions
 from ..inputs import read_rows
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
+from .normal_equations import EPS
 
 STEPS = 1000  # fixed-point iterations of the precisions, at most
 CLOSE = 1e-10  # tolerance of their relative change
 LEAST = 1e-12  # of the variance of the targets is noise, at least; and of what is seen is known before
+
+
+def factorized(precision: np.ndarray) -> tuple[np.ndarray, bool] | None:
+    """The Cholesky factor of a matrix, or None if rounding decides whether it is positive definite: a pivot is
+    what is left of a diagonal entry."""
+    try:
+        factor = cho_factor(precision)
+    except np.linalg.LinAlgError:
+        return None
+    left = np.diag(factor[0]) ** 2
+    return factor if (left > len(precision) * EPS * precision.diagonal()).all() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +93,13 @@ class GaussianWeights(LinearModel):
         square, prior = self.square(s), self.precision_matrix
         mean = np.broadcast_to(np.asarray(self.prior_mean, dtype=np.float64), D)
         precision = prior + b * square[:D, :D]
-        try:
-            factor = cho_factor(precision)
-        except np.linalg.LinAlgError:
+        factor = factorized(precision)
+        if factor is None:
             raise ValueError(
                 "The columns of X are collinear up to rounding, and prior_precision is too small "
                 "relative to their squares: standardize the columns, e.g. with "
                 "sklearn.preprocessing.StandardScaler, or raise prior_precision."
-            ) from None
+            )
         coef = cho_solve(factor, prior @ mean + b * square[:D, D])
         center = s.mean[:D] if self.fit_intercept else np.zeros(D)
         intercept = s.mean[D:] - center @ coef if self.fit_intercept else np.zeros(1)

@@ -17,7 +17,7 @@ from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from ..core.blocks import BLOCK_BYTES
+from ..core.blocks import BLOCK_BYTES, entries_of
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
@@ -193,7 +193,7 @@ class LogLinear(LossModel):
         start, drift = (np.ascontiguousarray(a.reshape(self.theta.shape).T) for a in (self.theta, gradient))
         length = 1.0 / (lipschitz + every * ridge.max(initial=0.0))
         end = svrg_epoch(
-            *(X.data, X.indices, X.indptr, order, share, before, start, drift),
+            *(*entries_of(X), order, share, before, start, drift),
             *(np.append(ridge, 0.0), float(length), every, bool(self.fit_intercept)),
         )
         return EpochIterates(total, total * end.T.ravel())
