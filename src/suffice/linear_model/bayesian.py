@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg.lapack import dpocon
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,14 +31,16 @@ LEAST = 1e-12  # of the variance of the targets is noise, at least; and of what 
 
 
 def factorized(precision: np.ndarray) -> tuple[np.ndarray, bool] | None:
-    """The Cholesky factor of a matrix, or None if rounding decides whether it is positive definite: a pivot is
-    what is left of a diagonal entry."""
+    """The Cholesky factor of a matrix, or None if rounding decides whether it is positive definite: by the
+    condition of the matrix with a diagonal of ones."""
+    scale = 1.0 / np.sqrt(np.where(precision.diagonal() > 0, precision.diagonal(), 1.0))
+    scaled = precision * np.outer(scale, scale)
     try:
-        factor = cho_factor(precision)
+        factor, lower = cho_factor(scaled)
     except np.linalg.LinAlgError:
         return None
-    left = np.diag(factor[0]) ** 2
-    return factor if (left > len(precision) * EPS * precision.diagonal()).all() else None
+    reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max(initial=0.0))
+    return (factor / scale, lower) if reciprocal > EPS * len(scaled) else None
 
 
 @dataclass(frozen=True, eq=False)
