@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "elementary.hpp"
+#include "sparse.hpp"
 
 namespace suffice {
-
-template <class Index>
-struct Rows {  // CSR
-    const double* data;
-    const Index *indices, *indptr;
-};
 
 // The largest of K numbers.
 static INLINE double largest_of(const double* x, int64_t K) {
@@ -110,7 +105,7 @@ struct Svrg {
     // the start, times the row. What does not depend on the row is applied after every `every` rows, as many
     // times.
     template <class Index>
-    void operator()(Rows<Index> X, Vector<const int64_t> order, double* W) const {
+    void operator()(Sparse<Index> X, Vector<const int64_t> order, double* W) const {
         if (start.columns == 1)
             run<1>(X, order, W);
         else
@@ -119,7 +114,7 @@ struct Svrg {
 
   private:
     template <int COLUMNS, class Index>  // as many, or any number if that is 0
-    void run(Rows<Index> X, Vector<const int64_t> order, double* __restrict W) const {
+    void run(Sparse<Index> X, Vector<const int64_t> order, double* __restrict W) const {
         const int64_t D = start.rows - 1, K = COLUMNS ? COLUMNS : start.columns;
         std::copy(start.data, start[D + 1], W);
         std::vector<double> scratch(COLUMNS ? 0 : K + f64s::N);

@@ -4,10 +4,6 @@
 
 namespace suffice {
 
-static void below(const int64_t* numbers, size_t count, size_t end, const char* otherwise) {
-    for (size_t i = 0; i < count; i++) must(uint64_t(numbers[i]) < end, otherwise);
-}
-
 template <class Index>
 static void bind_svrg(nb::module_& m) {
     m.def(
@@ -15,27 +11,19 @@ static void bind_svrg(nb::module_& m) {
         [](In<double, 1> data, In<Index, 1> indices, In<Index, 1> indptr, In<int64_t, 1> order,
            In<double, 1> weight, In<double, 2> before, In<double, 2> start, In<double, 2> drift,
            In<double, 1> shrink, double length, int64_t every, bool intercept) {
-            const size_t N = before.shape(0), K = start.shape(1), stored = data.shape(0);
-            must(indptr.shape(0) == N + 1 && weight.shape(0) == N && before.shape(1) == K,
-                 "weight and before must have the rows of indptr, and before the columns of start");
+            const size_t N = before.shape(0), K = start.shape(1);
             must(start.shape(0) > 0 && drift.shape(0) == start.shape(0) && drift.shape(1) == K &&
                      shrink.shape(0) == start.shape(0),
                  "start and drift must be (D + 1, K), and shrink (D + 1,)");
+            const auto X = sparse<Index>(data, indices, indptr, start.shape(0) - 1);
+            must(size_t(X.rows) == N && weight.shape(0) == N && before.shape(1) == K,
+                 "weight and before must have the rows of indptr, and before the columns of start");
             must(every > 0, "every must be positive");
-            below(order.data(), order.shape(0), N, "order must be numbers of rows");
-            must(indptr.data()[0] == 0 && size_t(indptr.data()[N]) <= stored && stored == indices.shape(0),
-                 "data and indices must have the entries of indptr");
-            for (size_t n = 0; n < N; n++)
-                must(indptr.data()[n] <= indptr.data()[n + 1], "indptr must not fall");
-            for (size_t p = 0; p < stored; p++)
-                must(uint64_t(indices.data()[p]) + 1 < start.shape(0), "indices must be numbers of columns");
+            must(are_below(order, N), "order must be numbers of rows");
             auto W = zeros<double>(start.shape(0), K);
             const Svrg epoch{weight.data(), matrix(before), matrix(start), drift.data(), shrink.data(),
                              length,        every,          intercept};
-            without_gil([&] {
-                epoch(Rows<Index>{data.data(), indices.data(), indptr.data()},
-                      Vector<const int64_t>{order.data(), int64_t(order.shape(0))}, W.data());
-            });
+            without_gil([&] { epoch(X, vector(order), W.data()); });
             return W;
         },
         arg("data"), arg("indices"), arg("indptr"), arg("order"), arg("weight"), arg("before"), arg("start"),
@@ -56,7 +44,7 @@ TOPIC(log_linear) {
             must(intercept.shape(0) == K, "intercept must be (K,)");
             must(codes.shape(0) == N && weight.shape(0) == N,
                  "scores, codes and weight must have the same rows");
-            below(codes.data(), N, K, "codes must be numbers of classes");
+            must(are_below(codes, K), "codes must be numbers of classes");
             return without_gil(
                 [&] { return errors(matrix(scores), intercept.data(), codes.data(), weight.data()); });
         },
