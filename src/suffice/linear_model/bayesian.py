@@ -39,8 +39,11 @@ def factorized(precision: np.ndarray) -> tuple[np.ndarray, bool] | None:
         factor, lower = cho_factor(scaled)
     except np.linalg.LinAlgError:
         return None
-    reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max(initial=0.0))
-    return (factor / scale, lower) if reciprocal > EPS * len(scaled) else None
+    if len(scaled):  # a subset of no features has none
+        reciprocal, _ = dpocon(factor, np.abs(scaled).sum(axis=0).max())
+        if not reciprocal > EPS * len(scaled):
+            return None
+    return factor / scale, lower
 
 
 @dataclass(frozen=True, eq=False)
