@@ -50,7 +50,7 @@ from .registry import (
 )
 
 # A count of rows is no sum of weights; what is kept of each row follows the order of the rows.
-NO_WEIGHT = (".rows", ".labels", ".factors", ".texts", ".others", ".fractions")
+NO_WEIGHT = (".rows", ".labels", ".factors", ".texts", ".others", ".fractions", ".copies")
 OF_ROWS = (".labels", ".factors")
 # Sums of inner products of rows, which have no digits left far from the origin.
 OF_PRODUCTS = (

@@ -83,7 +83,7 @@ class StoredEstimator(Value):
         if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
             raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
         estimator = cls(**_restored(self.params))
-        if self.fitted:
+        if any(name.endswith("_") for name in self.fitted):
             if missing := must_have(cls) - self.fitted.keys():
                 raise StorageError(
                     f"{cls.__name__} has no {', '.join(sorted(missing))}: the file was changed, or the fit "

@@ -105,8 +105,9 @@ class LogLinear(LossModel):
         """The same for more classes, without the Hessian: the scores become the errors in their place."""
         from ..loops.log_linear import errors
 
-        error = np.ascontiguousarray(times(X, self.columns))
-        loss = errors(error, np.ascontiguousarray(self.theta[:, -1]), codes, weight)
+        given = times(X, self.columns), self.theta[:, -1], weight
+        error, intercept, weight = (np.ascontiguousarray(a, np.float64) for a in given)
+        loss = errors(error, intercept, np.ascontiguousarray(codes, np.int64), weight)
         return Objective(float(weight.sum()), loss, self._gradient(X, error))
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
