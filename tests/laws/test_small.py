@@ -160,13 +160,6 @@ def test_threads_within_a_block_know_its_size(total):
         assert set(in_order(lambda x: total(np.zeros(1)), tuple(range(8)))) == {1.0}
 
 
-def test_many_calls_take_the_compiled_form(total):
-    for calls, form in ((small.MOST_CALLS, 0.0), (small.MOST_CALLS + 1, 1.0)):
-        with small.repeated(calls):
-            assert total(np.zeros(1)) == form
-    assert total(np.zeros(1)) == 0.0
-
-
 def test_what_is_compiled_does_not_change_the_bits():
     X = np.random.default_rng(0).normal(size=(300, 3))
     estimator = KMeans(3, random_state=0)

@@ -29,7 +29,7 @@ def digests(folder, run, compiler):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     if not shutil.which("g++"):
-        pytest.skip("no g++")
+        pytest.skip("g++ is not installed")
     return digests(tmp_path_factory.mktemp("bits"), (), ("g++", "-march=x86-64-v2"))
 
 
@@ -39,7 +39,7 @@ def test_same_bits(build, expected, tmp_path):
     run, compiler = BUILDS[build]
     for program in (*run, compiler[0]):
         if not shutil.which(program):
-            pytest.skip(f"no {program}")
+            pytest.skip(f"{program} is not installed")
     assert digests(tmp_path, run, compiler) == expected
     assert len(expected.splitlines()) == 35
 

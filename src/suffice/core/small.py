@@ -17,10 +17,6 @@ import numpy as np
 # `benchmarks/cold_start.py --sizes` measures both.
 SMALL_BYTES = 1 << 18
 
-# More calls than this take longer in NumPy than the compiler, however small the arguments: a call of several
-# loops takes about a millisecond, and their compilation a few seconds.
-MOST_CALLS = 1 << 13
-
 _block_bytes: ContextVar[float | None] = ContextVar("block_bytes", default=None)
 _compiles: ContextVar[bool] = ContextVar("compiles", default=False)
 
@@ -29,17 +25,6 @@ _compiles: ContextVar[bool] = ContextVar("compiles", default=False)
 def always_compiled() -> Iterator[None]:
     """Context manager: small data takes the compiled loops too, as `suffice.warm_up` needs them."""
     token = _compiles.set(True)
-    try:
-        yield
-    finally:
-        _compiles.reset(token)
-
-
-@contextmanager
-def repeated(calls: int) -> Iterator[None]:
-    """Context manager: this is computed for many examples one by one, `calls` times in a fit. Small data
-    takes the compiled loops too if there are more than `MOST_CALLS`."""
-    token = _compiles.set(_compiles.get() or calls > MOST_CALLS)
     try:
         yield
     finally:

@@ -57,7 +57,8 @@ def longest(offset):
 
 @compiled()
 def best_path(U, start, moves, came, path):
-    """Of one sequence: the best path into `path`, and its score. All are logarithms; `came` is to work in."""
+    """The score of the best path of one sequence, which is written to `path`. Arguments are log potentials;
+    `came` is scratch."""
     N, K = U.shape
     each = len(moves) > 1
     here, ahead = np.empty(K), np.empty(K)

@@ -30,7 +30,7 @@ class Chains(Value):
 
     @property
     def _arrays(self) -> tuple[np.ndarray, ...]:
-        """Of states, starts and moves, (1, K, K) or (N, K, K), as loops take them."""
+        """Log potentials of states, first states and transitions, (1, K, K) or (N, K, K), contiguous."""
         return tuple(np.ascontiguousarray(a, np.float64) for a in (self.state, self.start, self._moves))
 
     @cached_property

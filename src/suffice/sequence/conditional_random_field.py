@@ -19,7 +19,6 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
-from ..core.small import repeated
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
@@ -558,12 +557,10 @@ distributed data set
         examples = [block.piece(s, s + 1, s) for s in range(len(block))]
         steps = float(data.fold(_step_weight, start))
         n, strength = len(examples), 1.0 / (self.C * steps)
-        calls = 4 * n * self.max_iter  # two visits in each pass, and two gradients in each
 
         def of_example(theta: np.ndarray, i: int) -> np.ndarray:
             theta = theta if scale is None else theta / scale
-            with repeated(calls):
-                gradient = start.replace(theta=theta).summarize(examples[i]).gradient
+            gradient = start.replace(theta=theta).summarize(examples[i]).gradient
             gradient = (n / steps) * gradient + strength * theta
             return gradient if scale is None else gradient / scale
 
