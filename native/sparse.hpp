@@ -5,12 +5,26 @@
 
 namespace suffice {
 
+// One row: entry p of the row is x[p], in column x.column[p].
+template <class Index, class T = double>
+struct SparseRow {
+    const T* data;
+    const Index* column;
+    int64_t size;
+
+    INLINE T operator[](int64_t p) const { return data[p]; }
+};
+
 // Entry p of `data` is in column indices[p], and row n has the entries from indptr[n] to indptr[n + 1].
-template <class Index>
+template <class Index, class T = double>
 struct Sparse {
-    const double* data;
+    const T* data;
     const Index *indices, *indptr;
     int64_t rows;
+
+    INLINE SparseRow<Index, T> operator[](int64_t n) const {
+        return {data + indptr[n], indices + indptr[n], int64_t(indptr[n + 1] - indptr[n])};
+    }
 };
 
 // out = X W: four entries at a time touch `out` less often.
@@ -19,15 +33,16 @@ static void times(Sparse<Index> X, Matrix<const double> W, Matrix<double> out) {
     const int64_t K = W.columns;
     for (int64_t n = 0; n < X.rows; n++) {
         double* __restrict y = out[n];
-        int64_t p = X.indptr[n];
-        const int64_t end = X.indptr[n + 1], fours = end - (end - p) % 4;
-        for (; p < fours; p += 4) {
-            const double *x = X.data + p, *a = W[X.indices[p]], *b = W[X.indices[p + 1]], *c = W[X.indices[p + 2]],
-                         *d = W[X.indices[p + 3]];
-            for (int64_t k = 0; k < K; k++) y[k] += (x[0] * a[k] + x[1] * b[k]) + (x[2] * c[k] + x[3] * d[k]);
+        const SparseRow<Index> x = X[n];
+        int64_t p = 0;
+        for (; p + 4 <= x.size; p += 4) {
+            const double *a = W[x.column[p]], *b = W[x.column[p + 1]], *c = W[x.column[p + 2]],
+                         *d = W[x.column[p + 3]];
+            for (int64_t k = 0; k < K; k++)
+                y[k] += (x[p] * a[k] + x[p + 1] * b[k]) + (x[p + 2] * c[k] + x[p + 3] * d[k]);
         }
-        for (; p < end; p++)
-            for (int64_t k = 0; k < K; k++) y[k] += X.data[p] * W[X.indices[p]][k];
+        for (; p < x.size; p++)
+            for (int64_t k = 0; k < K; k++) y[k] += x[p] * W[x.column[p]][k];
     }
 }
 
@@ -36,9 +51,10 @@ template <class Index>
 static void add_transposed_times(Sparse<Index> X, Matrix<const double> G, Matrix<double> out) {
     for (int64_t n = 0; n < X.rows; n++) {
         const double* g = G[n];
-        for (int64_t p = X.indptr[n]; p < X.indptr[n + 1]; p++) {
-            double* __restrict y = out[X.indices[p]];
-            for (int64_t k = 0; k < G.columns; k++) y[k] += X.data[p] * g[k];
+        const SparseRow<Index> x = X[n];
+        for (int64_t p = 0; p < x.size; p++) {
+            double* __restrict y = out[x.column[p]];
+            for (int64_t k = 0; k < G.columns; k++) y[k] += x[p] * g[k];
         }
     }
 }

@@ -92,9 +92,9 @@ inline void must_divide(const In<int64_t, 1>& offset, size_t parts, size_t thing
 }
 
 // CSR rows with so many columns.
-template <class Index>
-Sparse<Index> sparse(const In<double, 1>& data, const In<Index, 1>& indices, const In<Index, 1>& indptr,
-                            size_t columns) {
+template <class Index, class T>
+Sparse<Index, T> sparse(const In<T, 1>& data, const In<Index, 1>& indices, const In<Index, 1>& indptr,
+                        size_t columns) {
     must(indptr.shape(0) > 0, "indptr must have one number more than there are rows");
     const int64_t rows = indptr.shape(0) - 1, stored = data.shape(0);
     must(indptr.data()[0] == 0 && indptr.data()[rows] <= stored && stored == int64_t(indices.shape(0)),
