@@ -380,7 +380,6 @@ def test_solve_positive_is_the_shortest_solution(rank):
 TRIED_IN = {
     "boosting": "ensemble/test_boosting.py",
     "buckets": "statistics/test_buckets.py",
-    "counts": "naive_bayes/test_loops.py",
     "factors": "decomposition/test_loops.py",
     "fast_math": "topics/test_fast_math.py",
     "graph": "ranking/test_loops.py",
@@ -394,7 +393,6 @@ TRIED_IN = {
     "prefetch": "ensemble/test_boosting.py",
     "rows": "linear_model/test_perceptron.py",
     "sgd": "linear_model/test_sgd.py",
-    "strings": "kernels/test_kernels.py",
     "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",

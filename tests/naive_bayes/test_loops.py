@@ -8,8 +8,6 @@ import scipy.sparse as sp
 
 from suffice.loops import counts
 
-pytestmark = pytest.mark.usefixtures("form")
-
 K = 3
 
 

@@ -291,7 +291,7 @@ class Categorical(Family):
         if X.dtype != object and self._table is not None:
             from ..loops.counts import look_up
 
-            return look_up(X, *self._table)
+            return look_up(np.ascontiguousarray(X, np.float64), *self._table)
         out = np.zeros((len(X), len(self.probability[0])))
         for x, values, probability in zip(X.T, self.values, self.probability, strict=True):
             code, known = category_codes(values, x)

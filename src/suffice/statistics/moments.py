@@ -189,6 +189,7 @@ def moments_by_label(X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -
     """Diagonal moments of rows that belong to one group each, k[n]; None if X has NaN."""
     from ..loops.counts import add_by_label, add_squares_by_label
 
+    X, weight = np.ascontiguousarray(X, np.float64), np.ascontiguousarray(weight)
     total = np.zeros((K, X.shape[1]))
     add_by_label(X, weight, k, total)
     if np.isnan(total.sum()):

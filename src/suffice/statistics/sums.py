@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import entries_of
 from ..core.cost import afford
 from ..core.statistics import Statistics
 
@@ -33,13 +34,14 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
     threshold."""
     from ..loops.counts import add_above_by_label, add_by_label, add_sparse_by_label
 
-    total = np.zeros((K, X.shape[1]))
+    total, weight = np.zeros((K, X.shape[1])), np.ascontiguousarray(weight)
     if sp.issparse(X):
         order = np.argsort(k.astype(np.min_scalar_type(K)), kind="stable")
-        add_sparse_by_label(X.data, X.indices, X.indptr, weight, k, order, total)
+        add_sparse_by_label(*entries_of(X), weight, k, order, total)
         return Totals(np.bincount(k, weight, minlength=K)[:, None], total)
+    X = np.ascontiguousarray(X, np.float64)
     if above is not None:
-        holes = add_above_by_label(X, above, weight, k, total) > 0
+        holes = add_above_by_label(X, float(above), weight, k, total) > 0
     else:
         add_by_label(X, weight, k, total)
         holes = np.isnan(total.sum())
@@ -139,12 +141,13 @@ def count_categories_by_label(
 
     if X.dtype != np.float64:
         return None
+    X = np.ascontiguousarray(X)
     most, whole = largest(X)
     if not whole or most.sum() > MOST_COUNTED:
         return None
     start = np.concatenate([[0], np.cumsum(most + 1.0)]).astype(np.int64)
     out = np.zeros((K, start[-1]))
-    add_categories_by_label(X, weight, k, start, out)
+    add_categories_by_label(X, np.ascontiguousarray(weight), k, start, out)
     seen = np.asarray(out.any(axis=0))
     found = []
     for first, end, known in zip(start[:-1], start[1:], values, strict=True):
