@@ -38,7 +38,6 @@ from suffice.kernels import (
     vectors,
 )
 from suffice.linear_model import KernelPerceptron
-from suffice.loops.strings import own_subsequences, subsequences
 from suffice.sequence import MaxMarginMarkovNetwork
 
 
@@ -382,13 +381,3 @@ def test_indefinite_kernels_run_in_a_perceptron(rng):
     model = KernelPerceptron(kernel=Sigmoid(coef0=-1.0), max_iter=50, tol=None).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert not is_positive_definite(model.kernel, X)
-
-
-def test_string_kernels_as_python_runs_them(rng):
-    words = [rng.integers(0, 3, n) for n in (0, 1, 4, 7, 12)]
-    rows = np.concatenate(words).astype(np.int64), np.cumsum([0, *map(len, words)])
-    forms = (subsequences.dispatcher, subsequences.python)
-    ours, theirs = (form(*rows, *rows, 3, 2, 0.5, True) for form in forms)
-    assert_allclose(ours, theirs, rtol=1e-12)
-    assert_allclose(own_subsequences.dispatcher(*rows, 3, 2, 0.5), np.diagonal(ours), rtol=1e-12)
-    assert_allclose(own_subsequences.python(*rows, 3, 2, 0.5), np.diagonal(ours), rtol=1e-12)
