@@ -392,7 +392,6 @@ TRIED_IN = {
     "plsa": "topics/test_plsa.py",
     "prefetch": "ensemble/test_boosting.py",
     "rows": "linear_model/test_perceptron.py",
-    "sgd": "linear_model/test_sgd.py",
     "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",

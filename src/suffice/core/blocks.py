@@ -243,11 +243,11 @@ def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tup
     return out
 
 
-def entries_of(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entries_of(X: Any, dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The entries of CSR rows, and their places as integers of one type, as compiled loops take them."""
     kind = np.result_type(X.indices, X.indptr)
     places = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))
-    return np.ascontiguousarray(X.data, np.float64), *places
+    return np.ascontiguousarray(X.data, dtype), *places
 
 
 def one_a_place(X: sp.csr_array) -> sp.csr_array:

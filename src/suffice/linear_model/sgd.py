@@ -14,11 +14,13 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..core.blocks import entries_of
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import is_drawn
@@ -44,8 +46,7 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier, Regressor, residuals
 from ..inputs import open_rows, read_rows
-from ..loops.rows import Rows
-from ..loops.sgd import LOSSES, RATES, Rule, State, epoch, losses
+from ..loops.sgd import LOSSES, RATES, Rule, epoch, losses, sparse_epoch
 from ..statistics import Objective, class_codes, class_weights, classes_of
 from .perceptron_base import check_online_class_weight, initial_weights
 from .perceptron_epochs import signs
@@ -80,7 +81,8 @@ class LinearLoss(Model):
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         """The target of each score (N, P), and the weights of the rows."""
         if self.classes is None:
-            return np.asarray(block.y, dtype=np.float64)[:, None], block.weight
+            y = np.ascontiguousarray(block.y, dtype=np.float64)
+            return y[:, None], np.ascontiguousarray(block.weight)
         codes = class_codes(self.classes, block.y)
         return signs(codes, len(self.theta)), block.weight * self.class_weight[codes]
 
@@ -92,7 +94,7 @@ class LinearLoss(Model):
         gradient[:, :-1] = (block.X.T @ slope).T
         if self.fit_intercept:
             gradient[:, -1] = slope.sum(axis=0)
-        return Objective(float(weight.sum()), float(loss), gradient.ravel())
+        return Objective(float(weight.sum()), loss, gradient.ravel())
 
     def estimate(self, s: Objective) -> Self:
         """One step with the mean gradient of all rows."""
@@ -314,16 +316,19 @@ class StochasticGradient(SparseCoefficients, Iterative):
             (order,) = takes_part.nonzero()
             if self.shuffle:
                 order = generator(Purpose.ORDER, before.seed, before.n_iter, *block.index).permutation(order)
-            rows, how = Rows.of(X), rule
-            if len(rows.indices):
+            dtype = np.float32 if X.dtype == np.float32 else np.float64
+            if sp.issparse(X):
+                steps, rows = sparse_epoch, list(entries_of(X, dtype))
                 how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
+            else:
+                steps, rows, how = epoch, [np.ascontiguousarray(X, dtype)], rule
             weights += weight[order].sum()
             if not before.n_iter:
                 s = model.summarize(block)
                 first += s.loss, s.weight
             for k in np.flatnonzero(before.active):
-                state = State(w[k], total[k], paid[k], numbers[k])
-                loss[k] += epoch(rows, np.ascontiguousarray(Y[:, k]), weight, order, how, state)
+                targets, state = np.ascontiguousarray(Y[:, k]), (w[k], total[k], paid[k], numbers[k])
+                loss[k] += steps(*rows, targets, weight, order, how, *state)
         must_have_rows(weights)
         if not (np.isfinite(w).all() and np.isfinite(numbers).all() and np.isfinite(loss).all()):
             raise ValueError(
