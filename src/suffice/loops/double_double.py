@@ -1,8 +1,8 @@
 """Double-double arithmetic: numbers as unevaluated sums of two floats, high and low.
 
 Dekker, "A floating-point technique for extending the available precision", 1971; Ogita, Rump and Oishi,
-"Accurate sum and dot product", 2005. `two_sum` and `two_product` take floats or arrays, and are compiled in
-`loops.twofold` too. Arrays of twofold numbers have their high and low parts along the first axis.
+"Accurate sum and dot product", 2005. Arrays of twofold numbers have their high and low parts along the first
+axis. `loops.twofold` has the sums over rows.
 """
 
 from __future__ import annotations

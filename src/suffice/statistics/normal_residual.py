@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import entries_of
 from ..core.statistics import Statistics
 from ..loops import double_double as twofold
 
@@ -33,13 +34,12 @@ def normal_residual(X: Any, y: np.ndarray, weight: np.ndarray, theta: np.ndarray
     T, D + 1)."""
     from ..loops.twofold import add_normal_residual, add_sparse_normal_residual
 
-    out, size, y = np.zeros_like(theta), np.zeros(theta.shape[1:]), y.astype(np.float64)
+    out, size = np.zeros(theta.shape), np.zeros(theta.shape[1:])
+    y, weight, theta = (np.ascontiguousarray(a, np.float64) for a in (y, weight, theta))
     if sp.issparse(X):
-        data = X.data.astype(np.float64, copy=False)
-        add_sparse_normal_residual(data, X.indices, X.indptr, y, weight, theta, out, size)
+        add_sparse_normal_residual(*entries_of(X), y, weight, theta, out, size)
     else:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        add_normal_residual(X, y, weight, theta, out, size)
+        add_normal_residual(np.ascontiguousarray(X, np.float64), y, weight, theta, out, size)
     return NormalResidual(
         np.array(twofold.two_sum(*out)), size
     )  # the low parts of sums that cancel are not low
