@@ -111,7 +111,9 @@ struct Move {
 // beyond which nothing may be read.
 class Into {
   public:
-    Into(const Padded& pad, Tensor<const double> moves, double* to) : pad(pad), moves(moves), to(to) {
+    Into(const Padded& pad, Tensor<const double> moves, double* to) : pad(pad), moves(moves), to(to) { read(); }
+
+    void read() {  // again, where they have changed
         if (moves.size == 1) pad.matrix(moves[0], to);
     }
 
@@ -661,17 +663,19 @@ static INLINE int64_t first_best(const double* x, const double* a, int64_t strid
     return best;
 }
 
-// The states of the best path of each sequence, and its score; of equal ones that of the first states, from
-// the last step on. Scores of all states at all steps are kept; the path is found from them backwards.
-static void best_paths(const Chains& c, int64_t* path, double* score) {
-    const Padded pad(c.K());
-    const int64_t K = pad.K, P = pad.P;
-    Room room((c.longest() + 1 + P) * pad.V);
-    const Into into(pad, c.moves, room.zeros(P * pad.V));
-    double *u = room.take(pad.V), *scores = room.take(c.longest() * pad.V);
-    for (int64_t s = 0; s < c.size(); s++) {
-        const int64_t first = c.offset[s], T = c.length(s);
-        if (T == 0) continue;
+// The states of the best path of a sequence, and its score; of equal ones that of the first states, from the
+// last step on. Scores of all states at all steps are kept; the path is found from them backwards.
+class BestPath {
+  public:
+    explicit BestPath(const Chains& c)
+        : c(c), pad(c.K()), room((c.longest() + 1 + pad.P) * pad.V), into(pad, c.moves, room.zeros(pad.P * pad.V)),
+          u(room.take(pad.V)), scores(room.take(c.longest() * pad.V)) {}
+
+    void read_moves() { into.read(); }
+
+    // The path of the T steps from `first` on, of which there is one; and its score.
+    double operator()(int64_t first, int64_t T, int64_t* path) {
+        const int64_t K = pad.K, P = pad.P;
         for (int64_t n = 0; n < T; n++) {
             double* here = scores + n * P;
             if (n == 0)
@@ -683,14 +687,29 @@ static void best_paths(const Chains& c, int64_t* path, double* score) {
         }
         const double zero = 0.0, *last = scores + (T - 1) * P;
         int64_t best = first_best(last, &zero, 0, K);
-        score[s] = last[best];
+        const double score = last[best];
         for (int64_t n = T - 1; n > 0; n--) {
-            path[first + n] = best;
+            path[n] = best;
             const double* A = c.moves[c.each() ? first + n : 0][0];
             best = first_best(scores + (n - 1) * P, A + best, K, K);
         }
-        path[first] = best;
+        path[0] = best;
+        return score;
     }
+
+  private:
+    const Chains& c;
+    Padded pad;
+    Room room;
+    Into into;
+    double *u, *scores;
+};
+
+// The best path of each sequence, and its score.
+static void best_paths(const Chains& c, int64_t* path, double* score) {
+    BestPath best_path(c);
+    for (int64_t s = 0; s < c.size(); s++)
+        if (c.length(s) > 0) score[s] = best_path(c.offset[s], c.length(s), path + c.offset[s]);
 }
 
 // The best `count` paths of one sequence by decreasing score, (count, N), and their scores; -inf if there are

@@ -385,7 +385,6 @@ TRIED_IN = {
     "graph": "ranking/test_loops.py",
     "linkage": "cluster/test_agglomerative.py",
     "losses": "ensemble/test_boosting.py",
-    "margin": "sequence/test_max_margin.py",
     "medoids": "cluster/test_k_medoids.py",
     "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
@@ -395,7 +394,6 @@ TRIED_IN = {
     "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
-    "twofold": "linear_model/test_least_squares.py",
 }
 
 

@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import Sequences
+from ..core.blocks import Sequences, entries_of
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -344,7 +344,7 @@ distributed data set
         K = len(classes)
         if isinstance(self.loss, str):
             return 1.0 - np.eye(K)
-        cost = np.array(self.loss, dtype=np.float64)
+        cost = np.array(self.loss, dtype=np.float64, order="C")
         if cost.shape != (K, K) or not np.isfinite(cost).all() or (cost < 0).any() or cost.diagonal().any():
             raise ValueError(
                 f"loss has shape {cost.shape}, expected ({K}, {K}) for the classes "
@@ -408,7 +408,7 @@ distributed data set
             instead,
         )
         kernel = self._kernel.with_rows(block.X, block.step_weight)
-        gram = np.ascontiguousarray(kernel(block.X))
+        gram = np.ascontiguousarray(kernel(block.X), np.float64)
         codes, scale = class_codes(model.classes, block.y), _scale(self.C, block)
         by_step = np.repeat(scale, block.lengths)
 
@@ -420,7 +420,8 @@ distributed data set
             share, moves = dual.share.copy(), dual.moves.copy()
             A, T = weights(share, moves)
             order = generator(Purpose.ORDER, dual.seed, dual.n_iter).permutation(len(block))
-            smo(gram, offset, codes, model.cost, scale, order, gram.dot(A), T, share, moves, TRIES)
+            U = np.ascontiguousarray(gram.dot(A).T)
+            smo(gram, offset, codes, model.cost, scale, order, U, T, share, moves, TRIES)
             A, T = weights(share, moves)
             if isinstance(kernel, Linear):
                 new, F = model.replace(coef=np.asarray(block.X.T.dot(A)).T, transitions=T), block.X
@@ -457,8 +458,7 @@ distributed data set
 
 def csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Data, indices and row pointers."""
-    X = sp.csr_array(X)
-    return X.data, X.indices, X.indptr
+    return entries_of(sp.csr_array(X))
 
 
 def _scale(C: float, block: Sequences) -> np.ndarray:

@@ -148,14 +148,13 @@ class StructuredPerceptron(ChainClassifier):
         -------
         self
         """
-        from ..loops import margin
+        from ..loops.margin import perceptron
 
         data = open_sequences(self, X, y, groups, sample_weight)
         model = self._start(data)
         block = data.gather("use MaxMarginMarkovNetwork(solver='cutting-plane').")
         codes, rows = class_codes(model.classes, block.y), csr(block.X)
-        learn: Any = margin.perceptron
-        weight, order = np.ascontiguousarray(block.weight), np.arange(len(block))
+        weight, order = np.ascontiguousarray(block.weight, np.float64), np.arange(len(block))
 
         def step(epochs: Epochs) -> Epochs:
             state = [part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)]
@@ -164,7 +163,7 @@ class StructuredPerceptron(ChainClassifier):
                 if self.shuffle
                 else order
             )
-            wrong, visits = learn(*rows, block.offset, codes, weight, at, *state, epochs.visits)
+            wrong, visits = perceptron(*rows, block.offset, codes, weight, at, *state, epochs.visits)
             W, T, late_W, late_T = state
             share = 1.0 / visits if self.average else 0.0
             return epochs.replace(
