@@ -23,7 +23,6 @@ from suffice.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    losses,
     newton,
 )
 from suffice.ensemble.losses import Huber, loss_of
@@ -31,7 +30,6 @@ from suffice.ensemble.stages import StageSums
 from suffice.inputs import in_memory
 from suffice.loops.boosting import (
     WEIGHT_IS_COLUMN,
-    WEIGHT_IS_COUNTED,
     add_entries,
     add_lanes,
     add_to_rows,
@@ -40,7 +38,6 @@ from suffice.loops.boosting import (
     pack,
 )
 from suffice.loops.losses import add_stage
-from suffice.loops.prefetch import prefetch
 from suffice.statistics.selection import group_quantiles, number_of_bits, ordered_bits
 from suffice.tree import growth
 
@@ -597,93 +594,63 @@ def test_sums_of_stages_add():
     assert Huber(0.9, 2.0).largest == (2.0, 0.0)
 
 
-def test_histograms_of_both_forms():
+def test_packed_integers_are_summed_as_those_apart():
     draw = np.random.default_rng(3)
-    codes, rows = (
-        draw.integers(0, 256, 300 * 3).astype(np.uint8),
-        draw.permutation(300)[:200].astype(np.uint32),
-    )
+    codes = draw.integers(0, 256, (300, 3)).astype(np.uint8)
+    rows = draw.permutation(300)[:200].astype(np.uint32)
     h, g = draw.integers(0, 1 << 20, 200), draw.integers(-(1 << 18), 1 << 18, 200)
-    expected = np.zeros((3, 256, 2), np.int64)
-    for d in range(3):
-        np.add.at(expected[d], codes.reshape(300, 3)[rows, d], np.stack([h, g], axis=1))
-    packed, apart = ((g << 32) + h)[:, None], np.stack([h, g], axis=1)
-    for form in ("dispatcher", "numpy"):
-        hist = np.zeros_like(expected)
-        getattr(add_lanes, form)(codes, 3, rows, packed, 32, np.empty(3 * 256, np.int64), hist)
-        assert np.array_equal(hist, expected)
-        hist = np.zeros_like(expected)
-        getattr(add_entries, form)(codes, 3, rows, apart, hist)
-        assert np.array_equal(hist, expected)
+    packed, apart = np.zeros((3, 256, 2), np.int64), np.zeros((3, 256, 2), np.int64)
+    add_lanes(codes, rows, ((g << 32) + h)[:, None], 32, packed)
+    add_entries(codes, rows, np.stack([h, g], axis=1), apart)
+    assert np.array_equal(packed, apart)
+    assert np.array_equal(apart.sum(axis=1), np.tile([h.sum(), g.sum()], (3, 1)))
 
 
-def test_both_forms_of_reading_ahead_leave_memory_as_it_is():
-    from numba import njit
-
-    from suffice.loops import fast_math
-
-    for form in (prefetch.dispatcher, fast_math.fast_prefetch, fast_math.plain_prefetch.dispatcher):
-
-        @njit
-        def ask(x, form=form):
-            for i in range(len(x)):
-                form(x, np.uint64(i))
-
-        x = np.arange(100).astype(np.uint8)
-        ask(x)
-        assert np.array_equal(x, np.arange(100))
-
-
-def test_rows_are_divided_by_both_forms():
+def test_rows_are_divided():
     draw = np.random.default_rng(4)
     column, goes = draw.integers(0, 256, 100).astype(np.uint8), draw.random(256) < 0.5
     start = draw.permutation(100).astype(np.uint32)
     left = goes[column[start]]
-    for form in ("dispatcher", "numpy"):
-        rows, entry = start.copy(), start.astype(np.int64)[:, None]
-        others = np.empty_like(rows), np.empty_like(entry)
-        n = int(getattr(divide, form)(column, goes, rows, entry, *others))
-        assert n == left.sum()
-        for found, expected in ((rows[:n], start[left]), (others[0][: 100 - n], start[~left])):
-            assert np.array_equal(found, expected)
-        assert np.array_equal(entry[:n, 0], start[left])
-        assert np.array_equal(others[1][: 100 - n, 0], start[~left])
+    rows, entry = start.copy(), start.astype(np.int64)[:, None]
+    others = np.empty_like(rows), np.empty_like(entry)
+    n = divide(column, goes, rows, entry, *others)
+    assert n == left.sum()
+    for found, expected in ((rows[:n], start[left]), (others[0][: 100 - n], start[~left])):
+        assert np.array_equal(found, expected)
+    assert np.array_equal(entry[:n, 0], start[left])
+    assert np.array_equal(others[1][: 100 - n, 0], start[~left])
 
 
-def test_integers_are_packed_and_values_added_by_both_forms():
+def test_integers_are_packed_and_values_added():
     draw = np.random.default_rng(6)
     g, h = draw.normal(size=50), draw.random(50)
     rows = draw.permutation(50).astype(np.uint32)
     start, stop, value = np.array([0, 20, 20]), np.array([20, 20, 50]), np.array([0.5, 9.0, -0.25])
-    for form in ("dispatcher", "numpy"):
-        for curvature, unit in ((h, 64.0), (h[:0], 1.0)):
-            out = np.empty((50, 1), np.int64)
-            getattr(pack, form)(g, curvature, 100.0, unit, 32, out)
-            assert np.array_equal(out[:, 0] >> 32, np.rint(g * 100))
-            assert np.array_equal(out[:, 0] & 0xFFFFFFFF, np.rint(h * 64) if len(curvature) else np.ones(50))
-        score = np.zeros((50, 2))
-        getattr(add_to_rows, form)(rows, start, stop, value, 1, score)
-        assert not score[:, 0].any()
-        assert np.array_equal(score[rows, 1], np.repeat([0.5, -0.25], [20, 30]))
+    for curvature, unit in ((h, 64.0), (h[:0], 1.0)):
+        out = np.empty((50, 1), np.int64)
+        pack(g, curvature, 100.0, unit, 32, out)
+        assert np.array_equal(out[:, 0] >> 32, np.rint(g * 100))
+        assert np.array_equal(out[:, 0] & 0xFFFFFFFF, np.rint(h * 64) if len(curvature) else np.ones(50))
+    score = np.zeros((50, 2))
+    add_to_rows(rows, start, stop, value, 1, score)
+    assert not score[:, 0].any()
+    assert np.array_equal(score[rows, 1], np.repeat([0.5, -0.25], [20, 30]))
 
 
-@pytest.mark.parametrize("form", ["dispatcher", "numpy"])
 @pytest.mark.parametrize("name", ["squared_error", "log_loss"])
-def test_losses_of_both_forms_have_the_bits_of_their_formulas(name, form, monkeypatch):
+def test_losses_at_once_have_the_bits_of_the_loss_and_its_derivatives(name):
     y, f = TARGETS[name][:200], np.random.default_rng(7).normal(size=(200, 1)) * 30.0
     loss = loss_of(name, class_weight=np.array([1.0, 2.5]) if name == "log_loss" else None)
     value, g, h = np.empty(200), np.empty((200, 1)), np.empty((200, 0 if loss.constant else 1))
-    monkeypatch.setattr(losses, name, getattr(getattr(losses, name), form))
     loss.evaluate(y, f, value, g, h)
     assert np.array_equal(value, loss.value(y, f))
     for found, expected in zip((g, h), loss.derivatives(y, f), strict=True):
         assert expected is None or np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("form", ["dispatcher", "numpy"])
 @pytest.mark.parametrize("groups", [False, True])
-def test_sums_of_a_stage_of_both_forms(form, groups):
-    draw, unit = np.random.default_rng(8), 1 << 20
+def test_sums_of_a_stage(groups):
+    draw, unit = np.random.default_rng(8), float(1 << 20)
     value, g, h = draw.normal(size=90), draw.normal(size=(90, 2)), draw.random((90, 2))
     value[3], value[4] = np.nan, np.inf
     weight = draw.random(90) * 3 if groups else np.ones(90)
@@ -696,9 +663,7 @@ def test_sums_of_a_stage_of_both_forms(form, groups):
     )
     given = (weight, group) if groups else (np.empty(0), np.empty(0, int))
     for _ in range(2):
-        getattr(add_stage, form)(
-            value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest
-        )
+        add_stage(value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest)
     bounded = np.where(np.isfinite(value), value, 5.0)
     for k in range(3):
         np.testing.assert_allclose(losses_[k] / unit, 2 * (weight * bounded)[group == k].sum(), atol=1e-3)
@@ -709,15 +674,13 @@ def test_sums_of_a_stage_of_both_forms(form, groups):
     assert np.array_equal(largest[:, 1], h[seen].max(axis=0))
     g[7, 1] = np.nan
     group[7] = 0
-    getattr(add_stage, form)(
-        value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest
-    )
+    add_stage(value, g, h, *given, unit, 5.0 * unit, unit, unit, losses_, weights, curvature, largest)
     assert np.isnan(largest[1, 0])
     assert np.isfinite(largest[0]).all()
 
 
 @pytest.mark.parametrize("penalty", [0.0, 5.0])
-def test_newton_splits_of_both_forms_are_the_best_of_all(penalty):
+def test_newton_splits_are_the_best_of_all(penalty):
     """Numbers with missing values, and weights in a column of the histogram."""
     draw, n_bins = np.random.default_rng(5), np.array([6, 4])
     for _ in range(30):
@@ -741,38 +704,8 @@ def test_newton_splits_of_both_forms_are_the_best_of_all(penalty):
                     if min(left[2], total[2] - left[2]) >= 3 and min(left[0], total[0] - left[0]) >= 1:
                         best = max(best, of_node(left) + of_node(total - left) - of_node(total))
         none, free = np.zeros(2, np.int8), np.ones(2, bool)
-        for form in ("dispatcher", "numpy"):
-            with np.errstate(all="ignore"):  # as compiled code
-                found, *_ = getattr(find_newton_split, form)(
-                    hist, n_bins, ~free, none, free, total, WEIGHT_IS_COLUMN, 1, 3, 0, 1.0, penalty, -np.inf,
-                    np.inf, np.empty(0, np.uint8), 2, np.empty(0, np.uint32),
-                )  # fmt: skip
-            assert found == pytest.approx(best, rel=1e-9, abs=1e-9)
-    assert find_newton_split.numpy(*[None] * 6, WEIGHT_IS_COUNTED, *[None] * 10) is NotImplemented
-
-
-def test_newton_splits_of_both_forms_have_the_same_bits():
-    """With and without categories, missing values, constraints, bounds and a penalty."""
-    draw, n_bins, free = np.random.default_rng(9), np.array([6, 4, 9]), np.ones(3, bool)
-    seen = set()
-    for i in range(120):
-        hist = np.zeros((3, 256, 3), np.int64)
-        for d, n in enumerate(n_bins):
-            code = draw.integers(0, n + (i % 3 > 0), 40)  # one in three without missing values
-            np.add.at(
-                hist[d], code, np.stack([np.arange(1, 41), np.arange(40) - 15, np.ones(40, int)], axis=1)
-            )
-        categorical = np.array([i % 2 > 0, False, i % 4 > 1])
-        cst = np.array([0, i % 5 == 1, 0], np.int8) - np.array([0, i % 5 == 2, 0], np.int8)
-        low, high = (-0.5, 0.2) if i % 7 == 3 else (-np.inf, np.inf)
-        given = (
-            hist, n_bins, categorical, cst, free, hist[0].sum(axis=0), WEIGHT_IS_COLUMN, 2, 3, 0, 10.0,
-            2.0 * (i % 11 == 5), low, high, np.empty(0, np.uint8), 3, np.empty(0, np.uint32),
+        found, *_ = find_newton_split(
+            hist, n_bins, ~free, none, free, total, WEIGHT_IS_COLUMN, 1, 3, 0, 1.0, penalty, -np.inf,
+            np.inf, np.empty((0, 2), np.uint8), np.empty(0, np.uint32),
         )  # fmt: skip
-        one = find_newton_split.dispatcher(*given)
-        with np.errstate(all="ignore"):  # as compiled code
-            other = find_newton_split.numpy(*given)
-        assert one[:4] == other[:4]
-        assert np.array_equal(one[4], other[4])
-        seen.add((int(one[1]), int(one[3])))
-    assert len(seen) > 5
+        assert found == pytest.approx(best, rel=1e-9, abs=1e-9)

@@ -378,18 +378,14 @@ def test_solve_positive_is_the_shortest_solution(rank):
 
 # Where the loops that Numba compiles are tried against what they mean.
 TRIED_IN = {
-    "boosting": "ensemble/test_boosting.py",
-    "buckets": "statistics/test_buckets.py",
     "factors": "decomposition/test_loops.py",
     "fast_math": "topics/test_fast_math.py",
     "graph": "ranking/test_loops.py",
     "linkage": "cluster/test_agglomerative.py",
-    "losses": "ensemble/test_boosting.py",
     "medoids": "cluster/test_k_medoids.py",
     "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
-    "prefetch": "ensemble/test_boosting.py",
     "rows": "linear_model/test_perceptron.py",
     "stumps": "ensemble/test_stumps.py",
     "splines": "additive/test_smoothing_spline.py",

@@ -73,7 +73,7 @@ class SquaredError(Loss):
         return f - y[:, None], None
 
     def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        squared_error(y, f[:, 0], value, g[:, 0])
+        squared_error(np.ascontiguousarray(y), np.ascontiguousarray(f[:, 0]), value, g[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +170,19 @@ class LogLoss(Loss):
         return float(self.class_weight.max()), 0.25 * float(self.class_weight.max())
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        f = f[:, 0]
-        return self.class_weight[y] * (np.log1p(np.exp(-np.abs(f))) + np.maximum(f, 0.0) - y * f)
+        return self._evaluated(y, f)[0]
 
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # From exp(-|f|), so that neither p nor 1 - p is rounded where it is near 0.
-        e = np.exp(-np.abs(f))
-        likely = 1.0 / (1.0 + e)
-        p, w = np.where((f >= 0) == (y[:, None] == 0), likely, e * likely), self.class_weight[y][:, None]
-        return np.where(y[:, None] == 0, w, -w) * p, w * (e * likely * likely)
+        return self._evaluated(y, f)[1:]
+
+    def _evaluated(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        out = np.empty(len(f)), np.empty((len(f), 1)), np.empty((len(f), 1))
+        LogLoss.evaluate(self, y, f, *out)
+        return out
 
     def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
-        e = np.exp(-np.abs(f[:, 0]))
-        log_loss(y, f[:, 0], e, np.log1p(e), self.class_weight, value, g[:, 0], h[:, 0])
+        y, f, w = (np.ascontiguousarray(x) for x in (y, f[:, 0], self.class_weight))
+        log_loss(y, f, w, value, g[:, 0], h[:, 0])
 
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         share = mean[..., 1:] / mean.sum(axis=-1, keepdims=True)

@@ -149,10 +149,11 @@ class NewtonGrowth(Growth):
 
     target: NewtonTarget
     groups: np.ndarray | None  # (n, D), bool: the features that may be on one path together
-    codes: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8), init=False)
+    codes: np.ndarray = field(init=False)  # (N, D), of rows in this process
     least_curvature: int = field(init=False)
 
     def __post_init__(self) -> None:
+        self.codes = np.empty((0, len(self.bins.n_bins)), np.uint8)
         unit = self.target.curvature_unit
         self.least_curvature = max(1, int(np.ceil(LEAST_CURVATURE * unit)))
 
@@ -183,12 +184,12 @@ class NewtonGrowth(Growth):
         """Find the best split of a node from its histogram, and the sums of its children."""
         if not self._may_split(node):
             return
-        target, bins, D = self.target, self.bins, len(self.bins.n_bins)
+        target, bins = self.target, self.bins
         gain, feature, edge, side, left = find_newton_split(
             hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
             mode, self.least_curvature, self.limits.least, target.most,
-            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit, node.low,
-            node.high, self.codes, D, rows,
+            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit,
+            float(node.low), float(node.high), self.codes, rows,
         )  # fmt: skip
         if feature < 0:
             return
@@ -200,7 +201,7 @@ class NewtonGrowth(Growth):
         node.shares = tuple(float(s[0]) / float(sums[0]) for s in node.parts)
         if self.limits.constraints[feature]:
             node.middle = 0.5 * sum(
-                value_of.python(
+                value_of(
                     float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
                 )
                 for s in node.parts
@@ -233,11 +234,11 @@ class NewtonHistograms(Statistics):
             onto = cls(np.zeros((T, D, BINS, block.entry.shape[1]), np.int64))
         place = np.full(len(tree.feature), T, np.uint16)
         place[nodes] = np.arange(T)
-        found, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X).reshape(-1)
+        found, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X)
         order = np.argsort(found, kind="stable").astype(np.uint32)
         stop = np.cumsum(np.bincount(found, minlength=T))
         for hist, a, b in zip(onto.count, np.append(0, stop), stop, strict=False):
-            add_entries(codes, D, order[a:b], block.entry[order[a:b]], hist)
+            add_entries(codes, order[a:b], block.entry[order[a:b]], hist)
         return onto
 
 
@@ -315,7 +316,7 @@ class GatheredNewton(NewtonGrowth):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.codes = self.matrix.reshape(-1)
+        self.codes = self.matrix
         self.spare = np.empty_like(self.order), np.empty_like(self.entry)
         self.mode = (
             WEIGHT_IS_CURVATURE
@@ -404,10 +405,9 @@ class GatheredNewton(NewtonGrowth):
         def of(part: tuple[int, int]) -> np.ndarray:
             hist, rows = np.zeros((D, BINS, C), np.int64), slice(*part)
             if self.lane:
-                space = np.empty(D * BINS, np.int64)
-                add_lanes(self.codes, D, self.order[rows], self.entry[rows], self.lane, space, hist)
+                add_lanes(self.codes, self.order[rows], self.entry[rows], self.lane, hist)
             else:
-                add_entries(self.codes, D, self.order[rows], self.entry[rows], hist)
+                add_entries(self.codes, self.order[rows], self.entry[rows], hist)
             return hist
 
         first, *others = self.each(of, parts(a, b))

@@ -1,8 +1,7 @@
-"""Fast forms of inner functions of topic models and of trees, each with a plain one that computes the same.
+"""Fast forms of inner functions of topic models, each with a plain one that computes the same.
 
 The fast forms use what Numba does not check: logarithms and exponentials from the bits of float64, so that
-the compiler works on several numbers at once, LLVM vectors of sixteen float32, and memory that is asked for
-before it is read. No other module does so.
+the compiler works on several numbers at once, and LLVM vectors of sixteen float32. No other module does so.
 `benchmarks/fast_math.py` measures what they gain, and the tests compare them with the plain forms, which use
 the functions of libm and loops over scalars. Set the environment variable SUFFICE_PLAIN_MATH=1 to compute
 with the plain forms, e.g. to see whether a result depends on the fast ones. Results then differ by rounding.
@@ -234,30 +233,6 @@ def _multiply(a, b):
         return lambda a, b: _product(a, b)
 
 
-# --- reading ahead -----------------------------------------------------------------------------------------
-
-
-@intrinsic
-def fast_prefetch(typing, array, i):
-    """Ask for array[i], of one axis, before it is read: the memory that it is in comes into the cache."""
-
-    def build(context, builder, signature, arguments):
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-        builder.call(ask, [place, number(0), number(3), number(1)])  # to read; keep it in all caches; data
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), build
-
-
-@ordered
-def plain_prefetch(array, i):
-    """Read it when it is needed."""
-
-
 # --- products of a Gibbs sampler ---------------------------------------------------------------------------
 
 
@@ -301,4 +276,3 @@ def plain_products(n_dk, document, old, prior, q, p, by_column, by_section):
 exp_digamma = plain_exp_digamma if PLAIN else fast_exp_digamma
 gammas = plain_gammas if PLAIN else fast_gammas
 products = plain_products if PLAIN else fast_products
-prefetch = plain_prefetch if PLAIN else fast_prefetch

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
+from ..loops.buckets import find_buckets
 from .quantile_sketch import CAPACITY, QuantileSketch, quantile_sketch
 from .sums import Distinct, category_codes, distinct
 
@@ -109,8 +110,6 @@ class FeatureBins(Value):
 
     def codes(self, X: Any) -> np.ndarray:
         """The codes of rows, (D, N)."""
-        from ..loops.buckets import bucket_table, find_buckets
-
         out = np.empty((X.shape[1], X.shape[0]), self.dtype)
         if sp.issparse(X):
             X = X.toarray()
@@ -119,18 +118,10 @@ class FeatureBins(Value):
                 code, known = category_codes(self.categories[d], _column(X, d))
                 out[d] = np.where(known, code, n)
             elif n:
-                x = _column(X, d).astype(np.float64) + 0.0  # one zero of two
-                if d not in self._tables:
-                    self._tables[d] = bucket_table(self.high[d].view(np.int64))
-                find_buckets(x, x.view(np.int64), self.high[d], *self._tables[d], out[d])
+                find_buckets(np.ascontiguousarray(_column(X, d), np.float64), self.high[d], out[d])
             else:  # nothing was observed
                 out[d] = 0
         return out
-
-    @cached_property
-    def _tables(self) -> dict[int, tuple[np.ndarray, ...]]:
-        """By feature, where to look for a number among its bins; made when they are needed."""
-        return {}
 
     def with_codes(self, X: Any) -> np.ndarray:
         """Rows as float64 with codes in place of categories, and NaN for those that are unknown."""

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.statistics import Statistics
+from ..loops.buckets import compress, merge
 
 CAPACITY = 1 << 14  # buckets of a column: 400 kB
 
@@ -153,13 +154,10 @@ def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> 
 
 
 def _merged(capacity: int, a: Any, b: Any) -> tuple[float, Any, Any, Any]:
-    from ..loops.buckets import merge
-
     if not len(b[1]) or not len(a[1]):
         return a if len(a[1]) else b
     dropped = int(max(a[0], b[0]))
-    (low_a, *more_a), (low_b, *more_b) = a[1:], b[1:]
-    merged = merge(low_a, low_a.view(np.int64), *more_a, low_b, low_b.view(np.int64), *more_b, dropped)
+    merged = merge(*a[1:], *b[1:], dropped)
     if len(merged[0]) <= capacity:
         return float(dropped), *merged
     return _compressed(capacity, dropped, *merged)
@@ -169,7 +167,5 @@ def _compressed(
     capacity: int, dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """Buckets of sorted buckets, with as many leading bits as leave room for all."""
-    from ..loops.buckets import compress
-
-    dropped, low, high, count = compress(low, low.view(np.int64), high, count, dropped, capacity)
-    return float(dropped), low, high, count
+    bits, *buckets = compress(low, high, np.ascontiguousarray(count, np.float64), dropped, capacity)
+    return float(bits), *buckets

@@ -1,0 +1,52 @@
+"""Arguments for the loops of native/boosting.hpp."""
+
+import numpy as np
+
+
+def cases(N, D, K):
+    rng = np.random.default_rng((N, D, K))
+    n_bins = np.minimum(rng.integers(0, 12 + K, D), 255)
+    n_bins[0] = 255
+    missing = rng.random((N, D)) < 0.2 * (np.arange(D) % 2)
+    code = np.where(missing, n_bins, rng.integers(0, np.maximum(n_bins, 1), (N, D)))
+    codes, rows = np.where(n_bins > 0, code, 0).astype(np.uint8), rng.permutation(N)[: N - N // 3]
+    rows = rows.astype(np.uint32)
+    n = len(rows)
+    h, g, w = rng.integers(1, 1 << 20, n), rng.integers(-(1 << 18), 1 << 18, n), rng.integers(1, 4, n)
+    packed, apart = ((g << 32) + h)[:, None], np.stack([h, g, w], axis=1)
+    yield "add_lanes", (codes, rows, packed, 32, np.zeros((D, 256, 2), np.int64))
+    for entry in (apart, apart[:, :2].copy()):
+        yield "add_entries", (codes, rows, entry, np.ones((D, 256, entry.shape[1]), np.int64))
+    for entry in (packed, apart, apart[:, 1:].copy()):
+        spare = np.zeros(n, np.uint32), np.zeros_like(entry)
+        yield "divide", (codes[:, 0].copy(), rng.random(256) < 0.5, rows, entry, *spare)
+    x, curvature = rng.normal(size=N), rng.random(N)
+    yield "pack", (x, curvature, 1e4, 1e5, 32, np.zeros((N, 1), np.int64))
+    yield "pack", (x, curvature[:0], 1e4, 1.0, 13, np.zeros((N, 1), np.int64))
+    start, stop, value = (
+        np.array([0, n // 3, n // 3]),
+        np.array([n // 3, n // 3, n]),
+        np.array([0.5, 9.0, -0.25]),
+    )
+    yield "add_to_rows", (rows, start, stop, value, K - 1, np.zeros((N, K)))
+    hist = np.zeros((D, 256, 3), np.int64)
+    np.add.at(hist, (np.arange(D), codes[rows].astype(np.int64)), apart[:, None])
+    counts = np.zeros_like(hist[..., :1])
+    np.add.at(counts, (np.arange(D), codes[rows].astype(np.int64)), 1)
+    plain, total = np.zeros(D, np.int8), apart.sum(axis=0)
+    sign = rng.integers(-1, 2, D).astype(np.int8)
+    bound = np.inf
+    for categorical in (np.zeros(D, bool), np.arange(D) % 2 == 1):
+        for cst, penalty, low, high in (
+            (plain, 0.0, -bound, bound),
+            (plain, 3e5, -0.1, 0.05),
+            (sign, 0.0, -1.0, bound),
+        ):
+            limits = (5, 2, 1 << 20, 1e6, penalty, low, high)
+            features = rng.random(D) < 0.8
+            of_node = (n_bins, categorical, cst, features)
+            yield "find_newton_split", (hist, *of_node, total, 1, *limits, codes, rows)
+            two = hist[..., :2].copy()
+            yield "find_newton_split", (two, *of_node, total[[0, 1, 0]], 0, *limits, codes, rows)
+            of_rows = np.array([*total[:2], n])
+            yield "find_newton_split", (two, *of_node, of_rows, 2, *limits, codes, rows)
