@@ -10,18 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import suffice
-import suffice.loops.medoids  # both forms of its loops, below
 from suffice.cluster import KMedoids
 
 RNG = np.random.default_rng(0)
 GROUP = np.repeat(np.arange(3), 50)
 X = np.array([[0.0, 0.0], [15.0, 0.0], [0.0, 15.0]])[GROUP] + RNG.normal(size=(150, 2))
-
-
-@pytest.fixture(params=["numpy", "compiled"])
-def form(request, monkeypatch):
-    if request.param == "compiled":
-        monkeypatch.setattr("suffice.core.small.SMALL_BYTES", -1)
 
 
 def best_swap(D, weight, medoids):
@@ -35,7 +28,6 @@ def best_swap(D, weight, medoids):
     return found
 
 
-@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "sqeuclidean", "precomputed"])
 @pytest.mark.parametrize("init", ["k-means++", "build", "random"])
 def test_no_swap_lowers_the_loss(metric, init):

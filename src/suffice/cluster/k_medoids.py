@@ -51,8 +51,8 @@ class Pairs:
     def rows(self, index: Any) -> np.ndarray:
         """The distances of some rows to all, (M, N)."""
         if self.metric == "precomputed":
-            return np.ascontiguousarray(self.X[index])
-        return np.ascontiguousarray(distances(self.X, self.X[index], self.metric).T)
+            return np.ascontiguousarray(self.X[index], np.float64)
+        return np.ascontiguousarray(distances(self.X, self.X[index], self.metric).T, np.float64)
 
     def block(self, start: int, stop: int) -> np.ndarray:
         """The distances of a run of rows to all, which is always of the same length."""
