@@ -12,7 +12,7 @@ import suffice
 from suffice.additive import SmoothingSpline
 from suffice.fitting.smoothing import Smoothing
 from suffice.fitting.splines import NaturalSplines
-from suffice.loops.splines import design, smooth
+from suffice.loops.splines import smooth, triangles
 from suffice.statistics.quantiles import KEPT, sample
 
 from ..laws import test_numerics, test_sums
@@ -229,17 +229,17 @@ def test_bases_bend_by_one():
         np.testing.assert_allclose(basis(at, 1), slope, atol=1e-7)
 
 
-@pytest.mark.usefixtures("form")
-def test_loops_are_what_they_say():
-    """The compiled loops, against the same in Python."""
-    basis = NaturalSplines.at([np.array([0.0, 1.0, 3.0, 4.0])])
-    X = np.linspace(-1.0, 5.0, 11)[:, None]
-    given = (basis.knots, basis.first, basis.scale, basis.pieces, basis.place, basis.columns)
-    for derivative in (0, 1, 2):
-        ours, plain = np.empty((11, 3)), np.empty((11, 3))
-        design(X, *given, derivative, ours)
-        design.py_func(X, *given, derivative, plain)
-        np.testing.assert_allclose(ours, plain, atol=1e-14)
+@pytest.mark.parametrize("scale", [1e-160, 1.0, 1e160])
+def test_rotations_of_equations_of_any_size(scale):
+    A = np.random.default_rng(0).normal(size=(8, 5, 5))
+    A[:, :2] = 0.0
+    expected, found = A.copy(), scale * A
+    triangles(expected)
+    triangles(found)
+    np.testing.assert_allclose(found / scale, expected, atol=1e-12)
+
+
+def test_a_smoothing_spline_is_that_of_dense_equations():
     rng = np.random.default_rng(0)
     h, w, y = rng.random(7), rng.random(8), rng.normal(size=8)
     value, slope, leverage = smooth(h, w, y, 0.1)

@@ -382,13 +382,11 @@ TRIED_IN = {
     "fast_math": "topics/test_fast_math.py",
     "graph": "ranking/test_loops.py",
     "linkage": "cluster/test_agglomerative.py",
-    "medoids": "cluster/test_k_medoids.py",
     "neighbors": "neighbors/test_search.py",
     "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
     "rows": "linear_model/test_perceptron.py",
     "stumps": "ensemble/test_stumps.py",
-    "splines": "additive/test_smoothing_spline.py",
     "topics": "topics/test_lda_loops.py",
 }
 

@@ -83,8 +83,13 @@ class NaturalSplines(Value):
         from ..loops.splines import design
 
         out = np.empty((len(X), len(self))) if out is None else out
-        arrays = (self.knots, self.first, self.scale, self.pieces, self.place, self.columns)
-        design(np.ascontiguousarray(X, dtype=np.float64), *arrays, derivative, out)
+        first, place, columns = (
+            np.ascontiguousarray(a, np.int64) for a in (self.first, self.place, self.columns)
+        )
+        X, knots, scale, pieces = (
+            np.ascontiguousarray(a, np.float64) for a in (X, self.knots, self.scale, self.pieces)
+        )
+        design(X, knots, first, scale, pieces, place, columns, derivative, out)
         if derivative:
             out /= np.repeat(self.scale, np.diff(self.columns)) ** derivative
         return out
