@@ -114,13 +114,13 @@ def test_folded_or_gathered_in_any_order_and_weighted_or_repeated(make, loss, mo
     same(whole, make(loss).fit(X, y, sample_weight=count))
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss", "multinomial"])
 @pytest.mark.parametrize("more", [{}, {"max_features": 0.5, "max_depth": 3}, {"max_leaf_nodes": None}])
 def test_lanes_and_threads_give_the_same_trees(loss, more, monkeypatch):
     Z = rng.normal(size=(4000, 5)).round(2)
     Z[rng.random(Z.shape) < 0.1] = np.nan
     y = np.where(np.isnan(Z[:, 0]), 0.5, Z[:, 0]) + rng.normal(size=len(Z))
-    y = (y > 0).astype(int) if loss == "log_loss" else y
+    y = {"log_loss": (y > 0).astype(int), "multinomial": np.digitize(y, [-1, 1])}.get(loss, y)
     monkeypatch.setattr(boosting, "LEAST_PACKED", 1)
     monkeypatch.setattr(newton, "LEAST_SHARED", 100)
 

@@ -106,6 +106,7 @@ class NewtonTarget(Value):
     def packed_entries(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Gradient and curvature of rows of weight one in one integer, (N, 1)."""
         out = np.empty((len(g), 1), np.int64)
+        g, h = np.ascontiguousarray(g), np.ascontiguousarray(h)
         pack(g, h, self.gradient_unit, self.curvature_unit, self.lane, out)
         return out
 
