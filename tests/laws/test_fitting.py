@@ -383,9 +383,7 @@ TRIED_IN = {
     "graph": "ranking/test_loops.py",
     "linkage": "cluster/test_agglomerative.py",
     "neighbors": "neighbors/test_search.py",
-    "perceptron": "linear_model/test_perceptron.py",
     "plsa": "topics/test_plsa.py",
-    "rows": "linear_model/test_perceptron.py",
     "stumps": "ensemble/test_stumps.py",
     "topics": "topics/test_lda_loops.py",
 }

@@ -23,8 +23,7 @@ from suffice.linear_model import (
     SGDClassifier,
     VotedPerceptron,
 )
-from suffice.loops.perceptron import Labels, Rule, State, dual, primal
-from suffice.loops.rows import Rows
+from suffice.loops.perceptron import Rule, dual, sparse_primal
 
 VARIANTS = ("plain", "averaged", "voted", "pocket", "margin")
 CLASSES = {"voted": VotedPerceptron, "pocket": PocketPerceptron, "margin": MarginPerceptron}
@@ -91,14 +90,14 @@ def test_loops_do_as_the_rules_say(form, gap):
     late, F, pocket, logs = np.zeros_like(W), np.zeros((1, N)), np.zeros_like(W), []
     visits, updates, run, tried = np.zeros((4, 1))
     best = np.array([-1.0])
-    state = State(np.ones(1, bool), W, late, pocket, F, visits, updates, run, tried, best)
-    labels, rule = Labels(codes, times.astype(float)), Rule(margin, eta, True, True)
+    numbers = visits, updates, run, tried, best
+    how = codes, times.astype(float), order, Rule(*margin, eta, True, True), np.ones(1, bool)
     for _ in range(epochs):
         before = updates[0]
         if form == "dual":
-            _, log = dual(gram + 1.0, labels, order, rule, state)
+            _, log = dual(gram + 1.0, *how, W, late, pocket, F, *numbers)
         else:
-            _, log = primal(Rows(Z.data, Z.indices, Z.indptr), labels, order, rule, state)
+            _, log = sparse_primal(Z.data, Z.indices, Z.indptr, *how, W, late, pocket, *numbers)
         logs.append(log)
         if updates[0] == before:
             break

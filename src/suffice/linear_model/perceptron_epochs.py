@@ -10,12 +10,16 @@ from typing import Annotated, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import entries_of
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress
 from ..core.randomness import Purpose, generator
 from ..kernels import Kernel
 from ..kernels.base import must_be_finite
+
+# What an epoch updates, in the order of the loops; there are no scores F in primal form.
+STATE = ("active", "W", "late", "pocket", "F", "visits", "steps", "run", "tried", "best")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,7 @@ class Form(ABC):
 
     @abstractmethod
     def learn(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
-        """One epoch with labels, order, rule and state, as the loops take them: the loss (P,) and the log."""
+        """One epoch with codes, weights, order, rule and state, as the loops take them: loss (P,), log."""
 
     @abstractmethod
     def mean(self, epochs: Epochs) -> np.ndarray:
@@ -91,20 +95,21 @@ class Form(ABC):
 
     def epoch(self, before: Epochs, *, shuffle: bool, tol: float | None, patience: int) -> Epochs:
         """Visit all rows once. Problems with mistakes, whose loss still falls, stay active."""
-        from ..loops.perceptron import Labels, Rule, State
+        from ..loops.perceptron import Rule
 
         order = self.order(before.seed if shuffle else None, before.n_iter)
-        rule = Rule(self.margin, self.step, self.pocket, self.vote)
-        arrays = {name: getattr(before, name) for name in State._fields}
-        state = State(**{name: None if array is None else np.array(array) for name, array in arrays.items()})
-        loss, log = self.learn(Labels(self.codes, self.weight), order, rule, state)
-        new, total = state.steps - before.steps, self.weight.sum()
+        below, above = map(float, self.margin)
+        rule = Rule(below, above, float(self.step), bool(self.pocket), bool(self.vote))
+        arrays = {name: getattr(before, name) for name in STATE}
+        state = {name: np.array(array, order="C") for name, array in arrays.items() if array is not None}
+        loss, log = self.learn(self.codes, self.weight, order, rule, *state.values())
+        new, total = state["steps"] - before.steps, self.weight.sum()
         worse = np.full(self.P, False) if tol is None else loss > before.least - tol * total
         stuck = np.where(worse, before.stuck + 1, 0)
         active = before.active & (new > 0) & (stuck < patience)
         share = float(new.sum() / (self.P * total)) if np.isfinite(loss).all() else np.nan
         updated = {
-            **state._asdict(),
+            **state,
             "trace": (*before.trace, share),
             "stopped_because": "" if active.any() else "tolerance",
             "log": np.concatenate([before.log, log]),
@@ -142,20 +147,16 @@ class Primal(Form):
         X = self.block.X
         return sp.hstack([X, sp.csr_array(ones)], "csr") if sp.issparse(X) else np.hstack([X, ones])
 
-    @cached_property
-    def _rows(self) -> Any:
-        from ..loops.rows import Rows
-
-        return Rows.of(self.X)
-
     def first(self, theta: np.ndarray | None) -> dict[str, Any]:
         W = np.zeros((self.X.shape[1], self.P)) if theta is None else np.ascontiguousarray(theta.T)
         return {"W": W}
 
     def learn(self, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
-        from ..loops.perceptron import primal
+        from ..loops.perceptron import primal, sparse_primal
 
-        return primal(self._rows, *arguments)
+        if sp.issparse(self.X):
+            return sparse_primal(*entries_of(self.X), *arguments)
+        return primal(self.X, *arguments)
 
     def mean(self, epochs: Epochs) -> np.ndarray:
         return epochs.W - epochs.late / epochs.visits
@@ -175,7 +176,7 @@ class Dual(Form):
     def gram(self) -> np.ndarray:
         N = len(self.block)
         afford(N**2, f"the Gram matrix of {N} rows", "use Perceptron, if need be on mapped features.")
-        K = np.ascontiguousarray(self.kernel(self.block.X))
+        K = np.ascontiguousarray(self.kernel(self.block.X), np.float64)
         must_be_finite(K)
         return K + float(self.bias)
 
