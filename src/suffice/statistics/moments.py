@@ -190,6 +190,7 @@ def moments_by_label(X: np.ndarray, k: np.ndarray, weight: np.ndarray, K: int) -
     from ..loops.counts import add_by_label, add_squares_by_label
 
     X, weight = np.ascontiguousarray(X, np.float64), np.ascontiguousarray(weight)
+    k = np.ascontiguousarray(k, np.int64)
     total = np.zeros((K, X.shape[1]))
     add_by_label(X, weight, k, total)
     if np.isnan(total.sum()):

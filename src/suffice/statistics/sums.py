@@ -34,7 +34,8 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
     threshold."""
     from ..loops.counts import add_above_by_label, add_by_label, add_sparse_by_label
 
-    total, weight = np.zeros((K, X.shape[1])), np.ascontiguousarray(weight)
+    k, weight = np.ascontiguousarray(k, np.int64), np.ascontiguousarray(weight)
+    total = np.zeros((K, X.shape[1]))
     if sp.issparse(X):
         order = np.argsort(k.astype(np.min_scalar_type(K)), kind="stable")
         add_sparse_by_label(*entries_of(X), weight, k, order, total)
@@ -147,7 +148,8 @@ def count_categories_by_label(
         return None
     start = np.concatenate([[0], np.cumsum(most + 1.0)]).astype(np.int64)
     out = np.zeros((K, start[-1]))
-    add_categories_by_label(X, np.ascontiguousarray(weight), k, start, out)
+    k, weight = np.ascontiguousarray(k, np.int64), np.ascontiguousarray(weight)
+    add_categories_by_label(X, weight, k, start, out)
     seen = np.asarray(out.any(axis=0))
     found = []
     for first, end, known in zip(start[:-1], start[1:], values, strict=True):
