@@ -78,7 +78,7 @@ def test_nothing_is_converted():
             continue
         loop = getattr(getattr(native.loops, topic), name)
         for i, value in enumerate(arguments):
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.size:  # what is empty has any order
                 with np.errstate(over="ignore"):
                     half = value.astype(np.float16)
                 strided = np.repeat(value, 2, axis=-1)[..., ::2]

@@ -7,8 +7,6 @@ import pytest
 
 from suffice.loops.graph import count, depths, mass, place, renumber, spread, weighted_mass
 
-pytestmark = pytest.mark.usefixtures("form")
-
 LINKS, FIRST, NODES, SHIFT = 60, 100, 16, 2
 
 
@@ -77,6 +75,20 @@ def test_mass(links):
             continue
         assert plain[t] == sum(sent[source[part]].tolist())  # in the order of the links, to the bit
         assert weighted[t] == sum((weight[part] * sent[source[part]]).tolist())
+
+
+def test_nodes_and_places_are_checked(links):
+    source, target, weight = links
+    out, at = np.zeros(NODES >> SHIFT, np.int64), np.full(NODES >> SHIFT, LINKS - 1)
+    for wrong in (FIRST - 1, FIRST + NODES):
+        with pytest.raises(ValueError, match="nodes must be in the run"):
+            count(np.append(target, np.int32(wrong)), FIRST, SHIFT, out)
+    with pytest.raises(ValueError, match="at must have room"):
+        spread(source, target, weight, FIRST, SHIFT, at, source.copy(), target.copy(), weight.copy())
+    with pytest.raises(ValueError, match="source must be nodes that send"):
+        mass(np.array([0, LINKS]), source, np.ones(source.max()), 0, 1, np.zeros(1))
+    with pytest.raises(ValueError, match="node must be indices of number"):
+        renumber(np.zeros(source.max(), np.int32), source)
 
 
 def test_depths():

@@ -40,7 +40,7 @@ def along(links: Links, sent: np.ndarray, each: Any = map) -> LinkMass:
     """The sum of weight times sent[source] over the links to each node; `each` as `map`, by threads."""
     from ..loops.graph import mass, weighted_mass
 
-    out = np.empty(len(links))
+    out, sent = np.empty(len(links)), np.ascontiguousarray(sent, np.float64)
 
     def run(bounds: tuple[int, int]) -> None:
         if links.weight is None:

@@ -140,7 +140,7 @@ def pairs(numbering: Numbering, weighted: bool, first: int, end: int, edges: Edg
     if not len(edges):
         return Pairs(())
     source, target = numbering.numbers(edges)
-    weight = np.array(edges.weight) if weighted else None
+    weight = np.array(edges.weight, np.float64) if weighted else None
     if end - first < numbering.count:
         here = np.flatnonzero((target >= first) & (target < end))
         source, target = source[here], target[here]
@@ -228,7 +228,7 @@ def sort_links(given: Pairs, first: int, end: int) -> Links:
         low, part = n << shift, slice(starts[n], starts[n + 1])
         rows = offset[low : min(low + (1 << shift), end - first) + 1]
         w = weight[part] if weighted else none
-        place(source[part], target[part], w, first + low, starts[n], rows, to_source, to_weight)
+        place(source[part], target[part], w, first + low, int(starts[n]), rows, to_source, to_weight)
 
     _each(placed, at.shape[1])
     return Links(first, offset, to_source, to_weight if weighted else None)
