@@ -13,7 +13,6 @@ from sklearn.neighbors import kneighbors_graph
 
 import suffice
 import suffice.cluster.agglomerative
-import suffice.loops.linkage  # every loop against SciPy's trees
 from suffice.cluster import AgglomerativeClustering
 
 RNG = np.random.default_rng(0)
@@ -22,14 +21,6 @@ X = np.array([[0.0, 0.0, 0.0], [15.0, 0.0, 0.0], [0.0, 15.0, 0.0]])[GROUP] + RNG
 LINKAGES = ("ward", "complete", "average", "single", "centroid")
 
 
-@pytest.fixture(params=["numpy", "compiled"])
-def form(request, monkeypatch):
-    """Both forms of each loop."""
-    if request.param == "compiled":
-        monkeypatch.setattr("suffice.core.small.SMALL_BYTES", -1)
-
-
-@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("how", LINKAGES)
 @pytest.mark.parametrize("rows", [2, 3, 180, 600])
 def test_trees_are_those_of_scipy(how, rows):
@@ -50,7 +41,6 @@ def test_other_metrics_are_those_of_scipy(how, metric):
     assert np.array_equal(model.predict(given), model.labels_)
 
 
-@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("how", LINKAGES)
 def test_a_row_of_weight_two_is_the_row_twice(how):
     times = RNG.integers(0, 4, len(X))

@@ -41,10 +41,10 @@ def merged(points: np.ndarray, weight: np.ndarray, linkage: str) -> tuple[np.nda
     """The merges of points by Euclidean distances: leaves of both clusters, and the height."""
     from ..loops.linkage import centroid_merges, matrix_chain, spanning_tree, ward_chain
 
-    X = np.ascontiguousarray(points - points[0])
+    X, weight = np.ascontiguousarray(points - points[0]), np.ascontiguousarray(weight, np.float64)
     if linkage in ("average", "complete"):
         afford_pairs(len(X), INSTEAD)
-        return matrix_chain(distances(X, X, "euclidean"), weight, linkage == "average")
+        return matrix_chain(np.ascontiguousarray(distances(X, X, "euclidean")), weight, linkage == "average")
     if linkage == "single":
         left, right, square = spanning_tree(X)
     else:
@@ -63,7 +63,8 @@ def merged_matrix(D: np.ndarray, weight: np.ndarray, linkage: str) -> tuple[np.n
         Z = scipy_linkage(squareform(D, checks=False), "single") if len(D) > 1 else np.empty((0, 4))
         first = _first_leaves(Z[:, :2].astype(np.int64))
         return first[Z[:, 0].astype(np.int64)], first[Z[:, 1].astype(np.int64)], Z[:, 2]
-    return matrix_chain(np.array(D, dtype=np.float64), weight, linkage == "average")
+    weight = np.ascontiguousarray(weight, np.float64)
+    return matrix_chain(np.array(D, dtype=np.float64, order="C"), weight, linkage == "average")
 
 
 def _first_leaves(children: np.ndarray) -> np.ndarray:
