@@ -4,7 +4,7 @@
     python benchmarks/neighbors.py --parquet --rows 10000000 --queries 1000
 
 Queries among rows in memory, by tiles and by trees; the first search, of a few queries, is not counted: it
-compiles the loops and builds the trees. With `--parquet`, queries among rows in a file, in one pass, and the
+builds the trees. With `--parquet`, queries among rows in a file, in one pass, and the
 growth of resident memory.
 """
 
@@ -21,7 +21,6 @@ import sklearn.neighbors
 from scipy.spatial import KDTree
 
 import suffice
-from suffice.core.small import always_compiled
 from suffice.neighbors import NearestNeighbors
 
 
@@ -48,8 +47,7 @@ def in_memory(rows, queries, features, k, repeats):
     taken = {name: [] for name in searches}
     with suffice.threads(2):
         for search in searches.values():
-            with always_compiled():
-                search(Q[:10])
+            search(Q[:10])
         for _ in range(repeats):
             for name, search in searches.items():
                 found, wall, cpu = measured(lambda s=search: s(Q))
@@ -81,8 +79,7 @@ def in_file(rows, queries, features, k, folder):
     writer.close()
     Q = pa.table(dict(zip(names, rng.normal(size=(queries, features)).T, strict=True)))
     few = pa.table({name: np.zeros(10) for name in names})
-    with always_compiled():
-        NearestNeighbors(n_neighbors=k).fit(suffice.scan(lambda: few.to_batches())).kneighbors(few)
+    NearestNeighbors(n_neighbors=k).fit(suffice.scan(lambda: few.to_batches())).kneighbors(few)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     model = NearestNeighbors(n_neighbors=k).fit(suffice.scan_parquet(path))
     _, wall, cpu = measured(lambda: model.kneighbors(Q))

@@ -380,9 +380,6 @@ def test_solve_positive_is_the_shortest_solution(rank):
 TRIED_IN = {
     "factors": "decomposition/test_loops.py",
     "fast_math": "topics/test_fast_math.py",
-    "graph": "ranking/test_loops.py",
-    "linkage": "cluster/test_agglomerative.py",
-    "neighbors": "neighbors/test_search.py",
     "plsa": "topics/test_plsa.py",
     "stumps": "ensemble/test_stumps.py",
     "topics": "topics/test_lda_loops.py",

@@ -1,4 +1,4 @@
-"""The search for nearest rows: all forms of the loops of suffice.loops.neighbors have the same bits."""
+"""The search for nearest rows: by comparison with all, by inner products and by trees, with the same bits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from suffice.core.blocks import Rows
-from suffice.core.small import always_compiled
 from suffice.core.statistics import tree_sum
-from suffice.loops.neighbors import build_tree, nearest_in_tree
 from suffice.neighbors import KDTree
-from suffice.statistics.nearest import Minkowski, Queries, nobody, search
+from suffice.statistics import nearest
+from suffice.statistics.nearest import Minkowski, Queries, search
 
 FIELDS = ("rows", "distance", "row", "vote", "target")
 
@@ -41,7 +40,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e8])
-@pytest.mark.parametrize("p", [1.0, 2.0, np.inf, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0, np.inf])
 def test_nearest_rows_are_those_of_the_definition_for_any_blocks(p, shift):
     rows, X = data(shift)
     queries = Queries(X, 7, Minkowski(p))
@@ -57,25 +56,25 @@ def test_nearest_rows_are_those_of_the_definition_for_any_blocks(p, shift):
         assert same(tree_sum(map(queries.summarize, blocks)), whole)
 
 
+@pytest.fixture(params=["differences", "products"])
+def way(request, monkeypatch):
+    """Both ways to compare with all rows by Euclidean distances."""
+    monkeypatch.setattr(nearest, "FEW_FEATURES", np.inf if request.param == "differences" else 0)
+    monkeypatch.setattr(nearest, "MANY_QUERIES", 0)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("shift", [0.0, 1e8])
-@pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
-def test_all_forms_of_the_loops_have_the_same_bits(p, shift):
-    """NumPy; compiled, of differences and of inner products; trees, compiled and as Python runs them."""
+@pytest.mark.parametrize("p", [1.0, 2.0, 2.5, np.inf])
+def test_all_ways_have_the_same_bits(p, shift):
+    """Rows by comparison with all and by trees; distances from all rows."""
     rows, X = data(shift)
     known = search(rows.X, rows.weight, X, 7, p)
-    with always_compiled():
-        found = [search(rows.X, rows.weight, X, 7, p)]
     for leaf_size in (1, 30):
-        order, axis = build_tree.dispatcher(rows.X, leaf_size)
-        plain = build_tree.python(rows.X, leaf_size)
-        assert np.array_equal(plain[0], order) and np.array_equal(plain[1], axis)
-        points = np.ascontiguousarray(rows.X[order].T)
-        for form in (nearest_in_tree.dispatcher, nearest_in_tree.python):
-            found.append(nobody(len(X), 7))
-            arguments = points, order, axis, leaf_size, rows.weight[order], X, p
-            form(*arguments, *found[-1], np.empty(0, np.int64))
-    for each in found:
-        assert all(np.array_equal(a, b) for a, b in zip(each, known, strict=True))
+        found = KDTree.of(rows.X, leaf_size, rows.weight).search(X, 7, p)
+        assert all(np.array_equal(a, b) for a, b in zip(found, known, strict=True))
+    distance = Minkowski(p).between(X, rows.X)
+    assert np.array_equal(np.take_along_axis(distance, known[1], axis=1), known[0])
 
 
 def test_fewer_rows_than_neighbours_are_filled_up():
@@ -90,14 +89,14 @@ def test_fewer_rows_than_neighbours_are_filled_up():
         found * 2.0
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("spread", [1e-6, 1.0, 1e6])
 def test_products_leave_no_near_row_out(spread):
     """Clusters far from each other: the inner products have few digits of the distances within one."""
     rng = np.random.default_rng(1)
     X = 1e7 * rng.integers(0, 3, (3000, 20)) + spread * rng.normal(size=(3000, 20))
     queries, weight = X[::50] + 0.1 * spread, np.ones(3000)
-    with always_compiled():
-        distance, row, _ = search(X, weight, queries, 5, 2.0)
+    distance, row, _ = search(X, weight, queries, 5, 2.0)
     exact = ((queries[:, None] - X) ** 2).sum(axis=2)
     assert np.array_equal(row, np.argsort(exact, axis=1, kind="stable")[:, :5])
     np.testing.assert_allclose(distance, np.sort(exact, axis=1)[:, :5], rtol=1e-12)
