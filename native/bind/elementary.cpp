@@ -22,6 +22,12 @@ TOPIC(elementary) {
     m.def(
         "log1p", [](In<double, 1> x) { return of_each([](auto... a) { log1p_of(a...); }, x); }, arg("x"),
         "log(1 + x) of each number.");
+    m.def(
+        "digamma", [](In<double, 1> x) { return of_each([](auto... a) { digamma_of(a...); }, x); }, arg("x"),
+        "The digamma function of each number; NaN for negative ones.");
+    m.def(
+        "log_gamma", [](In<double, 1> x) { return of_each([](auto... a) { log_gamma_of(a...); }, x); }, arg("x"),
+        "The logarithm of the gamma function of each number; NaN for negative ones.");
 }
 
 }  // namespace suffice

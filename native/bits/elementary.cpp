@@ -13,6 +13,10 @@ static void print_elementary(int64_t N) {
     log1p_of(e.data(), N, p.data());
     for (int64_t i = 0; i < N; i++) two[i] = suffice::log2(1.0 + x[i] * x[i]);
     print("elementary", {&e, &l, &p, &two});
+    digamma_of(e.data(), N, l.data());
+    log_gamma_of(e.data(), N, p.data());
+    print("digamma", {&l});
+    print("log_gamma", {&p});
 }
 
 DIGESTS(elementary) {

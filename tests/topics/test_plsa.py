@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.core.blocks import Rows
-from suffice.loops.plsa import expect, fold_in
 from suffice.topics import ProbabilisticLatentSemanticAnalysis as PLSA
 from suffice.topics.probabilistic_latent_semantic_analysis import Aspects
 
@@ -63,25 +62,6 @@ def test_loops_are_the_formulas(beta, form):
     np.testing.assert_allclose(after.weight, new_weight, atol=1e-14)
 
 
-@pytest.mark.usefixtures("form")
-def test_compiled_loops_are_their_python():
-    C = sp.csr_array(X[:4].astype(float))
-    rows = (C.data, C.indices, C.indptr.astype(np.int64))
-    A = np.ascontiguousarray(TOPICS.T)
-    for power in (1.0, 0.5):
-        for steps in (1, 40):
-            both = [np.full((4, K), 0.25) for _ in range(2)]
-            fold_in(*rows, A, power, steps, 1e-6, both[0])
-            fold_in.py_func(*rows, A, power, steps, 1e-6, both[1])
-            np.testing.assert_allclose(*both, atol=1e-13)
-        out = [(np.zeros((V, K)), np.zeros(4)) for _ in range(2)]
-        for f, (counts, logs) in zip((expect, expect.py_func), out, strict=True):
-            f(*rows, A, power, both[0], np.ones(4), counts, logs)
-        np.testing.assert_allclose(out[0][0], out[1][0], atol=1e-12)
-        np.testing.assert_allclose(out[0][1], out[1][1], rtol=1e-12)
-
-
-@pytest.mark.usefixtures("form")
 def test_weights_of_a_document_are_the_best():
     """No feasible direction rises, and a solver of constrained problems finds nothing better."""
     model = Aspects(TOPICS, np.full(K, 0.25))

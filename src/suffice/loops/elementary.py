@@ -5,3 +5,5 @@ from .native import loops
 exp = loops.elementary.exp
 log = loops.elementary.log
 log1p = loops.elementary.log1p
+digamma = loops.elementary.digamma
+log_gamma = loops.elementary.log_gamma

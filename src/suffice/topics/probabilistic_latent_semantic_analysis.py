@@ -16,6 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.blocks import entries_of
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Watch
@@ -85,12 +86,11 @@ class Aspects(Model):
         """P(z given d) of documents, (N, K), by EM from P(z) or from initial weights."""
         from ..loops.plsa import fold_in
 
-        entries = _entries(X)
-        theta = np.array(
-            np.broadcast_to(self.weight if theta is None else theta, (X.shape[0], len(self.topics)))
-        )
+        entries = entries_of(sp.csr_array(X))
+        start, shape = self.weight if theta is None else theta, (X.shape[0], len(self.topics))
+        theta = np.array(np.broadcast_to(start, shape), np.float64, order="C")
         steps = self.max_doc_iter if max_iter is None else max_iter
-        fold_in(*entries, self.potential, self.beta, steps, self.doc_tol, theta)
+        fold_in(*entries, self.potential, float(self.beta), int(steps), float(self.doc_tol), theta)
         return theta
 
     def summarize(self, block: Any) -> AspectCounts:
@@ -103,7 +103,8 @@ class Aspects(Model):
 
         X = block.X
         counts, log_sums = np.zeros((X.shape[1], len(self.topics))), np.zeros(X.shape[0])
-        expect(*_entries(X), self.potential, self.beta, theta, block.weight, counts, log_sums)
+        entries, weight = entries_of(sp.csr_array(X)), np.ascontiguousarray(block.weight, np.float64)
+        expect(*entries, self.potential, float(self.beta), theta, weight, counts, log_sums)
         length = np.asarray(X.sum(axis=1)).ravel()
         return AspectCounts(
             float(block.weight.dot(log_sums)),
@@ -128,13 +129,6 @@ class Aspects(Model):
 
     def log_prior(self) -> float:
         return 0.0
-
-
-def _entries(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Data, indices and ends of CSR rows, in the types for which the loops are compiled."""
-    X = sp.csr_array(X, dtype=np.float64)
-    places = np.require(X.indices, np.int32, "W")  # of fewer words than topics of them take memory
-    return np.require(X.data, requirements="W"), places, X.indptr.astype(np.int64)
 
 
 def _word_counts(block: Any) -> np.ndarray:
@@ -424,7 +418,8 @@ def _log_likelihood(model: Aspects, X: Any) -> np.ndarray:
     N, K = X.shape[0], len(model.topics)
     out = np.zeros(N)
     plain = model.replace(beta=1.0).potential
-    expect(*_entries(X), plain, 1.0, model.fold_in(X), np.zeros(N), np.zeros((0, K)), out)
+    entries = entries_of(sp.csr_array(X))
+    expect(*entries, plain, 1.0, model.fold_in(X), np.zeros(N), np.zeros((0, K)), out)
     return out
 
 

@@ -9,6 +9,6 @@ def cases(N, D, K):
     x = np.concatenate([np.resize(ends, N), rng.normal(size=N) * np.exp(rng.uniform(-700, 700, N))])[1:]
     yield "exp", (x,)
     yield "exp", (rng.uniform(-745.2, 709.8, N),)
-    for name in "log", "log1p":
+    for name in "log", "log1p", "digamma", "log_gamma":
         yield name, (x,)
         yield name, (rng.uniform(0, 3, N),)

@@ -1,6 +1,7 @@
 """The loops of native/elementary.hpp in NumPy."""
 
 import numpy as np
+from scipy.special import gammaln, psi
 
 
 def exp(x):
@@ -13,3 +14,11 @@ def log(x):
 
 def log1p(x):
     return np.log1p(x)
+
+
+def digamma(x):
+    return np.where(x < 0.0, np.nan, psi(x))
+
+
+def log_gamma(x):
+    return np.where(x < 0.0, np.nan, np.where(x < 1e-300, -np.log(x), gammaln(x)))
