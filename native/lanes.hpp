@@ -246,6 +246,20 @@ static INLINE f64s load_f64s(const float* from) {
     return r;
 }
 
+// Sixteen float32, also from integers.
+static INLINE f32s load_f32s(const float* from) { return load(from); }
+template <class Integer>
+static INLINE f32s load_f32s(const Integer* from) {
+    typedef Integer Part __attribute__((vector_size(REGISTER / 4 * sizeof(Integer))));
+    f32s r;
+    for (int p = 0; p < REGISTERS; p++) {
+        Part x;
+        std::memcpy(&x, from + p * f32s::PER, sizeof x);
+        r.v[p] = __builtin_convertvector(__builtin_convertvector(x, i32s::Register), f32s::Register);
+    }
+    return r;
+}
+
 template <class T>
 static INLINE void store(T* to, const Lanes<T>& x) {
     for (int p = 0; p < REGISTERS; p++) std::memcpy(to + p * Lanes<T>::PER, &x.v[p], REGISTER);

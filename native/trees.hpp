@@ -19,6 +19,7 @@
 
 #include "elementary.hpp"
 #include "lanes.hpp"
+#include "random.hpp"
 
 namespace suffice::trees {
 
@@ -26,17 +27,6 @@ constexpr int64_t NO_SPLIT = -1;
 enum Side : int64_t { MISSING_RIGHT, MISSING_LEFT, NONE_MISSING };
 
 using Sums = Matrix<int64_t>;  // a row for each bin, or each row of the data
-
-// The next number of a sequence of random 64-bit numbers: splitmix64 (Steele, Lea and Flood, 2014).
-static INLINE uint64_t mixed(uint64_t key) {
-    uint64_t z = key + 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-// A number from 0 to 1.
-static INLINE double uniform(uint64_t key) { return double(key >> 11) * 0x1p-53; }
 
 // --- what splits are compared by ---------------------------------------------------------------------------
 

@@ -379,10 +379,7 @@ def test_solve_positive_is_the_shortest_solution(rank):
 # Where the loops that Numba compiles are tried against what they mean.
 TRIED_IN = {
     "factors": "decomposition/test_loops.py",
-    "fast_math": "topics/test_fast_math.py",
-    "plsa": "topics/test_plsa.py",
     "stumps": "ensemble/test_stumps.py",
-    "topics": "topics/test_lda_loops.py",
 }
 
 

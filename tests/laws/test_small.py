@@ -103,7 +103,7 @@ def test_both_forms_of_each_loop_agree(variant, kind, monkeypatch):
 @pytest.fixture
 def total(monkeypatch):
     """A loop, of which both forms say which they are; without a cache of its machine code."""
-    monkeypatch.setattr("suffice.loops.compiled.PLAIN", True)
+    monkeypatch.setattr("suffice.loops.compiled.CACHED", False)
 
     def add(x):
         return 1.0

@@ -3,15 +3,17 @@ test."""
 
 from __future__ import annotations
 
-import inspect
+import ctypes
+import shutil
+import subprocess
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
-from numba import njit
 from scipy.stats import chisquare
 
 import suffice
@@ -20,8 +22,6 @@ from suffice.core.storage import StorageError, load_value
 from suffice.decomposition import collapsed_gibbs
 from suffice.decomposition.collapsed_gibbs import Counts, Tokens, log_joint
 from suffice.inputs import in_memory
-from suffice.loops import topics as loops
-from suffice.loops.compiled import Loop
 from suffice.topics import LatentDirichletAllocation, document_completion, left_to_right
 
 from ..laws.test_checkpoints import Interrupt, StopAt
@@ -84,11 +84,11 @@ def test_one_draw_is_of_its_conditional(n_topics, length):
     topic = np.where(rng.random(length) < 0.6, n_topics - 1, rng.integers(n_topics, size=length))
     topic[0] = n_topics // 2
     block = tokens_of([[1, length - 1]], topic, n_topics)
-    counts = rng.poisson(2.0, size=(2, n_topics))  # of other blocks
+    counts = rng.poisson(2.0, size=(2, n_topics)).astype(np.int32)  # of other blocks
     counts[0, topic[0]] += 10 + length
     counts[0, topic[-1]] = 0
     np.add.at(counts, (np.repeat([0, 1], [1, length - 1]), topic), 1)
-    total = counts.sum(axis=0)
+    total = counts.sum(axis=0, dtype=np.int64)
 
     old = np.arange(n_topics) == block.topic[0]
     in_document = np.bincount(block.topic[1:], minlength=n_topics)
@@ -217,28 +217,59 @@ def test_geweke():
     assert scores.max() < 4.0, scores
 
 
-def broken(changes):
-    """A copy of the sampler with a mistake in it."""
-    source = inspect.getsource(loops.sweep.py_func)
-    for right, wrong in changes.items():
-        assert source.count(right) == 1
-        source = source.replace(right, wrong)
-    compiled = {k: v.dispatcher for k, v in vars(loops).items() if isinstance(v, Loop)}
-    names = {**vars(loops), **compiled, "jit": njit}
-    exec(source, names)
+LESS, MORE = "move(document, old, -1);", "move(document, now, 1);"  # of the sampler
+NATIVE = Path(__file__).parents[2] / "native"
+PROGRAM = """
+#include "topics.hpp"
 
-    def sweep(block, counts, total, i):
-        topic, state = block.topic.copy(), generator(Purpose.LATENT, 1, i).integers(1 << 64, dtype=np.uint64)
-        given = block.words, block.start, block.doc, topic, block.by_document(K, 16)
-        names["sweep"](*given, counts, counts[:0], total, ALPHA, ETA, state)
-        return topic
+extern "C" void sweep(int64_t U, int64_t* words, int64_t* start, int32_t* doc, int16_t* topic, int64_t D,
+                      int64_t width, uint8_t* n_dk, int64_t V, int64_t K, int32_t* counts, int64_t* total,
+                      double* alpha, double* eta, uint64_t state) {
+    suffice::sweep<int16_t, uint8_t>({{words, U}, start, doc, topic}, {{n_dk, D, width}, {counts, V, K},
+                                     {nullptr, 0, K}, total}, {alpha, K}, {eta, V}, state);
+}
+"""
 
-    return sweep
+
+@pytest.fixture
+def broken(tmp_path):
+    """What compiles the sampler with a mistake in it."""
+    if not shutil.which("g++"):
+        pytest.skip("g++ is not installed")
+
+    def compiled(changes):
+        source = (NATIVE / "topics.hpp").read_text()
+        for right, wrong in changes.items():
+            assert source.count(right) == 1, right
+            source = source.replace(right, wrong)
+        (tmp_path / "topics.hpp").write_text(source)
+        (tmp_path / "broken.cpp").write_text(PROGRAM)
+        options = "-std=c++17", "-O2", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC"
+        library = tmp_path / "broken.so"
+        subprocess.run(["g++", *options, "-I", NATIVE, tmp_path / "broken.cpp", "-o", library], check=True)
+        loop = ctypes.CDLL(str(library)).sweep
+
+        def sweep(block, counts, total, i):
+            topic = block.topic.copy()
+            state = int(generator(Purpose.LATENT, 1, i).integers(1 << 64, dtype=np.uint64))
+            n_dk = block.by_document(K, 16)
+            given = len(block.words), block.words, block.start, block.doc, topic, *n_dk.shape, n_dk
+            given = *given, *counts.shape, counts, total, ALPHA, ETA
+            loop(*(of_c(a) for a in given), ctypes.c_uint64(state))
+            return topic
+
+        return sweep
+
+    return compiled
+
+
+def of_c(a):
+    return ctypes.c_int64(a) if isinstance(a, int) else a.ctypes.data_as(ctypes.c_void_p)
 
 
 @pytest.mark.slow
-def test_geweke_sees_a_bug():
-    scores = geweke(broken({"q[old] = (np.float32(row[old])": "q[old] = (np.float32(row[old] + 1)"}), 20000)
+def test_geweke_sees_a_bug(broken):
+    scores = geweke(broken({LESS: f"{LESS} q[old] = (float(row[old] + 1) + smooth) * share[old];"}), 20000)
     assert scores.max() > 6.0, scores
 
 
@@ -246,17 +277,14 @@ def test_geweke_sees_a_bug():
 @pytest.mark.parametrize(
     "changes",
     [
-        # The document has the token itself among its counts: it is removed too late. This makes the sampler
-        # lazy, and changes little besides.
-        {
-            "flat[document + old] -= 1\n": "pass\n",
-            "flat[document + new] += 1\n": "flat[document + old] -= 1; flat[document + new] += 1\n",
-        },
-        {"prior[k] = alpha[k]": "prior[k] = 1.2 * alpha[k]"},
-        {"share[new] = one / (np.float32(total[new])": "share[new] = one / (np.float32(total[new] - 1)"},
+        # The document has the token itself among its counts. This makes the sampler lazy, and changes little
+        # besides.
+        {"(float(document[old]) + prior[old])": "(float(document[old] + 1) + prior[old])"},
+        {"prior[k] = float(alpha[k])": "prior[k] = float(1.2 * alpha[k])"},
+        {MORE: f"{MORE} share[now] = 1.0f / (float(n.total[now] - 1) + smooth_sum);"},
     ],
 )
-def test_geweke_sees_small_bugs(changes):
+def test_geweke_sees_small_bugs(changes, broken):
     scores = geweke(broken(changes), 60000)
     assert scores.max() > 5.0, scores
 

@@ -77,7 +77,7 @@ class Tokens(Value):
         if stop > start:
             return self
         none, zero = np.zeros(0, np.int32), np.zeros(1, np.int64)
-        return Tokens(none, zero, none, self.topic[:0], self.lengths[:0], self.index, log_p=0.0)
+        return Tokens(self.words[:0], zero, none, self.topic[:0], self.lengths[:0], self.index, log_p=0.0)
 
     def pieces(self, statistic_bytes: int) -> Iterator[Tokens]:
         yield self
@@ -127,7 +127,7 @@ class Walk:
         `back`, if it has rows."""
         from ..loops.topics import sweep
 
-        state = generator(Purpose.LATENT, *seed).integers(1 << 64, dtype=np.uint64)
+        state = int(generator(Purpose.LATENT, *seed).integers(1 << 64, dtype=np.uint64))
         words, start = self.block.words[first:end], self.block.start[first : end + 1]
         sweep(words, start, self.block.doc, self.topic, self.n_dk, counts, back, total, alpha, eta, state)
 
@@ -158,7 +158,7 @@ class Draw(Value):
 
 def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) -> Progress:
     """Sweeps over all words. The trace is log p(words, topics) per word."""
-    alpha, eta = start.alpha, start.eta
+    alpha, eta = as_prior(start.alpha), as_prior(start.eta)
     if not eta.any():
         raise ValueError(
             "topic_word_prior=0 is no prior, and solver='gibbs' needs one: pass a positive topic_word_prior."
@@ -265,7 +265,7 @@ class Counts(Value):
 def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
     """log p(words, topics), the topics in the order of the rows and columns of X."""
     K = len(alpha)
-    X = whole_counts(X)
+    X, alpha, eta = whole_counts(X), as_prior(alpha), as_prior(eta)
     if not (eta > 0).all():
         raise ValueError(
             "Words without a prior (topic_word_prior=0) have no joint probability with "
@@ -281,6 +281,10 @@ def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) ->
     order = np.lexsort((np.repeat(rows, times), np.repeat(columns, times)))
     block = Tokens.of(X, K, topics[order], 0, (0,))
     return Counts.of(alpha, len(eta), block).log_joint(eta)
+
+
+def as_prior(parameters: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(parameters, np.float64)
 
 
 def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:

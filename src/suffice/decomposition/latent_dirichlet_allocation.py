@@ -21,14 +21,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import BLOCK_BYTES, Rows, power_of_two
+from ..core.blocks import BLOCK_BYTES, Rows, entries_of, power_of_two
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
-from ..core.small import sized_as
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -49,7 +48,7 @@ from ..estimator.parameters import (
 from ..families.priors import Dirichlet
 from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
 from ..inputs.validation import must_be_sound
-from .collapsed_gibbs import gibbs, log_joint
+from .collapsed_gibbs import as_prior, gibbs, log_joint
 
 # What is done between two looks at what other threads have done: multiplications in one step of a document.
 RUN = 1 << 17
@@ -99,7 +98,7 @@ class Topics(Model):
         if not self.eta.any():
             phi = self.probability
             most = phi.max(axis=1)
-            B = np.maximum(phi / np.where(most > 0, most, 1.0)[:, None], LEAST)
+            B = np.ascontiguousarray(np.maximum(phi / np.where(most > 0, most, 1.0)[:, None], LEAST))
             with np.errstate(divide="ignore"):
                 return B, np.log(most), 0.0
         from ..loops.topics import dirichlet_words
@@ -108,10 +107,11 @@ class Topics(Model):
         B, top, few = np.empty((V, K)), np.empty(V), max(1, RUN // K)
         total = self.word.sum(axis=0)
         of_total = -digamma(total)
+        word, eta = np.ascontiguousarray(self.word, np.float64), as_prior(self.eta)
 
         def run(first: int) -> np.ndarray:
-            with sized_as(None):
-                return dirichlet_words(first, min(first + few, V), self.word, self.eta, of_total, B, top)
+            part = slice(first, first + few)
+            return dirichlet_words(word[part], eta[part], of_total, B[part], top[part])
 
         bound = sum(in_order(run, tuple(range(0, V, few))), np.zeros(K))
         return B, top, float((bound + gammaln(self.eta.sum()) - gammaln(total)).sum())
@@ -122,18 +122,18 @@ class Topics(Model):
 
         B = self.expected[0]
         X, word = sp.csr_array(block.X), np.zeros(B.shape)
-        ratio = np.empty(X.nnz)
-        bound, log_theta = 0.0, np.zeros(len(self.alpha))
+        bound, log_theta, entries = 0.0, np.zeros(len(self.alpha)), entries_of(X)
+        weight = np.ascontiguousarray(block.weight, np.float64)
         parts = tuple(block.parts(self._run(X)))
-        results = each(lambda part: self._infer(X, part, ratio), parts)
-        for part, (_, theta, of_topics, bounds) in zip(parts, results, strict=True):
-            weight = block.weight[part]
-            add_counts(X.indices, X.indptr, part.start, part.stop, theta, ratio, block.weight, word)
-            bound += float(weight @ bounds)
-            log_theta += weight @ of_topics
+        results = each(lambda part: self._infer(rows_of(entries, part)), parts)
+        for part, (_, theta, of_topics, bounds, ratio) in zip(parts, results, strict=True):
+            _, indices, indptr = rows_of(entries, part)
+            add_counts(ratio, indices, indptr, theta, weight[part], word)
+            bound += float(weight[part] @ bounds)
+            log_theta += weight[part] @ of_topics
         word *= B
-        length = float(block.weight @ X.sum(axis=1))
-        return TopicCounts(bound, float(block.weight.sum()), length, log_theta, word)
+        length = float(weight @ X.sum(axis=1))
+        return TopicCounts(bound, float(weight.sum()), length, log_theta, word)
 
     def estimate(self, s: TopicCounts) -> Self:
         """The M step. Priors that are learned are updated by Newton's method."""
@@ -152,8 +152,8 @@ class Topics(Model):
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
         X = sp.csr_array(X)
-        parts, ratio = tuple(Rows(X).parts(self._run(X))), np.empty(X.nnz)
-        results = [self._infer(X, part, ratio) for part in parts]
+        entries = entries_of(X)
+        results = [self._infer(rows_of(entries, part)) for part in Rows(X).parts(self._run(X))]
         if not results:
             return np.empty((0, len(self.alpha))), np.empty(0)
         return np.concatenate([f[0] for f in results]), np.concatenate([f[3] for f in results])
@@ -162,14 +162,24 @@ class Topics(Model):
         """Documents that make a run."""
         return power_of_two(RUN / (len(self.alpha) * max(1.0, X.nnz / max(1, X.shape[0]))), 8)
 
-    def _infer(self, X: Any, part: slice, ratio: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _infer(self, entries: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         from ..loops.topics import infer
 
         B, top, _ = self.expected
-        gamma, theta, log_theta = (np.empty((part.stop - part.start, len(self.alpha))) for _ in range(3))
-        given = X.data, X.indices, X.indptr, part.start, part.stop, B, top, self.alpha
-        bounds = infer(*given, self.tol, self.max_iter, gamma, theta, ratio, log_theta)
-        return gamma, theta, log_theta, bounds
+        data, _, indptr = entries
+        gamma, theta, log_theta = (np.empty((len(indptr) - 1, len(self.alpha))) for _ in range(3))
+        ratio, alpha = np.empty(len(data)), as_prior(self.alpha)
+        given = *entries, B, top, alpha, float(self.tol), int(self.max_iter)
+        bounds = infer(*given, gamma, theta, ratio, log_theta)
+        return gamma, theta, log_theta, bounds, ratio
+
+
+def rows_of(entries: tuple[np.ndarray, ...], part: slice) -> tuple[np.ndarray, ...]:
+    """The entries of some CSR rows."""
+    data, indices, indptr = entries
+    indptr = indptr[part.start : part.stop + 1]
+    of_rows = slice(indptr[0], indptr[-1])
+    return data[of_rows], indices[of_rows], indptr - indptr[0]
 
 
 def bounds_of(model: Topics, block: Any) -> np.ndarray:

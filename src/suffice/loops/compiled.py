@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +15,7 @@ import numpy as np
 from ..core.progress import waiting
 from ..core.small import is_small
 
-PLAIN = os.environ.get("SUFFICE_PLAIN_MATH", "") not in ("", "0")  # see `fast_math`
+CACHED = True  # machine code is kept
 
 # Examples that Python visits one by one in a few milliseconds, in NumPy forms that do.
 MOST_VISITS = 1 << 11
@@ -76,8 +75,7 @@ class Loop:
 
         Numba keeps the machine code in NUMBA_CACHE_DIR, beside the source or in the user's cache folder: in
         the first of them that it may write to. Where it may write to none, as in a read-only container, each
-        process compiles the loops that it uses. With plain mathematics all do: a file of machine code does
-        not say which of two functions a loop calls.
+        process compiles the loops that it uses.
         """
         with _lock:
             if self._dispatcher is None:
@@ -90,7 +88,7 @@ class Loop:
                 _log_compilation()
                 jit = njit(nogil=True, error_model="numpy", **self.options)
                 dispatcher = jit(_calling(self.py_func, lambda loop: loop.dispatcher))
-                if not PLAIN:
+                if CACHED:
                     with suppress(RuntimeError):  # "cannot cache function ...: no locator available"
                         dispatcher.enable_caching()
                 self._dispatcher = dispatcher

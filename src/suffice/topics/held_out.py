@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
 from ..core.randomness import Purpose, generator
-from ..decomposition.collapsed_gibbs import whole_counts
+from ..decomposition.collapsed_gibbs import as_prior, whole_counts
 from ..inputs import map_block, read_rows
 
 
@@ -106,14 +106,15 @@ def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any 
     random = check_random_state(random_state)
     rng = generator(Purpose.LATENT, random.randint(np.iinfo(np.int32).max))
     seeds = rng.integers(1 << 64, size=X.shape[0], dtype=np.uint64)
-    phi = lda.model_.probability
+    phi, alpha = np.ascontiguousarray(lda.model_.probability, np.float64), as_prior(lda.model_.alpha)
 
     def of(rows: Any) -> np.ndarray:
         begin = offsets(rows.X.sum(axis=1))
         afford(begin[-1] / 2, f"{begin[-1]} words, one by one,", "use document_completion.")
-        words = np.repeat(rows.X.indices, rows.X.data.astype(np.int64))
+        words = np.repeat(rows.X.indices.astype(np.int64), rows.X.data.astype(np.int64))
         for d, seed in enumerate(rows.y):
             generator(Purpose.ORDER, int(seed)).shuffle(words[begin[d] : begin[d + 1]])
-        return left_to_right(words, begin, phi, lda.model_.alpha, n_particles, rows.y)
+        seeds = np.ascontiguousarray(rows.y, np.uint64)
+        return left_to_right(words, begin, phi, alpha, int(n_particles), seeds)
 
     return map_block(of, Rows(X, seeds))
