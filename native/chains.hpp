@@ -334,98 +334,74 @@ static INLINE f64s sum_of_states(int64_t K, Function f) {
     return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
 }
 
-// pairs[i, j] += sum_t left[t, i] right[t, j] of lanes
+// out[i, j] += sum_t left[t, i] right[t, j] of lanes, for I columns and J
 template <int A, int B>
-static INLINE void add_eight_outer(const double* left, const double* right, int64_t count, int64_t K,
-                                   double* pairs) {
+static INLINE void add_eight_outer(const double* left, int64_t I, const double* right, int64_t J,
+                                   int64_t count, double* out) {
     f64s s[A][B];
     for (int a = 0; a < A; a++)
-        for (int b = 0; b < B; b++) s[a][b] = load(pairs + (a * K + b) * W);
+        for (int b = 0; b < B; b++) s[a][b] = load(out + (a * J + b) * W);
     for (int64_t t = 0; t < count; t++) {
         f64s r[B];
-        for (int b = 0; b < B; b++) r[b] = load(right + (t * K + b) * W);
+        for (int b = 0; b < B; b++) r[b] = load(right + (t * J + b) * W);
         for (int a = 0; a < A; a++) {
-            f64s l = load(left + (t * K + a) * W);
+            f64s l = load(left + (t * I + a) * W);
             for (int b = 0; b < B; b++) s[a][b] += l * r[b];
         }
     }
     for (int a = 0; a < A; a++)
-        for (int b = 0; b < B; b++) store(pairs + (a * K + b) * W, s[a][b]);
+        for (int b = 0; b < B; b++) store(out + (a * J + b) * W, s[a][b]);
 }
 
 template <int A>
-static INLINE void add_eight_rows(const double* left, const double* right, int64_t count, int64_t K,
-                                  double* pairs) {
+static INLINE void add_eight_rows(const double* left, int64_t I, const double* right, int64_t J,
+                                  int64_t count, double* out) {
     constexpr int B = REGISTERS == 1 ? 4 : REGISTERS == 2 ? 2 : 1;
     int64_t j = 0;
-    for (; j + B <= K; j += B) add_eight_outer<A, B>(left, right + j * W, count, K, pairs + j * W);
-    for (; j < K; j++) add_eight_outer<A, 1>(left, right + j * W, count, K, pairs + j * W);
+    for (; j + B <= J; j += B) add_eight_outer<A, B>(left, I, right + j * W, J, count, out + j * W);
+    for (; j < J; j++) add_eight_outer<A, 1>(left, I, right + j * W, J, count, out + j * W);
 }
 
-static void add_eight_outers(const double* left, const double* right, int64_t count, int64_t K,
-                             double* pairs) {
+static void add_eight_outers(const double* left, int64_t I, const double* right, int64_t J, int64_t count,
+                             double* out) {
     constexpr int A = REGISTERS == 1 ? 4 : 2;
     int64_t i = 0;
-    for (; i + A <= K; i += A) add_eight_rows<A>(left + i * W, right, count, K, pairs + i * K * W);
-    for (; i < K; i++) add_eight_rows<1>(left + i * W, right, count, K, pairs + i * K * W);
+    for (; i + A <= I; i += A) add_eight_rows<A>(left + i * W, I, right, J, count, out + i * J * W);
+    for (; i < I; i++) add_eight_rows<1>(left + i * W, I, right, J, count, out + i * J * W);
 }
 
-// Eight sequences at a time are filtered, for transitions that are the same at all steps. A sequence has the
-// steps 0 to T - 1 of the longest; beyond its own end potentials are one, and nothing is added.
+// Eight sequences at a time, for transitions that are the same at all steps. A sequence has the steps 0 to
+// T - 1 of the longest; beyond its own end nothing is added.
 class Eight {
   public:
     Eight(const Chains& c, int64_t longest, int64_t more)
         : c(c), K(c.K()), room(2 * longest * K + longest + more), E(room.take(longest * K)),
           alpha(room.take(longest * K)), scale(room.take(longest)) {}
 
-    // The sequences `group`, of which there are `count`: their states stay here.
-    void filter(const int64_t* group, int64_t count, double* scales, bool* lost) {
+    // The sequences `group`, of which there are `count`.
+    void hold(const int64_t* group, int64_t count) {
         T = 0, shortest = std::numeric_limits<int64_t>::max();
         for (int64_t i = 0; i < W; i++) {
             first[i] = i < count ? c.offset[group[i]] : 0, length[i] = i < count ? c.length(group[i]) : 0;
             T = std::max(T, length[i]), shortest = std::min(shortest, length[i]);
         }
-        transpose();
-        filter();
-        for (int64_t i = 0; i < count; i++) {
-            bool& gone = lost[group[i]];
-            for (int64_t n = 0; n < length[i] && !gone; n++) {
-                scales[first[i] + n] = scale[n * W + i];
-                gone = !(scale[n * W + i] > LEAST);
-            }
-            if (gone) length[i] = 0;
-        }
     }
 
-    // Numbers of step n, by states, into the rows of the sequences that have the step.
-    INLINE void put(int64_t n, const double* from, Matrix<double> to) const {
-        for (int64_t i = 0; i < W; i++)
-            if (n < length[i])
-                for (int64_t k = 0; k < K; k++) to[first[i] + n][k] = from[k * W + i];
-    }
-
-    INLINE const double* filtered(int64_t n) const { return alpha + n * K * W; }
-    INLINE int64_t steps() const { return T; }
-
-  protected:
-    const Chains& c;
-    int64_t K, T = 0, shortest = 0;
-    Room room;
-    double *E, *alpha, *scale;
-    int64_t first[W], length[W];
-
-  private:
-    void transpose() {
+    // The rows of the sequences, as lanes of so many columns; beyond the end of a sequence all are `beyond`.
+    void transpose(Matrix<const double> rows, int64_t columns, double beyond, double* to) const {
         const double* from[W];
-        for (int64_t i = 0; i < W; i++) from[i] = c.E[first[i]];
-        for (int64_t k = 0; k < shortest * K; k++)
-            for (int64_t i = 0; i < W; i++) E[k * W + i] = from[i][k];
-        for (int64_t i = 0; i < W; i++) {
-            for (int64_t k = shortest * K; k < length[i] * K; k++) E[k * W + i] = from[i][k];
-            for (int64_t k = length[i] * K; k < T * K; k++) E[k * W + i] = 1.0;
-        }
+        for (int64_t i = 0; i < W; i++) from[i] = rows[first[i]];
+        const int64_t D = rows.columns;
+        for (int64_t n = 0; n < shortest; n++)
+            for (int64_t d = 0; d < D; d++)
+                for (int64_t i = 0; i < W; i++) to[(n * columns + d) * W + i] = from[i][n * D + d];
+        for (int64_t n = shortest; n < T; n++)
+            for (int64_t d = 0; d < D; d++)
+                for (int64_t i = 0; i < W; i++)
+                    to[(n * columns + d) * W + i] = n < length[i] ? from[i][n * D + d] : beyond;
     }
 
+    // Filtered states, and scales, from the potentials E.
     void filter() {
         f64s share = all(1.0);
         for (int64_t n = 0; n < T; n++) {
@@ -446,43 +422,77 @@ class Eight {
         }
         for (int64_t k = (T - 1) * K; k < T * K; k++) store(alpha + k * W, load(alpha + k * W) * share);
     }
+
+    // The same of rows, with the scales of the steps. Sequences that are lost have no length from here on.
+    void filter(const int64_t* group, int64_t count, double* scales, bool* lost) {
+        hold(group, count);
+        transpose(c.E, K, 1.0, E);
+        filter();
+        for (int64_t i = 0; i < count; i++) {
+            bool& gone = lost[group[i]];
+            for (int64_t n = 0; n < length[i] && !gone; n++) {
+                scales[first[i] + n] = scale[n * W + i];
+                gone = !(scale[n * W + i] > LEAST);
+            }
+            if (gone) length[i] = 0;
+        }
+    }
+
+    // The states of all steps, into the rows of the sequences.
+    void put(Matrix<double> to) const {
+        for (int64_t n = 0; n < T; n++)
+            for (int64_t i = 0; i < W; i++)
+                if (n < length[i])
+                    for (int64_t k = 0; k < K; k++) to[first[i] + n][k] = alpha[(n * K + k) * W + i];
+    }
+
+  protected:
+    const Chains& c;
+    int64_t K, T = 0, shortest = 0;
+    Room room;
+    double *E, *alpha, *scale;  // alpha: filtered states, then smoothed ones
+    int64_t first[W], length[W];
 };
 
 // `smooth` of eight sequences at a time.
-class BySequences : Eight {
+class BySequences : protected Eight {
   public:
-    BySequences(const Chains& c, Tensor<const double> turned, int64_t longest, const Marginals& out)
-        : Eight(c, longest, (c.K() + 2 * STEPS + 2) * c.K()), out(out), turned(turned.data),
+    BySequences(const Chains& c, Tensor<const double> turned, int64_t longest, int64_t more = 0)
+        : Eight(c, longest, (c.K() + 2 * STEPS + 1) * c.K() + more), turned(turned.data),
           pairs(room.zeros(K * K)), left(room.take(STEPS * K)), right(room.take(STEPS * K)),
-          follow(room.take(K)), gamma(room.take(K)) {}
+          follow(room.take(K)) {}
 
-    void operator()(const int64_t* group, int64_t count, const double* weight) {
+    void operator()(const int64_t* group, int64_t count, const double* weight, const Marginals& out) {
         filter(group, count, out.scale, out.lost);
-        for (int64_t i = 0; i < W; i++) {
-            w[i] = i < count ? weight[group[i]] : 0.0;
-            if (w[i] == 0.0) length[i] = 0;
-        }
-        smooth();
+        smooth(group, count, weight);
+        put(out.gamma);
         for (int64_t i = 0; i < count; i++) out.faded[group[i]] = fades[i] != 0;
     }
 
     // The moves of all sequences.
-    void finish() {
-        for (int64_t i = 0; i < K * K; i++) out.pairs.data[i] += sum(load(pairs + i * W));
+    void finish(double* moves) const {
+        for (int64_t i = 0; i < K * K; i++) moves[i] += sum(load(pairs + i * W));
     }
 
-  private:
-    void smooth() {
-        const f64s weight = load(w);
+  protected:
+    // Filtered states become the marginals of states, times weights: zero beyond the end of a sequence. Those
+    // of transitions are added to `pairs`.
+    void smooth(const int64_t* group, int64_t count, const double* weight) {
+        double w[W];
+        for (int64_t i = 0; i < W; i++) {
+            w[i] = i < count ? weight[group[i]] : 0.0;
+            if (w[i] == 0.0) length[i] = 0;
+        }
+        const f64s weights = load(w);
         const i64s steps = load(length);
         fades = {};
         for (int64_t k = 0; k < K; k++) store(follow + k * W, all(1.0));
-        for (int64_t k = 0; k < K; k++) store(gamma + k * W, weight * load(alpha + ((T - 1) * K + k) * W));
-        put(T - 1, gamma, out.gamma);
-        int64_t count = 0;
+        for (double* last = alpha + (T - 1) * K * W; last < alpha + T * K * W; last += W)
+            store(last, select(steps == all(T), weights * load(last), f64s{}));
+        int64_t held = 0;
         for (int64_t n = T - 1; n > 0; n--) {
             i64s outside = steps < all(n + 1), last = steps == all(n);
-            double *r = right + count * K * W, *l = left + count * K * W, *before = alpha + (n - 1) * K * W;
+            double *r = right + held * K * W, *l = left + held * K * W, *before = alpha + (n - 1) * K * W;
             f64s most{};
             for (int64_t k = 0; k < K; k++) {
                 f64s x = load(follow + k * W) * load(E + (n * K + k) * W);
@@ -497,33 +507,30 @@ class BySequences : Eight {
             eight_times(r, turned, K, follow);
             f64s total =
                 sum_of_states(K, [&](int64_t k) { return load(before + k * W) * load(follow + k * W); });
-            f64s share = weight / total;
+            f64s share = weights / total;
             total = select(outside, all(1.0), total);
             fades += (select(LEAST < total, total, all(BEYOND)) < BEYOND) + all<int64_t>(1);
+            const bool some_outside = any(outside);
             for (int64_t k = 0; k < K; k++) {
-                f64s x = share * load(before + k * W);
-                store(l + k * W, x);
-                store(gamma + k * W, x * load(follow + k * W));
-            }
-            if (any(outside))
-                for (int64_t k = 0; k < K; k++) {
-                    store(l + k * W, select(outside, f64s{}, load(l + k * W)));
+                f64s alone = load(before + k * W), x = share * alone, gamma = x * load(follow + k * W);
+                if (some_outside) {
+                    x = select(outside, f64s{}, x);
+                    gamma = select(last, weights * alone, select(outside, f64s{}, gamma));
                     store(r + k * W, select(outside, f64s{}, load(r + k * W)));
                     store(follow + k * W, select(outside, all(1.0), load(follow + k * W)));
-                    store(gamma + k * W, select(last, weight * load(before + k * W), load(gamma + k * W)));
                 }
-            put(n - 1, gamma, out.gamma);
-            if (++count == STEPS || n == 1) {
-                add_eight_outers(left, right, count, K, pairs);
-                count = 0;
+                store(l + k * W, x);
+                store(before + k * W, gamma);
+            }
+            if (++held == STEPS || n == 1) {
+                add_eight_outers(left, K, right, K, held, pairs);
+                held = 0;
             }
         }
     }
 
-    const Marginals& out;
     const double* turned;
-    double *pairs, *left, *right, *follow, *gamma;
-    double w[W];
+    double *pairs, *left, *right, *follow;
     i64s fades;
 };
 
@@ -532,7 +539,8 @@ struct Groups {
     std::vector<int64_t> order;
     int64_t grouped = 0, longest = 0, longest_grouped = 0;
 
-    explicit Groups(const Chains& c) : order(c.size()) {
+    // `columns` is how many numbers of a step have room.
+    Groups(const Chains& c, int64_t columns) : order(c.size()) {
         const int64_t S = c.size(), K = c.K();
         std::iota(order.begin(), order.end(), 0);
         longest = c.longest();
@@ -545,7 +553,7 @@ struct Groups {
             const int64_t end = std::min(g + W, S), T = c.length(order[g]);
             int64_t steps = 0;
             for (int64_t i = g; i < end; i++) steps += c.length(order[i]);
-            const bool good = steps >= 5 * T && T > 0 && T * K * W <= MOST_ROOM;
+            const bool good = steps >= 5 * T && T > 0 && T * columns * W <= MOST_ROOM;
             if (good) longest_grouped = std::max(longest_grouped, T);
             auto& to = good ? groups : others;
             to.insert(to.end(), order.begin() + g, order.begin() + end);
@@ -568,7 +576,7 @@ struct Groups {
 // alpha[n, k] is the probability of state k at step n given the steps up to n. The product of scale over the
 // steps of a sequence is its partition function. Lost are sequences without a path, or whose paths underflow.
 static void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* lost) {
-    const Groups groups(c);
+    const Groups groups(c, c.K());
     const Padded pad(c.K());
     Eight eight(c, groups.longest_grouped, 0);
     Room room((groups.longest + 1 + pad.P) * pad.V);
@@ -577,7 +585,7 @@ static void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* 
     groups.visit(
         [&](const int64_t* group, int64_t count) {
             eight.filter(group, count, scale, lost);
-            for (int64_t n = 0; n < eight.steps(); n++) eight.put(n, eight.filtered(n), alpha);
+            eight.put(alpha);
         },
         [&](int64_t s) {
             const int64_t first = c.offset[s];
@@ -591,18 +599,19 @@ static void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* 
 // transposed transitions. Faded are sequences of which floats could not hold what is asked of them: they are
 // left out.
 static void smooth(const Chains& c, Tensor<const double> turned, const double* weight, const Marginals& out) {
-    const Groups groups(c);
     const int64_t S = c.size(), K = c.K();
+    const Groups groups(c, K);
     std::vector<double> kept(weight, weight + S);
     for (bool again = true; again;) {
         std::optional<BySequences> by_sequences;
         std::optional<ByStates> by_states;
-        if (groups.grouped) by_sequences.emplace(c, turned, groups.longest_grouped, out);
+        if (groups.grouped) by_sequences.emplace(c, turned, groups.longest_grouped);
         if (groups.grouped < S) by_states.emplace(c, turned, groups.longest, out);
         std::vector<char> before(out.faded, out.faded + S);
-        groups.visit([&](const int64_t* group, int64_t count) { (*by_sequences)(group, count, kept.data()); },
-                     [&](int64_t s) { (*by_states)(s, kept[s]); });
-        if (by_sequences) by_sequences->finish();
+        groups.visit(
+            [&](const int64_t* group, int64_t count) { (*by_sequences)(group, count, kept.data(), out); },
+            [&](int64_t s) { (*by_states)(s, kept[s]); });
+        if (by_sequences) by_sequences->finish(out.pairs.data);
         if (by_states) by_states->finish();
         again = false;
         for (int64_t s = 0; s < S; s++) {

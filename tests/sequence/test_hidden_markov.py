@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import suffice
-from suffice.core.blocks import Sequences
+from suffice.core.blocks import Sequences, offsets
 from suffice.engines.local import LocalPartitions
 from suffice.families import (
     GAUSSIANS,
@@ -34,6 +34,7 @@ from suffice.families import (
     Multinomial,
     Poisson,
     Product,
+    SphericalGaussian,
 )
 from suffice.fitting.em import summarize_each
 from suffice.sequence import HiddenMarkov, HiddenMarkovModel, LinearGaussianStateSpace, StateFilter
@@ -311,6 +312,30 @@ def test_expected_counts(name, known):
     np.testing.assert_allclose(s.moves, want[2], atol=1e-12)
     assert s.weight == np.dot(weight, LENGTHS)
     assert_same_values(s.emission, emission.family.summarize(emission.X, want[3]))
+
+
+@pytest.mark.parametrize("hole", [None, np.nan, 1e200])
+@pytest.mark.parametrize("kind", [DiagonalGaussian, SphericalGaussian])
+def test_the_fused_e_step_is_that_of_the_parts(kind, hole, monkeypatch):
+    """Of sequences of all lengths; also where it is refused, since a step is strange."""
+    rng, K, D = np.random.default_rng(0), 3, 2
+    emission = kind.start(K, D).replace(mean=rng.normal(size=(K, D)))
+    model = HiddenMarkov(rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K), size=K), emission)
+    lengths = np.concatenate([np.full(20, 7), [0, 300, 1], np.arange(10)])
+    X, weight = 1e3 + rng.normal(size=(lengths.sum(), D)), rng.uniform(size=len(lengths))
+    model = model.replace(emission=emission.replace(mean=emission.mean + 1e3))
+    if hole is not None:
+        X[-1, 0] = hole
+    block = Sequences(X, offsets(lengths), None, weight)
+    with np.errstate(invalid="ignore"):
+        fused = model.summarize(block)
+        monkeypatch.setattr(kind, "expect_chains", lambda *arguments: None)
+        parts = model.summarize(block)
+    np.testing.assert_allclose(fused.log_likelihood, parts.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(fused.start, parts.start, rtol=1e-11)
+    np.testing.assert_allclose(fused.moves, parts.moves, rtol=1e-11)
+    assert fused.weight == parts.weight
+    assert_same_values(fused.emission, parts.emission)
 
 
 @pytest.mark.parametrize("name", EMISSIONS)

@@ -64,6 +64,14 @@ class Family(Value, ABC):
         R[np.arange(len(k)), k] = weight
         return self.summarize(X, R)
 
+    def expect_chains(
+        self, X: Any, offset: np.ndarray, weight: np.ndarray, start: np.ndarray, transition: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, Statistics] | None:
+        """E step of a hidden Markov model with these emissions: the log-likelihood, expected counts of first
+        states and of transitions, and what `summarize` returns for the marginals of the states. None if it is
+        to be computed from `log_density`."""
+        return None
+
     def sufficient(self, X: Any) -> np.ndarray:
         """Sufficient statistics t(x), (N, P), of an exponential family: `scores` are linear in them, up to a
         term of the row."""

@@ -443,6 +443,23 @@ class _Axes(Gaussian):
         out *= -0.5
         return out
 
+    def expect_chains(
+        self, X: Any, offset: np.ndarray, weight: np.ndarray, start: np.ndarray, transition: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray, Moments] | None:
+        from ..loops.hidden_markov import expect_diagonal
+
+        variance, D = self.variances, self.mean.shape[1]
+        if not (variance > 0).all():
+            return None
+        constant = -0.5 * (np.log(variance) + LOG_2PI).sum(axis=1)
+        arrays = X, self.mean, 0.5 / variance, constant, start, transition, transition.T
+        contiguous = (np.ascontiguousarray(a, np.float64) for a in arrays)
+        expected = expect_diagonal(*contiguous, offset, weight)
+        if expected is None:
+            return None
+        log_likelihood, first, moves, mass, mean, scatter = expected
+        return log_likelihood, first, moves, Moments(np.repeat(mass[:, None], D, axis=1), mean, scatter)
+
 
 @dataclass(frozen=True, eq=False)
 class DiagonalGaussian(_Axes):

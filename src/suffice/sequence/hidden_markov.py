@@ -100,6 +100,13 @@ class HiddenMarkov(Model):
             return Chains(log_density, np.log(self.start), np.log(self.transition), offset)
 
     def summarize(self, block: Sequences) -> ExpectedCounts:
+        if block.y is None:
+            weight = np.ascontiguousarray(block.weight, np.float64)
+            expected = self.emission.expect_chains(block.X, block.offset, weight, self.start, self.transition)
+            if expected is not None:
+                log_likelihood, start, moves, emission = expected
+                steps = float(weight.dot(block.lengths))
+                return ExpectedCounts(log_likelihood, steps, start, moves, emission)
         chains = self.chains(block.X, block.offset, block.y)
         gamma, moves = chains.smoothed(block.weight)
         return self._counts(float(block.weight.dot(chains.log_sum)), gamma, moves, block)
