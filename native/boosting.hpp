@@ -78,33 +78,6 @@ static void add_entries(Codes codes, Rows rows, Entries entry, int64_t* hist) {
 
 // --- rows --------------------------------------------------------------------------------------------------
 
-// Put the rows that go left first, in their order, and the others into the spare arrays, in theirs; and return
-// how many go left. `column` has the codes of one feature for all rows. Both places are written for each row,
-// so that there is no branch for the processor to guess.
-template <int C>
-static int64_t divide_entries(const uint8_t* column, const bool* goes_left, Vector<uint32_t> rows, int64_t* entry,
-                              uint32_t* spare_rows, int64_t* spare_entry) {
-    int64_t n_left = 0, n_right = 0;
-    for (int64_t i = 0; i < rows.size; i++) {
-        const uint32_t r = rows[i];
-        const bool left = goes_left[column[r]];
-        rows[n_left] = r, spare_rows[n_right] = r;
-        for (int k = 0; k < C; k++) {
-            const int64_t e = entry[i * C + k];
-            entry[n_left * C + k] = e, spare_entry[n_right * C + k] = e;
-        }
-        n_left += left;
-        n_right += !left;
-    }
-    return n_left;
-}
-
-static int64_t divide(const uint8_t* column, const bool* goes_left, Vector<uint32_t> rows, Matrix<int64_t> entry,
-                      uint32_t* spare_rows, int64_t* spare_entry) {
-    const auto of = entry.columns == 1 ? divide_entries<1> : entry.columns == 2 ? divide_entries<2> : divide_entries<3>;
-    return of(column, goes_left, rows, entry.data, spare_rows, spare_entry);
-}
-
 // The gradients and curvatures of rows of weight one as integers in one. Without a curvature, which is no
 // array, it is one unit.
 static void pack(Vector<const double> g, const double* h, double gradient_unit, double curvature_unit, int lane,
@@ -154,12 +127,11 @@ struct Limits {
     int64_t most_h;  // the largest curvature of a row of weight one
 };
 
-// The features of a node, of which some may be split.
+// What the bins of features are.
 struct Features {
     Vector<const int64_t> n_bins;
     const bool* categorical;
     const int8_t* cst;      // the signs of monotonicity constraints
-    const bool* may_split;  // (D,)
     double smoothing;       // added to the curvature of a category before categories are sorted by their values
 };
 
@@ -190,26 +162,52 @@ struct Bins {
 
     bool plain() const { return sign == 0 && value.plain(); }
 
-    // The decrease of the loss by a split with the sums (h, g) on the left, times two; negative if the values
-    // of the sides are not in the order of the constraint.
-    INLINE double gain(double h, double g) const {
+    // The decrease of the loss by a split with the sums (h, g) on the left, times two. Without a penalty and
+    // bounds by the difference of the values, which does not cancel.
+    template <class F>
+    INLINE F plain_gain(const F& h, const F& g) const {
         const double total_h = double(total.h), total_g = double(total.g);
-        const double other_h = total_h - h, other_g = total_g - g;
-        if (plain()) {  // by the difference of the values, which does not cancel
-            const double cross = g * other_h - other_g * h;
-            return cross * cross / (h * other_h * total_h);
-        }
+        const F other_h = total_h - h, other_g = total_g - g, cross = g * other_h - other_g * h;
+        return cross * cross / (h * other_h * total_h);
+    }
+
+    // The same in general; negative if the values of the sides are not in the order of the constraint.
+    double gain(double h, double g) const {
+        const double other_h = double(total.h) - h, other_g = double(total.g) - g;
         const double a = value(g, h), b = value(other_g, other_h);
         if ((b - a) * double(sign) < 0.0) return -1.0;
         return -(a * g) - b * other_g - parent;
     }
 };
 
-static Cut best_of_bins(const Bins& f, const Limits& limits) {
+// Sums on the left after each bin of a feature, and the gains.
+struct Sides {
+    static constexpr int64_t ROOM = BINS + f64s::N;
+    double h[ROOM], g[ROOM], gain[ROOM];
+
+    // The largest gain of n splits, at least `least`.
+    double largest_gain(const Bins& f, int64_t n, double least) {
+        if (!f.plain()) {
+            for (int64_t j = 0; j < n; j++) least = std::max(least, gain[j] = f.gain(h[j], g[j]));
+            return least;
+        }
+        for (int64_t j = n; j < n + f64s::N; j++) h[j] = 1.0, g[j] = 0.0;
+        f64s most = all(least);
+        for (int64_t j = 0; j < n; j += f64s::N) {
+            f64s x = f.plain_gain(load(h + j), load(g + j));
+            for (int64_t i = n; i < j + f64s::N; i++) x.set(int(i - j), -1.0);
+            store(gain + j, x);
+            most = greatest(most, x);
+        }
+        return largest(most);
+    }
+};
+
+static Cut best_of_bins(const Bins& f, const Limits& limits, Sides& sides) {
     Cut best;
     const int64_t* missing = f.hist[f.n];
     const bool has_missing = missing[0] != 0 || missing[1] != 0, in_column = limits.mode == WEIGHT_IS_COLUMN;
-    const bool counted = limits.mode == WEIGHT_IS_COUNTED, unknown = counted && !f.counts;
+    const bool unknown = limits.mode == WEIGHT_IS_COUNTED && !f.counts;
     const double sure_h = double(limits.least_w) * double(limits.most_h);
     const auto weight_of = [&](int64_t b) { return in_column ? f.hist[b][2] : f.counts ? f.counts[b] : 0; };
     for (int64_t side = MISSING_RIGHT; side <= (has_missing ? MISSING_LEFT : MISSING_RIGHT); side++) {
@@ -217,19 +215,24 @@ static Cut best_of_bins(const Bins& f, const Limits& limits) {
         Sums left{on_left ? missing[0] : 0, on_left ? missing[1] : 0, on_left ? weight_of(f.n) : 0};
         // All bins on the left and missing values on the right is a split too.
         const int64_t last = has_missing && !on_left ? f.n : f.n - 1;
+        int64_t first = last, n = 0;  // the sums on the left grow: splits that are allowed follow each other
         for (int64_t j = 0; j < last; j++) {
-            const int64_t b = f.place[j];
-            left.h += f.hist[b][0];
-            left.g += f.hist[b][1];
-            left.w += weight_of(b);
-            const int64_t other_h = f.total.h - left.h;
-            if (left.h < limits.least_h || other_h < limits.least_h) continue;
-            const int64_t w = limits.mode == WEIGHT_IS_CURVATURE ? left.h : left.w;
-            if (!unknown && (w < limits.least_w || f.total.w - w < limits.least_w)) continue;
-            const double gain = f.gain(double(left.h), double(left.g));
-            if (gain > best.gain)
-                best = {gain, j + 1, side, !unknown || (left.h >= sure_h && other_h >= sure_h)};
+            const int64_t* b = f.hist[f.place[j]];
+            left.h += b[0];
+            left.g += b[1];
+            left.w += weight_of(f.place[j]);
+            const int64_t other_h = f.total.h - left.h, w = limits.mode == WEIGHT_IS_CURVATURE ? left.h : left.w;
+            if (other_h < limits.least_h || (!unknown && f.total.w - w < limits.least_w)) break;
+            if (left.h < limits.least_h || (!unknown && w < limits.least_w)) continue;
+            if (n == 0) first = j;
+            sides.h[n] = double(left.h);
+            sides.g[n++] = double(left.g);
         }
+        const double most = sides.largest_gain(f, n, best.gain);
+        if (!(most > best.gain)) continue;
+        const int64_t j = std::find(sides.gain, sides.gain + n, most) - sides.gain;
+        const bool is_sure = sides.h[j] >= sure_h && double(f.total.h) - sides.h[j] >= sure_h;
+        best = {most, first + j + 1, side, !unknown || is_sure};
     }
     return best;
 }
@@ -240,22 +243,22 @@ class Search {
   public:
     explicit Search(const Features& features) : features(features), place(BINS), counts(BINS), share(BINS) {}
 
-    // `codes` and `rows` are of the node, to count weights.
-    Split find(Tensor<const int64_t> hist, const Sums& total, const Limits& limits, const Value& value, Codes codes,
-               Rows rows) {
+    // `may_split` (D,) are the features to try; `codes` and `rows` are of the node, to count weights.
+    Split find(Tensor<const int64_t> hist, const bool* may_split, const Sums& total, const Limits& limits,
+               const Value& value, Codes codes, Rows rows) {
         Split best;
         const double parent = -value(double(total.g), double(total.h)) * double(total.g);
         for (int64_t d = 0; d < features.n_bins.size; d++) {
             const int64_t n = features.n_bins[d];
-            if (!features.may_split[d] || n == 0) continue;
+            if (!may_split[d] || n == 0) continue;
             sort_bins(hist[d], d);
             Bins f{hist[d], n, place.data(), nullptr, total, parent, value, features.cst[d]};
-            Cut cut = best_of_bins(f, limits);
+            Cut cut = best_of_bins(f, limits, sides);
             if (cut.gain > best.gain && !cut.is_sure) {
                 std::fill(counts.begin(), counts.end(), 0);
                 for (int64_t i = 0; i < rows.size; i++) counts[codes[rows[i]][d]]++;
                 f.counts = counts.data();
-                cut = best_of_bins(f, limits);
+                cut = best_of_bins(f, limits, sides);
             }
             if (!(cut.gain > best.gain)) continue;
             const bool has_missing = f.hist[n][0] != 0 || f.hist[n][1] != 0;
@@ -279,6 +282,7 @@ class Search {
     const Features features;
     std::vector<int64_t> place, counts;
     std::vector<double> share;
+    Sides sides;
 };
 
 }  // namespace suffice::newton

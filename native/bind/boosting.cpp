@@ -1,4 +1,4 @@
-#include "../boosting.hpp"
+#include "../newton.hpp"
 
 #include "bind.hpp"
 
@@ -17,25 +17,13 @@ static void must_be_histogram(size_t features, size_t bins, size_t D) {
 
 static void must_be_lane(int64_t lane) { must(0 <= lane && lane < 63, "lane must be a number of bits"); }
 
+static Out<int64_t, 1> array_of(const std::vector<int64_t>& x) {
+    auto out = zeros<int64_t>(x.size());
+    std::copy(x.begin(), x.end(), out.data());
+    return out;
+}
+
 static void bind_rows(nb::module_& m) {
-    m.def(
-        "divide",
-        [](In<uint8_t, 1> column, In<bool, 1> goes_left, InOut<uint32_t, 1> rows, InOut<int64_t, 2> entry,
-           InOut<uint32_t, 1> spare_rows, InOut<int64_t, 2> spare_entry) {
-            const size_t n = rows.shape(0), C = entry.shape(1);
-            must(goes_left.shape(0) == size_t(BINS), "goes_left must have 256 codes");
-            must(entry.shape(0) == n && 1 <= C && C <= 3, "entry must have the rows, and 1 to 3 columns");
-            must(spare_rows.shape(0) >= n && spare_entry.shape(0) >= n && spare_entry.shape(1) == C,
-                 "spare arrays must be as large as rows and entry");
-            must(are_below(In<uint32_t, 1>(rows), column.shape(0)), "rows must be numbers of rows of column");
-            return without_gil([&] {
-                return divide(column.data(), goes_left.data(), vector(rows), matrix(entry), spare_rows.data(),
-                              spare_entry.data());
-            });
-        },
-        arg("column"), arg("goes_left"), arg("rows"), arg("entry"), arg("spare_rows"), arg("spare_entry"),
-        "Put the rows that go left first, in their order, and the others into the spare arrays, in theirs; and "
-        "return how many go left. `column` has the codes of one feature for all rows.");
     m.def(
         "pack",
         [](In<double, 1> g, In<double, 1> h, double gradient_unit, double curvature_unit, int64_t lane,
@@ -71,22 +59,106 @@ static void bind_rows(nb::module_& m) {
         "Add the value of each leaf to raw score k of its rows, those from start to stop: score (N, K).");
 }
 
+template <class T, class Of>
+static Out<T, 1> column(const std::vector<Node>& nodes, Of of) {
+    auto out = zeros<T>(nodes.size());
+    for (size_t t = 0; t < nodes.size(); t++) out.data()[t] = of(nodes[t]);
+    return out;
+}
+
+template <class T, class Of>
+static Out<T, 2> pairs(const std::vector<Node>& nodes, Of of) {
+    auto out = zeros<T>(nodes.size(), 2);
+    for (size_t t = 0; t < 2 * nodes.size(); t++) out.data()[t] = of(nodes[t / 2], t % 2);
+    return out;
+}
+
+// What `Grown` of tree/growth.py has, the spans of nodes, and the rows.
+static nb::tuple grown(const Tree& tree, size_t n) {
+    const auto& t = tree.nodes;
+    auto sums = zeros<int64_t>(t.size(), 3);
+    for (size_t i = 0; i < t.size(); i++) std::copy_n(&t[i].sums.h, 3, sums.data() + 3 * i);
+    std::vector<int64_t> categories, stop;
+    for (const Node& node : t) {
+        categories.insert(categories.end(), node.split.left.begin(), node.split.left.end());
+        stop.push_back(int64_t(categories.size()));
+    }
+    auto order = zeros<uint32_t>(n);
+    without_gil([&] { tree.order(order.data()); });
+    const auto number = [&](const Node& node) { return &node - t.data(); };
+    const auto size = [](const Node& node) { return int64_t(node.split.left.size()); };
+    return nb::make_tuple(column<int64_t>(t, [](const Node& n) { return n.split.feature; }),
+                          pairs<int64_t>(t, [](const Node& n, int s) { return n.children[s]; }),
+                          pairs<int64_t>(t, [](const Node& n, int s) { return n.split.edge + s; }),
+                          column<int64_t>(t, [](const Node& n) { return n.split.side; }), sums,
+                          column<bool>(t, [](const Node&) { return false; }),
+                          column<double>(t, [](const Node& n) { return n.split.gain; }),
+                          column<uint64_t>(t, [](const Node& n) { return n.key; }),
+                          pairs<double>(t, [](const Node& n, int s) { return s ? n.high : n.low; }),
+                          column<int64_t>(t, [&](const Node& n) { return stop[number(n)] - size(n); }),
+                          column<int64_t>(t, [&](const Node& n) { return stop[number(n)]; }), array_of(categories),
+                          pairs<int64_t>(t, [](const Node& n, int s) { return s ? n.stop : n.start; }), order);
+}
+
+static void bind_growth(nb::module_& m) {
+    m.def(
+        "grow_newton",
+        [](In<uint8_t, 2> codes, In<uint8_t, 2> columns, In<uint32_t, 1> rows, In<int64_t, 2> entry, int64_t lane,
+           In<int64_t, 1> n_bins, In<bool, 1> categorical, In<int8_t, 1> cst, In<bool, 2> groups, int64_t mode,
+           int64_t least_h, int64_t least_w, int64_t most_h, double smoothing, double penalty, int64_t max_depth,
+           int64_t least_split, int64_t max_features, int64_t max_leaves, uint64_t key, int64_t threads,
+           int64_t least_shared) {
+            const size_t N = codes.shape(0), D = codes.shape(1), n = rows.shape(0), M = entry.shape(1);
+            must(columns.shape(0) == D && columns.shape(1) == N, "columns must be the codes, turned");
+            must(D > 0 && n_bins.shape(0) == D && categorical.shape(0) == D && cst.shape(0) == D &&
+                     groups.shape(1) == D,
+                 "codes, n_bins, categorical, cst and groups must have the same features");
+            for (size_t d = 0; d < D; d++)
+                must(0 <= n_bins.data()[d] && n_bins.data()[d] < BINS, "n_bins must be less than 256");
+            must(entry.shape(0) == n, "entry must have the rows");
+            must_be_lane(lane);
+            must(WEIGHT_IS_CURVATURE <= mode && mode <= WEIGHT_IS_COUNTED, "there is no such mode");
+            must(mode == WEIGHT_IS_COUNTED ? lane > 0 : lane == 0 || mode == WEIGHT_IS_CURVATURE,
+                 "weights must be counted where curvatures are packed");
+            must(M == (lane ? 1 : mode == WEIGHT_IS_COLUMN ? 3 : 2), "entry must have the columns of the mode");
+            const Data data{matrix(codes), matrix(columns), matrix(groups), int(lane)};
+            const Features features{vector(n_bins), categorical.data(), cst.data(), smoothing};
+            const Limits limits{mode, least_h, least_w, most_h};
+            const Growth growth{max_depth, least_split, max_features, max_leaves, least_shared};
+            Team team(int64_t(n) < least_shared ? 1 : std::max<int64_t>(threads, 1));
+            Tree tree(data, features, limits, growth, penalty, {rows.data(), matrix(entry)}, team);
+            without_gil([&] {
+                codes_of(codes, rows);
+                tree.grow(key);
+            });
+            return grown(tree, n);
+        },
+        arg("codes"), arg("columns"), arg("rows"), arg("entry"), arg("lane"), arg("n_bins"), arg("categorical"),
+        arg("cst"), arg("groups"), arg("mode"), arg("least_h"), arg("least_w"), arg("most_h"), nb::arg("smoothing"),
+        nb::arg("penalty"), arg("max_depth"), arg("least_split"), arg("max_features"), arg("max_leaves"), arg("key"),
+        arg("threads"), arg("least_shared"),
+        R"(Grow a Newton tree to rows in memory, best-first. Nodes are numbered in the order in which they are made.
+
+Returns of each node the feature, the children, the last bin on the left and the next, where missing values go,
+the sums, whether targets are all equal, which is not known, the gain, the key, the bounds of its value, where
+the categories on the left start and stop in the next array; those categories; where the rows of each node start
+and stop in the last array; and the rows, in the order of the leaves.
+
+Parameters
+----------
+codes, columns : (N, D) and (D, N) of all rows; code n_bins[d] means missing.
+rows, entry : (n,) and (n, M), those of the tree and their integers; if `lane` is not zero, packed above so many
+    bits.
+groups : (n, D), the features that may be on one path together; empty if all may.
+mode : where the weights of bins are found; if they are counted, a row has at most the curvature `most_h`.
+least_h, least_w, least_split : the curvature and the weight of a leaf, and the weight of a node that may be split.
+smoothing : added to the curvature of a category before categories are sorted by their values.
+max_leaves : zero without a limit.
+threads, least_shared : threads share the rows of a node if it has so many.)");
+}
+
 TOPIC(boosting) {
     m.doc() = "Histograms of gradients and curvatures, and the splits of Newton trees, from codes of one byte.";
-    m.def(
-        "add_lanes",
-        [](In<uint8_t, 2> codes, In<uint32_t, 1> rows, In<int64_t, 2> entry, int64_t lane, InOut<int64_t, 3> hist) {
-            must_be_histogram(hist.shape(0), hist.shape(1), codes.shape(1));
-            must(hist.shape(2) == 2, "hist must have two columns");
-            must(entry.shape(0) == rows.shape(0) && entry.shape(1) == 1, "entry must be (N, 1)");
-            must_be_lane(lane);
-            without_gil([&] {
-                std::vector<uint64_t> lanes(codes.shape(1) * BINS);
-                add_lanes(codes_of(codes, rows), vector(rows), entry.data(), int(lane), lanes.data(), hist.data());
-            });
-        },
-        arg("codes"), arg("rows"), arg("entry"), arg("lane"), arg("hist"),
-        "Add rows, of which `entry` (N, 1) is packed, to a histogram (D, 256, 2). The codes are those of all rows.");
     m.def(
         "add_entries",
         [](In<uint8_t, 2> codes, In<uint32_t, 1> rows, In<int64_t, 2> entry, InOut<int64_t, 3> hist) {
@@ -100,6 +172,7 @@ TOPIC(boosting) {
         arg("codes"), arg("rows"), arg("entry"), arg("hist"),
         "Add rows with the integers (N, C) to a histogram (D, 256, C). The codes are those of all rows.");
     bind_rows(m);
+    bind_growth(m);
     m.def(
         "find_newton_split",
         [](In<int64_t, 3> hist, In<int64_t, 1> n_bins, In<bool, 1> categorical, In<int8_t, 1> cst,
@@ -117,13 +190,11 @@ TOPIC(boosting) {
             must(total.shape(0) == 3, "total must be curvature, gradient and weight");
             const int64_t* t = total.data();
             const Split best = without_gil([&] {
-                Search search({vector(n_bins), categorical.data(), cst.data(), features.data(), smoothing});
-                return search.find(tensor(hist), {t[0], t[1], t[2]}, {mode, least_h, least_w, most_h},
+                Search search({vector(n_bins), categorical.data(), cst.data(), smoothing});
+                return search.find(tensor(hist), features.data(), {t[0], t[1], t[2]}, {mode, least_h, least_w, most_h},
                                    {penalty, low, high}, codes_of(codes, rows), vector(rows));
             });
-            auto left = zeros<int64_t>(best.left.size());
-            std::copy(best.left.begin(), best.left.end(), left.data());
-            return nb::make_tuple(best.gain, best.feature, best.edge, best.side, left);
+            return nb::make_tuple(best.gain, best.feature, best.edge, best.side, array_of(best.left));
         },
         arg("hist"), arg("n_bins"), arg("categorical"), arg("cst"), arg("features"), arg("total"), arg("mode"),
         arg("least_h"), arg("least_w"), arg("most_h"), nb::arg("smoothing"), nb::arg("penalty"), nb::arg("low"),

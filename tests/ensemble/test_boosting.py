@@ -30,10 +30,7 @@ from suffice.ensemble.stages import StageSums
 from suffice.inputs import in_memory
 from suffice.loops.boosting import (
     WEIGHT_IS_COLUMN,
-    add_entries,
-    add_lanes,
     add_to_rows,
-    divide,
     find_newton_split,
     pack,
 )
@@ -592,33 +589,6 @@ def test_sums_of_stages_add():
     assert total.largest.tolist() == a.largest.tolist()
     assert total.loss.tolist() == [0, 2, 4]
     assert Huber(0.9, 2.0).largest == (2.0, 0.0)
-
-
-def test_packed_integers_are_summed_as_those_apart():
-    draw = np.random.default_rng(3)
-    codes = draw.integers(0, 256, (300, 3)).astype(np.uint8)
-    rows = draw.permutation(300)[:200].astype(np.uint32)
-    h, g = draw.integers(0, 1 << 20, 200), draw.integers(-(1 << 18), 1 << 18, 200)
-    packed, apart = np.zeros((3, 256, 2), np.int64), np.zeros((3, 256, 2), np.int64)
-    add_lanes(codes, rows, ((g << 32) + h)[:, None], 32, packed)
-    add_entries(codes, rows, np.stack([h, g], axis=1), apart)
-    assert np.array_equal(packed, apart)
-    assert np.array_equal(apart.sum(axis=1), np.tile([h.sum(), g.sum()], (3, 1)))
-
-
-def test_rows_are_divided():
-    draw = np.random.default_rng(4)
-    column, goes = draw.integers(0, 256, 100).astype(np.uint8), draw.random(256) < 0.5
-    start = draw.permutation(100).astype(np.uint32)
-    left = goes[column[start]]
-    rows, entry = start.copy(), start.astype(np.int64)[:, None]
-    others = np.empty_like(rows), np.empty_like(entry)
-    n = divide(column, goes, rows, entry, *others)
-    assert n == left.sum()
-    for found, expected in ((rows[:n], start[left]), (others[0][: 100 - n], start[~left])):
-        assert np.array_equal(found, expected)
-    assert np.array_equal(entry[:n, 0], start[left])
-    assert np.array_equal(others[1][: 100 - n, 0], start[~left])
 
 
 def test_integers_are_packed_and_values_added():

@@ -11,7 +11,10 @@ import pytest
 from .test_loops import TOPICS
 
 SOURCES = sorted((Path(__file__).parents[2] / "native" / "bits").glob("*.cpp"))
-OPTIONS = ("-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi", "-Wno-unused-function")
+OPTIONS = (
+    "-std=c++17", "-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi", "-Wno-unused-function",
+    "-pthread",
+)  # fmt: skip
 
 # What runs the program, and the compiler. Debian has them: clang, g++-aarch64-linux-gnu, qemu-user.
 BUILDS = {

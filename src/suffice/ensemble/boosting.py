@@ -18,7 +18,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
+from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows, short_tasks
 from ..loops.trees import mixed
 from ..statistics import weights_of_classes
 from ..statistics.bins import FeatureBins, grid
@@ -33,7 +33,7 @@ from ..tree.pruning import pruned
 from ..tree.targets import NumberTarget, weighted
 from .draws import Draws
 from .losses import Huber, Loss, loss_of
-from .newton import LEAST_PACKED, FoldedNewton, GatheredNewton, NewtonTarget, Weights
+from .newton import LEAST_PACKED, FoldedNewton, GatheredNewton, NewtonTarget, Weights, parts
 from .stages import (
     SELDOM,
     Measure,
@@ -155,31 +155,37 @@ class NewtonLearner:
             target = self._target(loss, sums, k)
             packed = self.block is not None and self.weights.one and target.packed
             limits = limits_of(self.limits, m * loss.n_outputs + k)
-            shared = self.bins, target, limits, self.n_rows, self.groups
             entries = Entries(loss, target, k, packed)
             grown: Any
             if self.block is None:
-                grown = FoldedNewton(*shared, rows.map(as_entries, entries).persisted())
+                part = rows.map(as_entries, entries).persisted()
+                grown = FoldedNewton(self.bins, target, limits, self.n_rows, self.groups, part)
             else:
-                grown = self._gathered(shared, rows, entries)
-            tree = tree_of(self.bins, target, grown.run())
+                grown = self._gathered(limits, entries)
+            nodes = grown.run()
+            tree = tree_of(self.bins, target, nodes)
             if loss.leaf == "quantile":
                 leaves = Leaves(self.bins, tree, self.weight_unit)
                 value = leaves.quantiles(rows, loss.level, self.n_rows)
                 tree = tree.replace(value=self.learning_rate * value[:, None])
             if self.block is not None:
-                grown.add_values(tree, k, self.block.score)
+                grown.add_values(nodes, tree, k, self.block.score)
                 self._add_to_held(tree, k)
             trees.append(tree)
         return trees
 
-    def _gathered(
-        self, shared: tuple[Any, Any, Any, Any, Any], rows: Partitions, entries: Entries
-    ) -> GatheredNewton:
-        entry = np.concatenate(list(rows.map(entries).batches()))
+    def _gathered(self, limits: Limits, entries: Entries) -> GatheredNewton:
+        entry = self._entries(entries)
         entry = entry if len(self.order) == len(entry) else entry[self.order]
         lane = entries.target.lane if entries.packed else 0
-        return GatheredNewton(*shared, self.block.X, self.columns, self.order.copy(), entry, lane)
+        shared = self.bins, entries.target, limits, self.groups
+        return GatheredNewton(*shared, self.block.X, self.columns, self.order, entry, lane)
+
+    def _entries(self, entries: Entries) -> np.ndarray:
+        """The integers of all rows."""
+        with short_tasks() as each:
+            found = each(entries, [self.block[a:b] for a, b in parts(0, len(self.block))])
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _add_to_held(self, tree: Tree, k: int) -> None:
         """Add the values of a tree to the raw scores of the rows for validation."""

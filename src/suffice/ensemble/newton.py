@@ -4,15 +4,15 @@ A leaf with the sums G and H of its rows has the value -G / (H + λ), and a spli
 
     (G_L^2 / (H_L + λ) + G_R^2 / (H_R + λ) - G^2 / (H + λ)) / 2.
 
-Rows in memory are kept in the order of the leaves, which are split best-first, one at a time; the histogram
-of the larger child is that of its parent less that of the other. Where rows do not fit, histograms are
-folded: each pass splits all leaves that best-first growth could still choose. Both give the same tree.
+A tree is grown in one call to rows in memory, which are kept in the order of the leaves. These are split
+best-first, one at a time; the histogram of the larger child is that of its parent less that of the other.
+Where rows do not fit, histograms are folded: each pass splits all leaves that best-first growth could still
+choose. Both give the same tree.
 Friedman, 2001; Chen and Guestrin, "XGBoost", 2016; Ke and others, "LightGBM", 2017.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,7 +20,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..core.blocks import offsets
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -33,17 +32,16 @@ from ..loops.boosting import (
     WEIGHT_IS_COUNTED,
     WEIGHT_IS_CURVATURE,
     add_entries,
-    add_lanes,
     add_to_rows,
-    divide,
     find_newton_split,
+    grow_newton,
     pack,
     value_of,
 )
 from ..loops.trees import MISSING_LEFT, mixed, preorder
-from ..statistics.bins import grid
+from ..statistics.bins import FeatureBins, grid
 from ..statistics.histograms import Binned
-from ..tree.growth import Grown, Growth, Node
+from ..tree.growth import Grown, Growth, Limits, Node
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
 
@@ -144,78 +142,6 @@ class Weights:
     one: bool  # whether all are one
 
 
-@dataclass
-class NewtonGrowth(Growth):
-    """Growth of a Newton tree from histograms."""
-
-    target: NewtonTarget
-    groups: np.ndarray | None  # (n, D), bool: the features that may be on one path together
-    codes: np.ndarray = field(init=False)  # (N, D), of rows in this process
-    least_curvature: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.codes = np.empty((0, len(self.bins.n_bins)), np.uint8)
-        unit = self.target.curvature_unit
-        self.least_curvature = max(1, int(np.ceil(LEAST_CURVATURE * unit)))
-
-    def _may_split(self, node: Node) -> bool:
-        h, _, w = node.sums
-        return (
-            node.depth < self.limits.max_depth
-            and w >= max(2 * self.limits.least, self.limits.least_split)
-            and h >= 2 * self.least_curvature
-        )
-
-    def _features(self, node: Node) -> np.ndarray:
-        """The features that may split a node: those that interact with its path, and of these a sample."""
-        D = len(self.bins.n_bins)
-        allowed: Any = np.ones(D, bool)
-        if self.groups is not None:
-            allowed = self.groups[self.groups[:, list(node.path)].all(axis=1)].any(axis=0)
-        if self.limits.max_features < D:
-            with np.errstate(over="ignore"):
-                draw = mixed(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
-            candidates = np.flatnonzero(allowed)
-            n = -(-self.limits.max_features * len(candidates) // D)
-            allowed[:] = False
-            allowed[candidates[np.argsort(draw[candidates], kind="stable")[:n]]] = True
-        return allowed
-
-    def _find(self, node: Node, hist: np.ndarray, mode: int, rows: np.ndarray) -> None:
-        """Find the best split of a node from its histogram, and the sums of its children."""
-        if not self._may_split(node):
-            return
-        target, bins = self.target, self.bins
-        gain, feature, edge, side, left = find_newton_split(
-            hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
-            mode, self.least_curvature, self.limits.least, target.most,
-            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit,
-            float(node.low), float(node.high), self.codes, rows,
-        )  # fmt: skip
-        if feature < 0:
-            return
-        node.feature, node.gain, node.side, node.sets = int(feature), float(gain), int(side), left
-        node.edges = int(edge), int(edge) + 1
-        goes, sums = self._goes_left(node), node.sums[: hist.shape[2]]
-        part = hist[feature][goes].sum(axis=0)
-        node.parts = part, sums - part
-        node.shares = tuple(float(s[0]) / float(sums[0]) for s in node.parts)
-        if self.limits.constraints[feature]:
-            node.middle = 0.5 * sum(
-                value_of(
-                    float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
-                )
-                for s in node.parts
-            )
-
-    def _goes_left(self, node: Node) -> np.ndarray:
-        """Whether each code of the feature that splits a node goes left, (256,)."""
-        goes, n = np.zeros(BINS, bool), self.bins.n_bins[node.feature]
-        goes[node.sets if self.bins.categorical[node.feature] else slice(node.edges[0] + 1)] = True
-        goes[n] = node.side == MISSING_LEFT
-        return goes
-
-
 # --- folded ----------------------------------------------------------------------------------------------
 
 
@@ -244,12 +170,18 @@ class NewtonHistograms(Statistics):
 
 
 @dataclass
-class FoldedNewton(NewtonGrowth):
+class FoldedNewton(Growth):
     """Growth by folds over rows that do not fit in this process."""
 
+    target: NewtonTarget
+    groups: np.ndarray | None  # (n, D), bool: the features that may be on one path together
     data: Partitions  # of `Binned`
     parents: dict[int, int] = field(default_factory=dict, init=False)  # of nodes
     kept: dict[int, np.ndarray] = field(default_factory=dict, init=False)  # histograms of nodes with a split
+    least_curvature: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.least_curvature = least_curvature(self.target)
 
     def _search(self, fresh: list[int]) -> None:
         """The histogram of the larger child is that of its parent, if it was kept, less that of the other."""
@@ -276,9 +208,8 @@ class FoldedNewton(NewtonGrowth):
         return min(self.nodes[parent].children or (), key=lambda child: self.nodes[child].rows)
 
     def _find_in(self, t: int, hist: np.ndarray) -> None:
-        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
         self.nodes[t].sums = self._sums(hist[0].sum(axis=0))
-        self._find(self.nodes[t], hist, mode, np.empty(0, np.uint32))
+        self._find(self.nodes[t], hist)
 
     def _needs_histogram(self, node: Node) -> bool:
         """Whether a node is the root, or may be split; the sums of others are known from their parents."""
@@ -295,48 +226,107 @@ class FoldedNewton(NewtonGrowth):
             self.parents[child] = t
             yield child
 
+    def _may_split(self, node: Node) -> bool:
+        h, _, w = node.sums
+        return (
+            node.depth < self.limits.max_depth
+            and w >= max(2 * self.limits.least, self.limits.least_split)
+            and h >= 2 * self.least_curvature
+        )
+
+    def _features(self, node: Node) -> np.ndarray:
+        """The features that may split a node: those that interact with its path, and of these a sample."""
+        D = len(self.bins.n_bins)
+        allowed: Any = np.ones(D, bool)
+        if self.groups is not None:
+            allowed = self.groups[self.groups[:, list(node.path)].all(axis=1)].any(axis=0)
+        if self.limits.max_features < D:
+            with np.errstate(over="ignore"):
+                draw = mixed(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
+            candidates = np.flatnonzero(allowed)
+            n = -(-self.limits.max_features * len(candidates) // D)
+            allowed[:] = False
+            allowed[candidates[np.argsort(draw[candidates], kind="stable")[:n]]] = True
+        return allowed
+
+    def _find(self, node: Node, hist: np.ndarray) -> None:
+        """Find the best split of a node from its histogram, and the sums of its children."""
+        if not self._may_split(node):
+            return
+        target, bins, D = self.target, self.bins, hist.shape[0]
+        mode = WEIGHT_IS_CURVATURE if target.constant else WEIGHT_IS_COLUMN
+        gain, feature, edge, side, left = find_newton_split(
+            hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
+            mode, self.least_curvature, self.limits.least, target.most,
+            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit,
+            float(node.low), float(node.high), np.empty((0, D), np.uint8), np.empty(0, np.uint32),
+        )  # fmt: skip
+        if feature < 0:
+            return
+        node.feature, node.gain, node.side, node.sets = int(feature), float(gain), int(side), left
+        node.edges = int(edge), int(edge) + 1
+        goes, sums = self._goes_left(node), node.sums[: hist.shape[2]]
+        part = hist[feature][goes].sum(axis=0)
+        node.parts = part, sums - part
+        node.shares = tuple(float(s[0]) / float(sums[0]) for s in node.parts)
+        if self.limits.constraints[feature]:
+            node.middle = 0.5 * sum(
+                value_of(
+                    float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
+                )
+                for s in node.parts
+            )
+
+    def _goes_left(self, node: Node) -> np.ndarray:
+        """Whether each code of the feature that splits a node goes left, (256,)."""
+        goes, n = np.zeros(BINS, bool), self.bins.n_bins[node.feature]
+        goes[node.sets if self.bins.categorical[node.feature] else slice(node.edges[0] + 1)] = True
+        goes[n] = node.side == MISSING_LEFT
+        return goes
+
 
 # --- gathered --------------------------------------------------------------------------------------------
 
 
 @dataclass
-class GatheredNewton(NewtonGrowth):
-    """Growth to rows in this process, which stay in the order of the leaves."""
+class GatheredNewton:
+    """Growth to rows in this process, in one call."""
 
+    bins: FeatureBins
+    target: NewtonTarget
+    limits: Limits
+    groups: np.ndarray | None
     matrix: np.ndarray  # (N, D), the codes, contiguous rows
     columns: np.ndarray  # (D, N), the same
-    order: np.ndarray  # (N,) uint32, the rows
-    entry: np.ndarray  # (N, 1), packed, or (N, C)
+    order: np.ndarray  # (n,) uint32, the rows; once the tree is grown, in the order of its leaves
+    entry: np.ndarray  # (n, 1), packed, or (n, C)
     lane: int  # zero if it is not packed
-    spans: list[tuple[int, int]] = field(default_factory=lambda: [], init=False)  # the rows of each node
-    hists: dict[int, np.ndarray] = field(default_factory=dict, init=False)
-    heap: list[Any] = field(default_factory=list, init=False)
-    n_leaves: int = field(default=1, init=False)
-    last: int = field(default=0, init=False)  # the node that was split last
-    each: Any = field(default=None, init=False)  # maps over parts of the rows, in threads
+    spans: np.ndarray = field(init=False)  # (T, 2), where the rows of each node start and stop
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.codes = self.matrix
-        self.spare = np.empty_like(self.order), np.empty_like(self.entry)
-        self.mode = (
-            WEIGHT_IS_CURVATURE
-            if self.target.constant
-            else WEIGHT_IS_COUNTED
-            if self.lane
-            else WEIGHT_IS_COLUMN
-        )
+    @property
+    def mode(self) -> int:
+        """Where the weights of bins are found."""
+        if self.target.constant:
+            return WEIGHT_IS_CURVATURE
+        return WEIGHT_IS_COUNTED if self.lane else WEIGHT_IS_COLUMN
 
     def run(self) -> Grown:
-        with short_tasks() as self.each:
-            return super().run()
+        target, bins, limits = self.target, self.bins, self.limits
+        unit, D = target.curvature_unit, len(bins.n_bins)
+        *nodes, self.spans, self.order = grow_newton(
+            self.matrix, self.columns, self.order, self.entry, self.lane, bins.n_bins, bins.categorical,
+            limits.constraints, np.empty((0, D), bool) if self.groups is None else self.groups, self.mode,
+            least_curvature(target), limits.least, target.most, CATEGORY_SMOOTHING * unit,
+            target.penalty * unit, limits.max_depth, limits.least_split, limits.max_features,
+            limits.max_leaves, limits.key, n_threads(), LEAST_SHARED,
+        )  # fmt: skip
+        return Grown(*nodes)
 
-    def add_values(self, tree: Tree, k: int, score: np.ndarray) -> None:
+    def add_values(self, grown: Grown, tree: Tree, k: int, score: np.ndarray) -> None:
         """Add the values of the leaves of the tree to raw score k of the rows."""
-        leaves = [t for t, node in enumerate(self.nodes) if not node.is_split]
-        children = np.array([node.children if node.is_split else (-1, -1) for node in self.nodes])
-        value = tree.value[np.argsort(preorder(children))[leaves], 0]
-        start, stop = np.array(self.spans)[leaves].T
+        leaves = np.flatnonzero(grown.feature < 0)
+        value = tree.value[np.argsort(preorder(grown.children))[leaves], 0]
+        start, stop = self.spans[leaves].T
 
         def add(part: tuple[int, int]) -> None:  # of the rows; leaves are cut where a part ends
             first, last = np.maximum(start, part[0]), np.minimum(stop, part[1])
@@ -345,102 +335,10 @@ class GatheredNewton(NewtonGrowth):
         with short_tasks() as each:
             each(add, parts(0, len(self.order)))
 
-    def _search(self, fresh: list[int]) -> None:
-        if len(fresh) == 1:
-            self._root()
-        else:
-            self._children(*fresh)
-        for t in fresh:
-            if t in self.hists:
-                a, b = self.spans[t]
-                self._find(self.nodes[t], self.hists[t], self.mode, self.order[a:b])
-                if self.nodes[t].feature < 0:
-                    del self.hists[t]
-                else:
-                    heapq.heappush(self.heap, self._priority(t))
 
-    def _root(self) -> None:
-        self.spans.append((0, len(self.order)))
-        self.hists[0] = self._histogram(0, len(self.order))
-        sums = self.hists[0][0].sum(axis=0)
-        self.nodes[0].sums = np.array([*sums[:2], self._weight(sums, 0, len(self.order))])
-
-    def _weight(self, sums: np.ndarray, a: int, b: int) -> int:
-        """The weight of the rows from a to b with these sums."""
-        if self.mode == WEIGHT_IS_COUNTED:
-            return b - a
-        return int(sums[0] if self.mode == WEIGHT_IS_CURVATURE else sums[2])
-
-    def _children(self, left: int, right: int) -> None:
-        """The rows, sums and, if they may be split, histograms of the children of a node."""
-        parent, (a, b), hist = self.nodes[self.last], self.spans[self.last], self.hists.pop(self.last)
-        goes = self._goes_left(parent)
-        sums = hist[parent.feature][goes].sum(axis=0)
-        middle = a + self._divide(self.columns[parent.feature], goes, a, b)
-        self.spans += [(a, middle), (middle, b)]
-        for child, part, span in (
-            (left, sums, (a, middle)),
-            (right, parent.sums[: len(sums)] - sums, (middle, b)),
-        ):
-            self.nodes[child].sums = np.array([*part[:2], self._weight(part, *span)])
-        if self.n_leaves == self.limits.max_leaves or not (
-            self._may_split(self.nodes[left]) or self._may_split(self.nodes[right])
-        ):
-            return
-        small, large = (left, right) if middle - a <= b - middle else (right, left)
-        self.hists[small] = self._histogram(*self.spans[small])
-        hist -= self.hists[small]
-        self.hists[large] = hist
-
-    def _chosen(self) -> list[int]:
-        if not self.heap or (self.limits.max_leaves and self.n_leaves >= self.limits.max_leaves):
-            return []
-        self.n_leaves += 1
-        self.last = heapq.heappop(self.heap)[2]
-        return [self.last]
-
-    def _histogram(self, a: int, b: int) -> np.ndarray:
-        """The histogram of the rows from a to b."""
-        D, C = self.matrix.shape[1], 2 if self.lane else self.entry.shape[1]
-
-        def of(part: tuple[int, int]) -> np.ndarray:
-            hist, rows = np.zeros((D, BINS, C), np.int64), slice(*part)
-            if self.lane:
-                add_lanes(self.codes, self.order[rows], self.entry[rows], self.lane, hist)
-            else:
-                add_entries(self.codes, self.order[rows], self.entry[rows], hist)
-            return hist
-
-        first, *others = self.each(of, parts(a, b))
-        for hist in others:
-            first += hist
-        return first
-
-    def _divide(self, column: np.ndarray, goes: np.ndarray, a: int, b: int) -> int:
-        """Put the rows from a to b that go left before the others, and return how many they are."""
-
-        def of(part: tuple[int, int]) -> int:
-            rows = slice(*part)
-            return int(divide(column, goes, *(x[rows] for x in (self.order, self.entry, *self.spare))))
-
-        pieces = parts(a, b)
-        n_left = self.each(of, pieces)
-        n_right = [stop - start - n for (start, stop), n in zip(pieces, n_left, strict=True)]
-        lefts = a + offsets(n_left)
-        rights = lefts[-1] + offsets(n_right)
-
-        def join_lefts(x: np.ndarray) -> None:  # one after the other: a place may have been of that before
-            for to, (start, _), n in zip(lefts[1:-1], pieces[1:], n_left[1:], strict=True):
-                x[to : to + n] = x[start : start + n]
-
-        def copy_rights(i: int) -> None:
-            for x, spare in zip((self.order, self.entry), self.spare, strict=True):
-                x[rights[i] : rights[i + 1]] = spare[pieces[i][0] : pieces[i][0] + n_right[i]]
-
-        if len(pieces) > 1:
-            self.each(join_lefts, (self.order, self.entry))
-        self.each(copy_rights, range(len(pieces)))
-        return sum(n_left)
+def least_curvature(target: NewtonTarget) -> int:
+    """The curvature of a leaf."""
+    return max(1, int(np.ceil(LEAST_CURVATURE * target.curvature_unit)))
 
 
 def parts(a: int, b: int) -> tuple[tuple[int, int], ...]:

@@ -9,12 +9,11 @@ COUNT_LANE = 13  # if the curvature is the weight, and so a count
 WEIGHT_IS_CURVATURE, WEIGHT_IS_COLUMN, WEIGHT_IS_COUNTED = range(3)  # where the weight of a bin is found
 BINS = 256
 
-add_lanes = loops.boosting.add_lanes
 add_entries = loops.boosting.add_entries
-divide = loops.boosting.divide
 pack = loops.boosting.pack
 add_to_rows = loops.boosting.add_to_rows
 find_newton_split = loops.boosting.find_newton_split
+grow_newton = loops.boosting.grow_newton
 
 
 def value_of(g: float, h: float, penalty: float, low: float, high: float) -> float:

@@ -14,12 +14,8 @@ def cases(N, D, K):
     n = len(rows)
     h, g, w = rng.integers(1, 1 << 20, n), rng.integers(-(1 << 18), 1 << 18, n), rng.integers(1, 4, n)
     packed, apart = ((g << 32) + h)[:, None], np.stack([h, g, w], axis=1)
-    yield "add_lanes", (codes, rows, packed, 32, np.zeros((D, 256, 2), np.int64))
     for entry in (apart, apart[:, :2].copy()):
         yield "add_entries", (codes, rows, entry, np.ones((D, 256, entry.shape[1]), np.int64))
-    for entry in (packed, apart, apart[:, 1:].copy()):
-        spare = np.zeros(n, np.uint32), np.zeros_like(entry)
-        yield "divide", (codes[:, 0].copy(), rng.random(256) < 0.5, rows, entry, *spare)
     x, curvature = rng.normal(size=N), rng.random(N)
     yield "pack", (x, curvature, 1e4, 1e5, 32, np.zeros((N, 1), np.int64))
     yield "pack", (x, curvature[:0], 1e4, 1.0, 13, np.zeros((N, 1), np.int64))
@@ -50,3 +46,18 @@ def cases(N, D, K):
             yield "find_newton_split", (two, *of_node, total[[0, 1, 0]], 0, *limits, codes, rows)
             of_rows = np.array([*total[:2], n])
             yield "find_newton_split", (two, *of_node, of_rows, 2, *limits, codes, rows)
+    columns, none = np.ascontiguousarray(codes.T), np.empty((0, D), bool)
+    groups = np.arange(D) % 2 == np.arange(2)[:, None]
+    two, some = apart[:, :2].copy(), np.arange(D) % 2 == 1
+    counts = ((g << 13) + 1)[:, None]
+    ways = ((packed, 32, 2), (counts, 13, 0), (apart, 0, 1), (two, 0, 0))
+    limits = (1, 2, 1 << 20, 1e6)
+    for entry, lane, mode in ways if n else ():
+        for of_features, growth in (
+            ((plain < 0, plain, none), (0.0, 1 << 40, 0, D, 6, 7, 1, 0)),
+            ((some, sign, groups), (3e5, 3, 5, 1 + D // 2, 0, 9, 2, 10)),
+        ):
+            yield (
+                "grow_newton",
+                (codes, columns, rows, entry, lane, n_bins, *of_features, mode, *limits, *growth),
+            )

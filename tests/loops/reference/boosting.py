@@ -3,26 +3,11 @@
 import numpy as np
 
 from suffice.loops.boosting import WEIGHT_IS_COLUMN, WEIGHT_IS_CURVATURE, value_of
-from suffice.loops.trees import NO_SPLIT, NONE_MISSING
-
-
-def add_lanes(codes, rows, entry, lane, hist):
-    apart = np.concatenate([entry & ((1 << lane) - 1), entry >> lane], axis=1)
-    add_entries(codes, rows, apart, hist)
+from suffice.loops.trees import MISSING_LEFT, NO_SPLIT, NONE_MISSING, mixed
 
 
 def add_entries(codes, rows, entry, hist):
     np.add.at(hist, (np.arange(codes.shape[1]), codes[rows].astype(np.int64)), entry[:, None])
-
-
-def divide(column, goes_left, rows, entry, spare_rows, spare_entry):
-    n_left, n_right = 0, 0
-    for r, e in zip(rows.copy(), entry.copy(), strict=True):
-        rows[n_left], entry[n_left] = r, e
-        spare_rows[n_right], spare_entry[n_right] = r, e
-        n_left += goes_left[column[r]]
-        n_right += not goes_left[column[r]]
-    return n_left
 
 
 def pack(g, h, gradient_unit, curvature_unit, lane, out):
@@ -82,3 +67,96 @@ def find_newton_split(
     f, first = feature[best], j[best]
     left = places[f][: first + 1].copy() if categorical[f] else np.empty(0, np.int64)
     return x[best], f, first, side[best] if has_missing[f] else NONE_MISSING, left
+
+
+def grow_newton(
+    codes, columns, rows, entry, lane, n_bins, categorical, cst, groups, mode, least_h, least_w, most_h,
+    smoothing, penalty, max_depth, least_split, max_features, max_leaves, key, threads, least_shared,
+):  # fmt: skip
+    D, counted = codes.shape[1], mode not in (WEIGHT_IS_CURVATURE, WEIGHT_IS_COLUMN)
+    apart = np.concatenate([entry & ((1 << lane) - 1), entry >> lane], axis=1) if lane else entry
+    nodes, open_nodes = [], []
+
+    def described(own, **more):
+        part = apart[own]
+        sums = part.sum(axis=0)
+        weight = len(own) if counted else sums[0 if mode == WEIGHT_IS_CURVATURE else 2]
+        node = {"own": own, "sums": np.array([*sums[:2], weight]), "children": (-1, -1), **more}
+        node["split"] = best = 0.0, NO_SPLIT, 0, NONE_MISSING, np.empty(0, np.int64)
+        if (
+            node["depth"] < max_depth
+            and weight >= max(2 * least_w, least_split)
+            and sums[0] >= 2 * least_h
+            and len(nodes) + 3 < 2 * (max_leaves or np.inf)
+        ):
+            hist = np.zeros((D, 256, apart.shape[1]), np.int64)
+            add_entries(codes, rows[own], part, hist)
+            best = find_newton_split(
+                hist, n_bins, categorical, cst, candidates(node), node["sums"], mode, least_h, least_w,
+                most_h, smoothing, penalty, *node["bounds"], codes, rows[own],
+            )  # fmt: skip
+        nodes.append(node)
+        if best[1] != NO_SPLIT:
+            node["split"] = best
+            open_nodes.append((-best[0], node["key"], len(nodes) - 1))
+
+    def candidates(node):
+        allowed = np.ones(D, bool)
+        if len(groups):
+            allowed = groups[groups[:, node["path"]].all(axis=1)].any(axis=0)
+        if max_features < D:
+            with np.errstate(over="ignore"):
+                draw = mixed(np.uint64(node["key"]) + np.arange(D, dtype=np.uint64))
+            found = np.flatnonzero(allowed)
+            found = found[np.argsort(draw[found])][: -(-max_features * len(found) // D)]
+            allowed = np.isin(np.arange(D), found)
+        return allowed
+
+    def go_left(node):
+        _, d, edge, side, left = node["split"]
+        goes = np.isin(np.arange(256), left) if categorical[d] else np.arange(256) <= edge
+        goes[n_bins[d]] = side == MISSING_LEFT
+        return goes[codes[rows[node["own"]], d]]
+
+    described(np.arange(len(rows)), depth=0, key=key, bounds=(-np.inf, np.inf), path=[])
+    for _ in range((max_leaves or len(rows) + 1) - 1):
+        if not open_nodes:
+            break
+        t = min(open_nodes)[2]
+        open_nodes.remove(min(open_nodes))
+        node, left = nodes[t], go_left(nodes[t])
+        d, bounds = node["split"][1], [node["bounds"], node["bounds"]]
+        sides = [node["own"][left], node["own"][~left]]
+        if cst[d]:
+            between = 0.5 * sum(
+                value_of(float(g), float(h), penalty, *node["bounds"])
+                for h, g in (apart[own].sum(axis=0)[:2] for own in sides)
+            )
+            bounds = [(node["bounds"][0], between), (between, node["bounds"][1])][:: cst[d]]
+        node["children"] = len(nodes), len(nodes) + 1
+        for s, own in enumerate(sides):
+            with np.errstate(over="ignore"):
+                child = int(mixed(np.uint64(node["key"] ^ (s + 1))))
+            path = [*node["path"], d]
+            described(own, depth=node["depth"] + 1, key=child, bounds=bounds[s], path=path)
+    leaves, order = [], [0]
+    while order:
+        node = nodes[order.pop()]
+        if node["children"][0] < 0:
+            node["split"] = (node["split"][0], NO_SPLIT, *node["split"][2:])
+            leaves.append(node["own"])
+        else:
+            order += node["children"][::-1]
+    gain, feature, edge, side, left = zip(*(node["split"] for node in nodes), strict=True)
+    sizes = np.array([len(x) for x in left])
+    own, stop = np.concatenate(leaves), np.cumsum(sizes)
+    place = np.argsort(own)
+    start = [int(place[node["own"]].min(initial=len(own))) for node in nodes]
+    span = [(a, a + len(node["own"])) for a, node in zip(start, nodes, strict=True)]
+    return (
+        np.array(feature), np.array([node["children"] for node in nodes]),
+        np.array(edge)[:, None] + np.arange(2), np.array(side), np.array([node["sums"] for node in nodes]),
+        np.zeros(len(nodes), bool), np.array(gain), np.array([node["key"] for node in nodes], np.uint64),
+        np.array([node["bounds"] for node in nodes]), stop - sizes, stop, np.concatenate(left),
+        np.array(span), rows[own],
+    )  # fmt: skip
