@@ -31,8 +31,21 @@ struct TopicNumbers : std::vector<double> {
     TopicNumbers(const double* x, int64_t K) : TopicNumbers(K) { std::copy(x, x + K, begin()); }
 };
 
-static INLINE void exp_digammas(const TopicNumbers& x, double less, TopicNumbers& out) {
-    for (size_t k = 0; k < x.size(); k += PER_LANES) store(&out[k], exp_digamma(load(&x[k]), less));
+template <class Function>
+static INLINE void each_of(Function f, const TopicNumbers& x, TopicNumbers& out) {
+    for (size_t k = 0; k < x.size(); k += PER_LANES) store(&out[k], f(load(&x[k])));
+}
+
+static void exp_digammas(const TopicNumbers& x, double less, TopicNumbers& out) {
+    each_of([less](const f64s& v) { return exp_digamma(v, less); }, x, out);
+}
+
+static void digammas(const TopicNumbers& x, TopicNumbers& out) {
+    each_of([](const f64s& v) { return digamma(v); }, x, out);
+}
+
+static void log_gammas(const TopicNumbers& x, TopicNumbers& out) {
+    each_of([](const f64s& v) { return log_gamma(v); }, x, out);
 }
 
 // Of words, out = exp(E[log p(word given topic)] - top), with the logarithm of a scale for each word; `word` (V, K)
@@ -46,8 +59,8 @@ static void dirichlet_words(Matrix<const double> word, const double* eta, const 
     for (int64_t k = 0; k < K; k++) share[k] = exp(greatest(LEAST_LOG, of_total[k] - largest));
     for (int64_t v = 0; v < word.rows; v++) {
         std::copy(word[v], word[v] + K, x.begin());
-        digamma_of(x.data(), int64_t(x.size()), psi.data());
-        log_gamma_of(x.data(), int64_t(x.size()), lg.data());
+        digammas(x, psi);
+        log_gammas(x, lg);
         const double of_eta = log_gamma(eta[v]);
         const double scale = digamma(least(MOST_COUNTS, *std::max_element(word[v], word[v] + K)));
         exp_digammas(x, scale, e);
@@ -108,8 +121,8 @@ static void infer(Sparse<Index> X, Matrix<const double> B, const double* top, co
         }
         exp_digammas(g, 0.0, e);
         take_ratios();
-        digamma_of(g.data(), int64_t(g.size()), psi.data());
-        log_gamma_of(g.data(), int64_t(g.size()), lg.data());
+        digammas(g, psi);
+        log_gammas(g, lg);
         const double total = total_alpha + length, of_total = digamma(total);
         double bound = of_prior - log_gamma(total) - length * of_total;
         for (int64_t k = 0; k < K; k++) {
