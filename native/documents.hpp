@@ -10,6 +10,7 @@
 namespace suffice {
 
 constexpr int64_t PER_LANES = f64s::N;  // topics
+constexpr int64_t FIRST_LANES[2 * PER_LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 static INLINE int64_t lanes_of(int64_t K) { return (K + PER_LANES - 1) / PER_LANES; }
 
@@ -34,9 +35,13 @@ struct RowsOfWords {
     int64_t whole() const { return B.columns / PER_LANES; }
     INLINE const double* operator[](int64_t p) const { return B[word[p]]; }
     INLINE f64s last(int64_t p) const {
-        const int64_t first = whole() * PER_LANES;
+        const int64_t first = whole() * PER_LANES, rest = B.columns - first;
+        const double* from = B[word[p]] + first;
+        if (from + PER_LANES <= B[B.rows]) {  // the lanes beyond K are of the next rows
+            return select(load(FIRST_LANES + PER_LANES - rest), load(from), all(0.0));
+        }
         double x[PER_LANES] = {};
-        std::copy(B[word[p]] + first, B[word[p]] + B.columns, x);
+        std::copy(from, from + rest, x);
         return load(x);
     }
 };

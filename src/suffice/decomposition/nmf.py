@@ -18,7 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import dense, power_of_two, rows_beside
+from ..core.blocks import dense, entries_of, power_of_two, rows_beside
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
@@ -229,8 +229,10 @@ class DivergenceFactors(_Factors):
 
         size = self.H.sum(axis=1)
         if sp.issparse(X):
-            W, arrays = W.copy(), (X.data, X.indices, X.indptr)
-            divergence_updates(*arrays, self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W)
+            W = W.copy()
+            divergence_updates(
+                *entries_of(X), self.Ht, size, self.of_W.l1, self.of_W.l2, self.least, tol, most, W
+            )
             return W
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)
@@ -244,8 +246,7 @@ class DivergenceFactors(_Factors):
         X = run.X
         if sp.issparse(X):
             ratio = np.empty(len(X.data))
-            arrays = (X.data, X.indices, X.indptr)
-            loss = ratios(*arrays, self.Ht, W, self.least, run.weight, ratio)
+            loss = ratios(*entries_of(X), self.Ht, W, self.least, run.weight, ratio)
             return sp.csr_array((ratio, X.indices, X.indptr), X.shape), loss
         R = W.dot(self.H)
         np.maximum(R, self.least, out=R)

@@ -148,7 +148,7 @@ class CoordinateDescent(Rule):
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         from ..loops.factors import coordinate_sweeps
 
-        F, gram, cross = F.copy(), of.gram, of.cross
+        F, gram, cross = F.copy(), of.gram, np.ascontiguousarray(of.cross)
         if of.penalty.l2:
             gram = gram + of.penalty.l2 * np.eye(len(gram))
         if of.penalty.l1:
