@@ -1,7 +1,7 @@
 """Compare the speed of this tree with that of an earlier commit: the same fits, alternating within one run.
 
-Each tree has its own process, which compiles first and then fits on request. The ratio is the median of the
-ratios of consecutive turns, so that disturbances of both cancel.
+Each tree is built and installed in a folder of its own, and has its own process, which fits on request. The
+ratio is the median of the ratios of consecutive turns, so that disturbances of both cancel.
 
     python benchmarks/before_after.py COMMIT                      # all cases
     python benchmarks/before_after.py COMMIT kmeans mixture --repeat 31
@@ -128,6 +128,8 @@ def _ones(size: int) -> np.ndarray:
 
 def serve() -> None:
     """Make the cases that standard input names, and time a fit each time it names one again."""
+    # That of an editable installation would be found before the tree.
+    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "ScikitBuildRedirectingFinder"]
     warnings.simplefilter("ignore")
     known, made = cases(), {}
     for line in sys.stdin:
@@ -135,22 +137,24 @@ def serve() -> None:
         if name not in made:
             made.clear()  # the previous case
             made[name] = known[name]()
-            made[name]()  # compiles
+            made[name]()
         start = time.perf_counter()
         made[name]()
         print(time.perf_counter() - start, flush=True)
 
 
 class Tree:
-    """A process that fits with the sources of one tree."""
+    """A process that fits with what is built from the sources of one tree."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, folder: Path) -> None:
+        install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, root]
+        subprocess.run(install, check=True)
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(root / "src")},
+            env=os.environ | {"PYTHONPATH": str(folder)},
         )
 
     def timed(self, name: str) -> float:
@@ -162,10 +166,10 @@ class Tree:
 
 def compare(commit: str, names: list[str], repeat: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder) / "before"
+        old = Path(folder) / "tree"
         subprocess.run(["git", "-C", ROOT, "worktree", "add", "--detach", "-q", old, commit], check=True)
         try:
-            trees = Tree(old), Tree(ROOT)
+            trees = Tree(old, Path(folder) / "before"), Tree(ROOT, Path(folder) / "after")
             print(f"| case | before {commit}, ms | after, ms | after / before | quartiles |")
             print("|---|---|---|---|---|")
             for name in names:

@@ -66,7 +66,7 @@ def drawn(seed: int = 0, classes: int = 24) -> tuple[sp.csr_array, np.ndarray]:
 
 PACKAGES = (
     "dask", "distributed", "docutils", "duckdb", "fontTools", "fsspec", "hypothesis", "jinja2", "joblib",
-    "matplotlib", "networkx", "numba", "numpy", "pandas", "PIL", "polars", "pyarrow", "pygments", "pyspark",
+    "matplotlib", "networkx", "numpy", "pandas", "PIL", "polars", "pyarrow", "pygments", "pyspark",
     "pytest", "ray", "rich", "scipy", "sklearn", "sphinx", "tornado", "urllib3", "yaml",
 )  # fmt: skip
 

@@ -3,9 +3,7 @@
 The classes are found by name: public classes of `suffice.<module>` that `sklearn.<module>` also has. `fit`,
 and then `predict`, `transform` or what the class has instead, run with default parameters on the same data,
 in turns, in one process with one thread each. The figure is the CPU time of suffice in units of
-scikit-learn's: below 1 suffice is faster. First calls, which load or compile machine code, are reported
-apart. Where the figure is above `LOSES`, the cell is measured again with loops that are compiled whatever the
-size of the data, to see how much of it is due to the NumPy forms that small data take.
+scikit-learn's: below 1 suffice is faster. What the first call takes more is reported apart.
 
     python benchmarks/everyday.py                                # all classes and sizes: about two hours
     python benchmarks/everyday.py --only KMeans Ridge --sizes 200 2000
@@ -26,7 +24,7 @@ import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -40,7 +38,6 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 import suffice
-from suffice.core.small import always_compiled
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "everyday_table.md"
 SIZES = (200, 2_000, 20_000, 200_000)
@@ -280,7 +277,6 @@ class Cell:
     theirs: float
     ratio: float
     first: float  # seconds that the first call of suffice takes more
-    compiled: float | None = None  # the ratio with compiled loops, where `ratio` is above LOSES
 
 
 def measured(
@@ -329,10 +325,6 @@ def measure(
         pairs = zip(*(calls(name, cls, X, y, answer) for cls in (ours, theirs)), strict=True)
         for (call, mine), (_, its) in pairs:
             cell = Cell(name, kind, call, rows, *measured(mine, its, budget))
-            if cell.ratio > LOSES:
-                with always_compiled():
-                    compiled = measured(mine, its, budget)[2]
-                cell = replace(cell, compiled=compiled)
             cells.append(cell)
             print(json.dumps(asdict(cell)), flush=True)
     return cells, []
@@ -350,14 +342,12 @@ def table(cells: list[Cell], left_out: list[str], sizes: tuple[int, ...]) -> lis
     heads = [f"{rows:,}" for rows in sizes]
     below = share(cells, lambda c: c.ratio < 1.0)
     above = share(cells, lambda c: c.ratio > LOSES)
-    still = share(cells, lambda c: c.ratio > LOSES and (c.compiled or 0.0) > LOSES)
     lines = [
         f"{platform.machine()}, {os.cpu_count()} cores, one thread each; Python {platform.python_version()}, "
         f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}.",
         "",
         f"CPU time of suffice in units of scikit-learn's, by number of rows. Of {len(cells)} cells "
-        f"{below} are below 1, and {above} are above {LOSES}. If small data take compiled loops too, "
-        f"{still} are above {LOSES}.",
+        f"{below} are below 1, and {above} are above {LOSES}.",
         "",
         f"| class | data | call | {' | '.join(heads)} | first calls, s more |",
         "|---" * (4 + len(sizes)) + "|",
@@ -374,11 +364,11 @@ def table(cells: list[Cell], left_out: list[str], sizes: tuple[int, ...]) -> lis
         "",
         f"Above {LOSES}:",
         "",
-        "| class | data | call | rows | suffice, ms | scikit-learn, ms | ratio | with compiled loops |",
-        "|---|---|---|---|---|---|---|---|",
+        "| class | data | call | rows | suffice, ms | scikit-learn, ms | ratio |",
+        "|---|---|---|---|---|---|---|",
         *(
             f"| {c.name} | {c.kind} | {c.call} | {c.rows:,} | {1e3 * c.ours:.3g} | {1e3 * c.theirs:.3g} "
-            f"| {figure(c.ratio)} | {figure(c.compiled) if c.compiled is not None else ''} |"
+            f"| {figure(c.ratio)} |"
             for c in losers
         ),
     ]

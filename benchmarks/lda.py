@@ -130,7 +130,7 @@ class Clock:
 
 
 def bare(words: int, V: int, K: int) -> dict[str, float]:
-    from numba import njit
+    from numba import njit  # of this loop alone
 
     @njit
     def sweep(doc: Any, word: Any, topic: Any, n_dk: Any, n_wk: Any, n_k: Any, p: Any) -> None:

@@ -23,7 +23,6 @@ import imports
 import lda
 import logistic
 import maximum_entropy
-import numba
 import numpy as np
 import out_of_core
 import pagerank
@@ -88,7 +87,7 @@ def main() -> None:
 
 def write(title: str, lines: list[str]) -> None:
     """Replace a table on the page; the others stay."""
-    versions = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Numba {numba.__version__}"
+    versions = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
     head = f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, {versions}."
     found = re.split(r"^## (.*)$", PAGE.read_text(), flags=re.M)
     tables = dict(zip(found[1::2], (part.strip() for part in found[2::2]), strict=True))

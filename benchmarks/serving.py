@@ -3,8 +3,8 @@
     python benchmarks/serving.py [--turns 30] [--calls 200] [--sentence]
 
 Prints, for each method, the median microseconds of CPU time of both, and the median and quartiles of their
-ratio in neighbouring turns. The sentence has 20 words, each with a dict of eight features, and nine labels;
-it is labelled before and after `suffice.warm_up` has compiled the loops. With `--sentence`, only that.
+ratio in neighbouring turns. The sentence has 20 words, each with a dict of eight features, and nine labels.
+With `--sentence`, only that.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ def sentences(rng: np.random.Generator, n: int) -> tuple[list[list[dict[str, Any
 def of_sentences(rng: np.random.Generator, options: Any) -> None:
     import pycrfsuite
 
-    from suffice.core.small import always_compiled
     from suffice.sequence import ConditionalRandomField
 
     X, y = sentences(rng, 300)
@@ -95,9 +94,6 @@ def of_sentences(rng: np.random.Generator, options: Any) -> None:
         theirs = pycrfsuite.Tagger()
         theirs.open(str(Path(folder) / "model"))
         compare("sequence.ConditionalRandomField.predict", ours.predict, theirs.tag, X[0], options)
-        with always_compiled():  # as `suffice.warm_up` does with all estimators
-            ours.predict(X[0])
-        compare("... after warm_up", ours.predict, theirs.tag, X[0], options)
 
 
 def main() -> None:

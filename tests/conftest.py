@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 from zlib import crc32
 
@@ -25,7 +24,7 @@ QUICK = (
 MATRICES = {
     *(f"contract/test_{what}.py" for what in ("callbacks", "parameters", "sklearn_checks")),
     *(f"laws/test_{law}.py" for law in ("blocks", "checkpoints", "families", "fitting", "memory")),
-    *(f"laws/test_{law}.py" for law in ("numerics", "shift_and_scale", "small", "storage", "sums")),
+    *(f"laws/test_{law}.py" for law in ("numerics", "shift_and_scale", "storage", "sums")),
     *("docs/test_reference.py", "peers/test_sklearn.py", "serving/test_interchange.py"),
     *(f"engines/test_{of}.py" for of in ("cache", "dask", "ray", "sources", "streams")),
     "model_selection/test_grid_search.py",
@@ -62,15 +61,6 @@ def own_draws(request, monkeypatch):
     """Each test draws from the `rng` of its module anew, so that its draws do not depend on other tests."""
     if isinstance(getattr(request.module, "rng", None), np.random.Generator):
         monkeypatch.setattr(request.module, "rng", np.random.default_rng(crc32(request.node.nodeid.encode())))
-
-
-@pytest.fixture(params=["compiled", "numpy"])
-def form(request):
-    """Tests of loops run twice: with the compiled form on small data too, and with the NumPy form, if any."""
-    from suffice.core.small import always_compiled
-
-    with always_compiled() if request.param == "compiled" else nullcontext():
-        yield request.param
 
 
 @pytest.fixture

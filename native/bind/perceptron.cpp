@@ -9,7 +9,7 @@ using PerceptronOptions = std::tuple<double, double, double, bool, bool>;
 
 namespace {
 
-struct Visits {
+struct PerceptronVisits {
     In<int64_t, 1> codes;
     In<double, 1> weight;
     In<int64_t, 1> order;
@@ -35,7 +35,7 @@ static void must_be_like(const InOut<double, 2>& W, const InOut<double, 2>& a) {
 
 // The loss and the log of an epoch.
 template <class Form>
-static auto epoch_of(const Form& form, const Visits& visits, const Numbers& numbers) {
+static auto epoch_of(const Form& form, const PerceptronVisits& visits, const Numbers& numbers) {
     const size_t P = form.labels.P;
     must(numbers.active.shape(0) == P, "active must be (P,)");
     for (auto* a : {&numbers.visits, &numbers.steps, &numbers.run, &numbers.tried, &numbers.best})
@@ -55,7 +55,7 @@ static auto epoch_of(const Form& form, const Visits& visits, const Numbers& numb
 }
 
 template <class Rows>
-static auto primal(const Rows& X, size_t columns, const Visits& visits, const InOut<double, 2>& W,
+static auto primal(const Rows& X, size_t columns, const PerceptronVisits& visits, const InOut<double, 2>& W,
                    const InOut<double, 2>& late, const InOut<double, 2>& pocket, const Numbers& numbers) {
     must(W.shape(0) == columns, "W must be (D, P)");
     must_be_like(W, late);
@@ -108,7 +108,7 @@ TOPIC(perceptron) {
            const PerceptronOptions& rule, In<bool, 1> active, InOut<double, 2> W, InOut<double, 2> late,
            InOut<double, 2> pocket, InOut<double, 2> F, InOut<double, 1> visits, InOut<double, 1> steps,
            InOut<double, 1> run, InOut<double, 1> tried, InOut<double, 1> best) {
-            const Visits order_of{codes, weight, order, rule};
+            const PerceptronVisits order_of{codes, weight, order, rule};
             const Labels labels = order_of.labels(gram.shape(0), W.shape(0));
             must(gram.shape(1) == gram.shape(0) && W.shape(1) == gram.shape(0), "gram must be (N, N), and W (P, N)");
             for (auto* a : {&late, &pocket, &F}) must_be_like(W, *a);

@@ -27,7 +27,6 @@ _HOMES = {
     "sparse": "suffice.inputs.tables",
     "task_timeout": "suffice.engines.timeout",
     "threads": "suffice.engines.threads",
-    "warm_up": "suffice.estimator.warming",
 }
 _MODULES = (
     "additive",

@@ -73,7 +73,7 @@ OPAQUE = re.compile(
     "|not supported between instances|has no attribute|positional argument|'NoneType'|not iterable"
     "|out of bounds|Singular matrix|leading minor|not subscriptable|unhashable"
 )
-FOREIGN = re.compile(r"/(numpy|scipy|numba|llvmlite|pyarrow|pandas|polars)/")
+FOREIGN = re.compile(r"/(numpy|scipy|pyarrow|pandas|polars)/")
 Given = dict[str, Any]  # X, y, sample_weight of `fit`, and `ask`: the X of what answers
 
 

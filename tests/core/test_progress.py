@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -207,38 +204,3 @@ def test_caching_gathering_and_stratifying_are_shown(screen, scan, tmp_path):
     with suffice.progress(screen):
         cross_val_score(LogisticRegression(), table, cv=StratifiedKFold(3))
     assert "cross_validate: pass 1 (stratifying), 3,000 of 3,000 rows" in drawn(screen)[0]
-
-
-def test_a_compiled_loop_is_named_while_it_is_compiled(screen):
-    """By the listener of Numba, which is called here."""
-    progress.waiting("compiling nothing", begins=True)  # without a display nothing happens
-    with suffice.progress(screen), progress.showing("A.fit"), progress.one_pass(print, X, total=10) as count:
-        count(5)
-        progress.waiting("compiling outer", begins=True)
-        progress.waiting("compiling inner", begins=True)
-        assert drawn(screen)[-1].endswith(", compiling outer")
-        progress.waiting("compiling inner", begins=False)
-        progress.waiting("compiling outer", begins=False)
-        count(5)
-    assert "compiling" not in drawn(screen)[-1]
-
-
-@pytest.mark.slow
-def test_numba_tells_what_it_compiles(tmp_path):
-    """In a process without machine code."""
-    code = (
-        "import sys, io, numpy as np, suffice\n"
-        "from suffice.cluster import KMeans\n"
-        "class Terminal(io.StringIO):\n"
-        "    def isatty(self): return True\n"
-        "screen = Terminal()\n"
-        "X = np.random.default_rng(0).normal(size=(200_000, 8))\n"
-        "with suffice.progress(screen):\n"
-        "    KMeans(20, n_init=1, max_iter=2, random_state=0).fit(X)\n"
-        "print(screen.getvalue())"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    out = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], env=environment, capture_output=True, text=True
-    )
-    assert ", compiling " in out.stdout, out.stdout + out.stderr

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import pkgutil
 import warnings
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from suffice import loops
 from suffice.core.blocks import Rows
 from suffice.fitting import newton, quasi_newton
 from suffice.fitting.descent import steepest
 from suffice.fitting.linear_algebra import roots, solve_positive
 from suffice.fitting.shared import Divided
 from suffice.linear_model import LogisticRegression, LogisticRegressionCV
-from suffice.loops.compiled import Loop
 from suffice.naive_bayes import ClassConditional
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Objective
@@ -371,25 +366,6 @@ def test_solve_positive_is_the_shortest_solution(rank):
     root, inverse = roots(A)
     np.testing.assert_allclose(root.T @ root, A, atol=1e-9 * A.max())
     np.testing.assert_allclose(A @ inverse @ inverse.T @ A, A, atol=1e-8 * A.max())
-
-
-# --- loops ---------------------------------------------------------------------------------------------
-
-
-# Where the loops that Numba compiles are tried against what they mean.
-TRIED_IN = {
-    "factors": "decomposition/test_loops.py",
-    "stumps": "ensemble/test_stumps.py",
-}
-
-
-def test_every_loop_is_tried():
-    """Those in C++ are in tests/loops."""
-    folder = Path(__file__).parents[1]
-    for module in pkgutil.iter_modules(loops.__path__):
-        name = f"suffice.loops.{module.name}"
-        if any(isinstance(f, Loop) and f.__module__ == name for f in vars(import_module(name)).values()):
-            assert name in (folder / TRIED_IN[module.name]).read_text()
 
 
 # --- what a fit says of itself -------------------------------------------------------------------------

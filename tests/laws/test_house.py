@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -149,14 +150,26 @@ def test_no_stack_is_walked():
         assert not re.search(r"_getframe|warnings\.warn\(", path.read_text()), path
 
 
-UNSAFE = r"llvmlite|numba\.(core(?! import event)|extending)|\bintrinsic\b"
+NATIVE = HOME.parents[1] / "native"
 
 
-def test_unsafe_speed_is_in_no_python():
-    """Intrinsics, and in loops the bits of floats, are in native/lanes.hpp."""
-    for path in FILES:
-        assert not re.search(UNSAFE, path.read_text()), path
-        assert path.parent != HOME / "loops" or ".view(" not in path.read_text(), path
+def test_what_a_compiler_or_a_cpu_decides_is_in_one_header():
+    """And the choice of the level in native/bind/cpu.cpp."""
+    specific = r"__builtin_|__attribute__|_mm\d*_|immintrin|__(x86_64|AVX|FMA|SSE|aarch64|clang|GNUC)"
+    found = {path.name for path in NATIVE.rglob("*.[hc]pp") if re.search(specific, path.read_text())}
+    assert found == {"lanes.hpp", "cpu.cpp"}
+
+
+def test_types_of_loops_have_names_of_their_own():
+    """Two types of one name in one namespace are the same type to the linker, which keeps one of them."""
+    places = defaultdict(list)
+    for path in sorted([*NATIVE.glob("*.hpp"), *NATIVE.glob("bind/*.?pp")]):
+        source = path.read_text()
+        (space,) = set(re.findall(r"^namespace (suffice(?:::\w+)?) \{", source, re.MULTILINE))
+        for name in set(re.findall(r"^\s*(?:struct|class) (\w+)\b[^;{]*\{", source, re.MULTILINE)):
+            places[f"{space}::{name}"].append(path.name)
+    assert not {name: files for name, files in places.items() if len(files) > 1}
+    assert {"suffice::SparseRow", "suffice::newton::Split", "suffice::Split"} <= places.keys()
 
 
 def test_imports_are_found():
@@ -169,7 +182,7 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
 
-HEAVY = ("numba", "pyarrow", "ray", "pandas", "polars", "matplotlib", "torch")
+HEAVY = ("pyarrow", "ray", "pandas", "polars", "matplotlib", "torch")
 
 
 def test_every_public_package_is_an_attribute():
@@ -190,11 +203,11 @@ def test_import_is_light():
 
 
 def test_a_loaded_model_imports_its_own_packages_only(tmp_path):
-    """A process that loads a model and predicts waits neither for the other packages nor for Numba."""
+    """A process that loads a model and predicts does not wait for the other packages."""
     KMeans(2, random_state=0).fit([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]]).save(tmp_path / "model")
     code = (
         f"import sys, suffice; suffice.load({str(tmp_path / 'model')!r}).predict([[0.0, 1.0]]); "
-        "print(*({'suffice.topics', 'suffice.linear_model', 'suffice.tree', 'numba'} & sys.modules.keys()))"
+        "print(*({'suffice.topics', 'suffice.linear_model', 'suffice.tree'} & sys.modules.keys()))"
     )
     assert python(code).split() == []
 

@@ -14,6 +14,8 @@ import pytest
 
 from suffice.loops import native
 
+from .stubs import STUB, parsed, written
+
 LEVELS = {level: import_module(f"suffice.loops._{level}") for level in native.LEVELS}
 TOPICS = sorted(name for name, value in vars(native.loops).items() if inspect.ismodule(value))
 # about the sizes of lanes, tiles and blocks of points
@@ -121,3 +123,7 @@ def test_parameters_have_the_names_of_the_reference():
         reference = getattr(import_module(f".reference.{topic}", __package__), name)
         parameters = re.findall(r"(\w+): ", loop.__doc__.partition(" -> ")[0])
         assert parameters == list(inspect.signature(reference).parameters), name
+
+
+def test_types_are_those_of_the_bindings():
+    assert parsed(STUB.read_text()) == parsed(written()), "run python -m tests.loops.stubs"

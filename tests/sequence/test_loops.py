@@ -10,8 +10,6 @@ from suffice.loops.labels import observe
 from suffice.loops.sparse import add_transposed_times, times
 from suffice.loops.vectors import add_scaled, dot
 
-pytestmark = pytest.mark.usefixtures("form")
-
 
 @pytest.mark.parametrize("shape", [(40, 17, 5), (1, 3, 1), (0, 4, 2)])
 def test_sparse_products(shape):

@@ -16,7 +16,6 @@ from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
 from ..core.model import Model
-from ..core.small import sized_as
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
@@ -55,8 +54,7 @@ def feature_starts(
     for seed in seeds:
         uniform = drawn_by(rows, int(seed), precomputed)
         if init == "k-means++":
-            with sized_as(Rows(candidates[:, :1])):  # a loop over few rows, of many features
-                index = spread_out(pairs, min(K, len(candidates)), uniform)
+            index = spread_out(pairs, min(K, len(candidates)), uniform)
         else:
             index = np.argsort(uniform(0), kind="stable")[:K]
         out.append(Centers(np.ascontiguousarray(candidates[index[np.arange(K) % len(index)]])))

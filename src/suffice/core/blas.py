@@ -26,7 +26,7 @@ class _Library:
 def _libraries() -> tuple[_Library, ...]:
     """The BLAS libraries of NumPy and SciPy."""
     import numpy.linalg  # noqa: F401
-    import scipy.linalg  # noqa: F401  # loads a BLAS of its own, which Numba uses too
+    import scipy.linalg  # noqa: F401  # loads a BLAS of its own
     from threadpoolctl import ThreadpoolController
 
     return tuple(

@@ -14,9 +14,11 @@ import scipy.sparse as sp
 from .blocks import stack
 from .cost import afford
 from .progress import stage
-from .small import is_small, sized_as
 from .statistics import tree_sum
 from .values import nbytes
+
+# Rows that threads take longer to share than one of them takes to sum.
+FEW_BYTES = 1 << 18
 
 
 class Partitions(ABC):
@@ -117,13 +119,11 @@ def in_any_order(f: Callable[..., Any]) -> bool:
 
 
 def by_threads(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool:
-    """Whether threads share one block in the summary of a model: see `Model.threads_share_blocks`. To start
-    them takes longer than a small block."""
+    """Whether threads share one block in the summary of a model: see `Model.threads_share_blocks`."""
     model = type(shared[0]) if shared else None
     if not (getattr(model, "threads_share_blocks", False) and f is model.summarize):  # type: ignore[union-attr]
         return False
-    with sized_as(block):
-        return not is_small(())
+    return hasattr(block, "row_bytes") and block.row_bytes * block.X.shape[0] > FEW_BYTES
 
 
 def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any], onto: Any = None) -> Any:
@@ -133,15 +133,14 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
     """
     if len(blocks) == 1 and getattr(blocks[0], "is_one_piece", False) and not in_any_order(f):
         (block,) = blocks  # its sum is the summary of it: no summary of nothing tells the size of pieces
-        with _computing(f, block), sized_as(block):
+        with _computing(f, block):
             return f(*shared, block.piece(0, len(block), 0))
     if onto is None:
-        with sized_as(blocks[0]):
-            zero = f(*shared, blocks[0].piece(0, 0, 0))
+        zero = f(*shared, blocks[0].piece(0, 0, 0))
     if in_any_order(f):
         total = zero if onto is None else onto
         for block in blocks:
-            with _computing(f, block), sized_as(block):
+            with _computing(f, block):
                 total = f(*shared, block, onto=total)
         return total
     size = nbytes(zero)
@@ -151,7 +150,7 @@ def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[A
 def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
     if not len(block):
         return zero
-    with _computing(f, block), sized_as(block):
+    with _computing(f, block):
         return tree_sum(f(*shared, piece) for piece in block.pieces(size))
 
 

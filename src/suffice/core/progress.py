@@ -29,8 +29,7 @@ def progress(file: TextIO | None = None) -> Iterator[None]:
 
     Words in parentheses say what the pass does: it seeds, stratifies, gathers rows in memory, or caches them
     for the next passes. A pass that several transformers of a `ColumnTransformer` share has their names, and
-    one that several fits of a search share, the number of fits. A loop that is being compiled is named at the
-    end of the line.
+    one that several fits of a search share, the number of fits.
 
     Every pass is shown, also those of `predict` with ``to="folder"``. On Ray and Dask it counts tasks instead
     of rows; Spark shows its own progress. For the iterations of a fit, see scikit-learn's callbacks.
@@ -67,7 +66,6 @@ class Display:
         self.what: list[str] = []  # that the pass does
         self.shared_by = ""  # the fits that share the passes
         self.iteration = 0
-        self.waits: list[str] = []  # for what the rows wait, e.g. a loop that is compiled
         self.thread = 0  # in which the method runs
         self.total: int | None = None
         self.totals: dict[int, int] = {}  # rows of a complete pass, by data
@@ -91,19 +89,9 @@ class Display:
             self.done += n
             self._redraw()
 
-    def wait(self, reason: str, begins: bool) -> None:
-        """Show, or no longer show, what the rows wait for. Waits may nest, as a loop that calls others."""
-        with self.lock:
-            if begins:
-                self.waits.append(reason)
-            elif reason in self.waits:
-                self.waits.remove(reason)
-            if begins and len(self.waits) == 1 and self.passes:
-                self._redraw(at_once=self.over)
-
-    def _redraw(self, at_once: bool = False) -> None:
+    def _redraw(self) -> None:
         now = time.monotonic()
-        if at_once or now - self.drawn >= (REDRAW_SECONDS if self.over else LOG_SECONDS):
+        if now - self.drawn >= (REDRAW_SECONDS if self.over else LOG_SECONDS):
             self.drawn = now
             self._draw()
 
@@ -120,8 +108,6 @@ class Display:
         if known and self.in_pass and 0 < self.done < (self.total or 0):
             left = (now - self.pass_began) * ((self.total or 0) / self.done - 1.0)
             parts += [f"about {span(left, 0)} left in this pass"] if left >= 0.5 else []
-        if self.waits and not end:
-            parts.append(self.waits[0])
         line = ", ".join(parts)
         if self.over:
             self.file.write("\r" + line.ljust(self.width) + end)
@@ -186,12 +172,6 @@ def shared_by(fits: str) -> Iterator[None]:
         yield
     finally:
         display.shared_by = before
-
-
-def waiting(reason: str, begins: bool) -> None:
-    """Tell that something that delays the pass begins or ends, e.g. "compiling distances"."""
-    if _shown is not None and _shown.name:
-        _shown.wait(reason, begins)
 
 
 def shown(method: F) -> F:

@@ -50,6 +50,8 @@ from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
 from ..inputs.validation import must_be_sound
 from .collapsed_gibbs import as_prior, gibbs, log_joint
 
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of CSR rows
+
 # What is done between two looks at what other threads have done: multiplications in one step of a document.
 RUN = 1 << 17
 # What is smaller is zero to a topic, and no logarithm is taken of it.
@@ -162,7 +164,7 @@ class Topics(Model):
         """Documents that make a run."""
         return power_of_two(RUN / (len(self.alpha) * max(1.0, X.nnz / max(1, X.shape[0]))), 8)
 
-    def _infer(self, entries: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    def _infer(self, entries: Entries) -> tuple[np.ndarray, ...]:
         from ..loops.topics import infer
 
         B, top, _ = self.expected
@@ -174,7 +176,7 @@ class Topics(Model):
         return gamma, theta, log_theta, bounds, ratio
 
 
-def rows_of(entries: tuple[np.ndarray, ...], part: slice) -> tuple[np.ndarray, ...]:
+def rows_of(entries: Entries, part: slice) -> Entries:
     """The entries of some CSR rows."""
     data, indices, indptr = entries
     indptr = indptr[part.start : part.stop + 1]

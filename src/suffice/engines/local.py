@@ -16,7 +16,6 @@ from ..core.blocks import Block, Rows, cut, stack
 from ..core.cost import return_freed_memory
 from ..core.partitions import Partitions, after_steps, by_threads, fold_blocks, in_any_order
 from ..core.progress import one_pass, rows_of
-from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from .disk_sums import add_by_key
 from .shards import Shards, SumsByKey, shard_starts, sums_by_key
@@ -206,5 +205,4 @@ def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
     def of_part(part: Block) -> np.ndarray:
         return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])
 
-    with sized_as(block):
-        return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))
+    return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from ..core.blocks import PIECE_BYTES, power_of_two
 from ..core.partitions import Partitions, in_block
-from ..core.small import sized_as
 from ..core.statistics import tree_sum
 from ..core.values import Value
 
@@ -212,7 +211,7 @@ def sums_by_key(
 
 
 def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: int) -> SumsByKey:
-    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"), sized_as(block):
+    with in_block(block.index[0], f"computing {getattr(f, '__qualname__', f)}"):
         pieces = block.pieces(0) if len(block) else [block.piece(0, 0, 0)]
         return tree_sum(
             SumsByKey.of(keys, values, n_keys)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -452,9 +452,11 @@ class _Axes(Gaussian):
         if not (variance > 0).all():
             return None
         constant = -0.5 * (np.log(variance) + LOG_2PI).sum(axis=1)
-        arrays = X, self.mean, 0.5 / variance, constant, start, transition, transition.T
-        contiguous = (np.ascontiguousarray(a, np.float64) for a in arrays)
-        expected = expect_diagonal(*contiguous, offset, weight)
+        exact = partial(np.ascontiguousarray, dtype=np.float64)
+        expected = expect_diagonal(
+            exact(X), exact(self.mean), exact(0.5 / variance), exact(constant), exact(start),
+            exact(transition), exact(transition.T), offset, weight,
+        )  # fmt: skip
         if expected is None:
             return None
         log_likelihood, first, moves, mass, mean, scatter = expected

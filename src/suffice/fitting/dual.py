@@ -272,10 +272,11 @@ def minimize_dual(
             K = K[np.ix_(at, at)]
         part = beta[working]
         n_iter += minimize_pairs(
-            K, slope[working], part, *(a[working] for a in box), dual.n_groups, max(tol, 0.1 * violation),
-            min(left, 100 * WORKING),
+            K, slope[working], part, dual.lower[working], dual.upper[working], dual.group[working],
+            dual.n_groups, max(tol, 0.1 * violation), min(left, 100 * WORKING),
         )  # fmt: skip
-        change, step = np.zeros(columns.n_rows), np.bincount(at, part - beta[working], minlength=len(rows))
+        change = np.zeros(columns.n_rows)
+        step: np.ndarray = np.bincount(at, part - beta[working], minlength=len(rows))
         (moved,) = step.nonzero()
         add_columns(columns.cache, slots[moved], step[moved], change)
         beta[working] = part

@@ -21,7 +21,6 @@ from ..core.hashing import row_hashes
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
-from ..core.small import sized_as
 from ..engines.local import map_rows
 from ..kernels import Kernel, KernelColumns
 from ..kernels.base import must_be_finite
@@ -158,8 +157,7 @@ def _of_features(
 ) -> Any:
     if landmarks is not None:
         return f(*shared, block.replace(X=landmarks.features(block.X)))
-    with sized_as(block.replace(X=block.X[:, :1])):  # a loop over few rows, beside products of many columns
-        return f(*shared, block)
+    return f(*shared, block)
 
 
 @dataclass(frozen=True, eq=False)

@@ -317,6 +317,8 @@ class StochasticGradient(SparseCoefficients, Iterative):
             if self.shuffle:
                 order = generator(Purpose.ORDER, before.seed, before.n_iter, *block.index).permutation(order)
             dtype = np.float32 if X.dtype == np.float32 else np.float64
+            steps: Any
+            rows: Any
             if sp.issparse(X):
                 steps, rows = sparse_epoch, list(entries_of(X, dtype))
                 how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)

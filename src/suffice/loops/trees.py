@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .native import loops
@@ -22,7 +24,7 @@ add_leaf_values = loops.trees.add_leaf_values
 add_histograms = loops.trees.add_histograms
 
 
-def mixed(key):
+def mixed(key: Any) -> Any:
     """The next number of a sequence of random 64-bit numbers: splitmix64 (Steele, Lea and Flood, 2014)."""
     z = key + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -30,11 +32,11 @@ def mixed(key):
     return z ^ (z >> np.uint64(31))
 
 
-def weight_of(s, criterion):
+def weight_of(s: np.ndarray, criterion: int) -> np.ndarray:
     """The integer weight of nodes with these sums (..., O)."""
     return s[..., 0] if criterion >= SQUARED_ERROR else s.sum(axis=-1)
 
 
-def value_of(s, criterion):
+def value_of(s: np.ndarray, criterion: int) -> np.ndarray:
     """What a monotonicity constraint orders: the mean target, or the share of the second class."""
     return s[..., 1] / weight_of(s, criterion)

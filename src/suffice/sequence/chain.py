@@ -29,9 +29,12 @@ class Chains(Value):
         return self.move if self.move.ndim == 3 else self.move[None]
 
     @property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Log potentials of states, first states and transitions, (1, K, K) or (N, K, K), contiguous."""
-        return tuple(np.ascontiguousarray(a, np.float64) for a in (self.state, self.start, self._moves))
+        state, start, moves = (
+            np.ascontiguousarray(a, np.float64) for a in (self.state, self.start, self._moves)
+        )
+        return state, start, moves
 
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ...]:
@@ -123,9 +126,9 @@ class Chains(Value):
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         E, start, moves, _ = self._scaled
         turned = np.ascontiguousarray(moves.transpose(0, 2, 1))
-        gamma, pairs, *scales, faded = smooth(E, start, moves, turned, self.offset, weight)
-        self.__dict__["_scales"] = tuple(scales)
-        hard = (faded | scales[1]) & (weight > 0)
+        gamma, pairs, scale, lost, faded = smooth(E, start, moves, turned, self.offset, weight)
+        self.__dict__["_scales"] = scale, lost
+        hard = (faded | lost) & (weight > 0)
         for s in np.flatnonzero(hard).tolist():
             self._smooth_by_logarithms(s, float(weight[s]), gamma, pairs)
         return gamma, pairs if self.move.ndim == 3 else pairs[0]

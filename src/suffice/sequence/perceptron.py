@@ -157,14 +157,17 @@ class StructuredPerceptron(ChainClassifier):
         weight, order = np.ascontiguousarray(block.weight, np.float64), np.arange(len(block))
 
         def step(epochs: Epochs) -> Epochs:
-            state = [part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)]
+            W, T, late_W, late_T = (
+                part.copy() for part in (epochs.W, epochs.T, epochs.late_W, epochs.late_T)
+            )
             at = (
                 generator(Purpose.ORDER, epochs.seed, epochs.n_iter).permutation(order)
                 if self.shuffle
                 else order
             )
-            wrong, visits = perceptron(*rows, block.offset, codes, weight, at, *state, epochs.visits)
-            W, T, late_W, late_T = state
+            wrong, visits = perceptron(
+                *rows, block.offset, codes, weight, at, W, T, late_W, late_T, epochs.visits
+            )
             share = 1.0 / visits if self.average else 0.0
             return epochs.replace(
                 model=model.replace(

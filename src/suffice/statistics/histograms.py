@@ -19,7 +19,7 @@ class Binned(Rows):
     """Rows of binned features, with their targets and weights as integers."""
 
     X: Annotated[np.ndarray, "int (N, D)"]  # the codes, unsigned; each feature is contiguous
-    y: Annotated[np.ndarray | None, "int (N,)"] = None  # the class, or the target on a grid, if it is needed
+    y: Annotated[Any, "int (N,) or None"] = None  # the class, or the target on a grid, if it is needed
     weight: Annotated[Any, "(N,) or None"] = None  # not used: `entry` has it
     index: tuple[int, ...] = (0,)
     entry: Annotated[Any, "int (N, M)"] = None  # the weight; of a regression, also the terms of its sums

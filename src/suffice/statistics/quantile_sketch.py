@@ -22,6 +22,8 @@ import scipy.sparse as sp
 from ..core.statistics import Statistics
 from ..loops.buckets import compress, merge
 
+Buckets = tuple[float, np.ndarray, np.ndarray, np.ndarray]  # the bits left out, lowest, highest, weight
+
 CAPACITY = 1 << 14  # buckets of a column: 400 kB
 
 # The virtual index of a quantile q of n values is n q + alpha + q (1 - alpha - beta) - 1: Hyndman and Fan,
@@ -140,7 +142,7 @@ def sparse_columns(X: Any, weight: np.ndarray, zeros: bool) -> Any:
         yield (np.append(x, 0.0), np.append(w, rest)) if zeros and not full else (x, w)
 
 
-def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> tuple[float, Any, Any, Any]:
+def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> Buckets:
     x = x + 0.0  # of the two zeros one
     if len(x) and np.isnan(x.sum()):
         seen = ~np.isnan(x)
@@ -153,19 +155,18 @@ def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> 
     return _compressed(capacity, 0, x, x, weight)
 
 
-def _merged(capacity: int, a: Any, b: Any) -> tuple[float, Any, Any, Any]:
+def _merged(capacity: int, a: Buckets, b: Buckets) -> Buckets:
     if not len(b[1]) or not len(a[1]):
         return a if len(a[1]) else b
     dropped = int(max(a[0], b[0]))
-    merged = merge(*a[1:], *b[1:], dropped)
-    if len(merged[0]) <= capacity:
-        return float(dropped), *merged
-    return _compressed(capacity, dropped, *merged)
+    low, high, count = merge(*a[1:], *b[1:], dropped)
+    if len(low) <= capacity:
+        return float(dropped), low, high, count
+    return _compressed(capacity, dropped, low, high, count)
 
 
-def _compressed(
-    capacity: int, dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+def _compressed(capacity: int, dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray) -> Buckets:
     """Buckets of sorted buckets, with as many leading bits as leave room for all."""
-    bits, *buckets = compress(low, high, np.ascontiguousarray(count, np.float64), dropped, capacity)
-    return float(bits), *buckets
+    count = np.ascontiguousarray(count, np.float64)
+    bits, low, high, count = compress(low, high, count, dropped, capacity)
+    return float(bits), low, high, count

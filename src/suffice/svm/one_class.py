@@ -10,7 +10,6 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
-from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Interval
 from ..fitting.dual import Dual, minimize_dual
@@ -177,10 +176,9 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
             kernel, weight = self._kernel_of(block.X, block.weight), block.weight
             zero, rows = np.zeros(len(block)), np.arange(len(block))
             dual = Dual(zero, zero, weight, rows, np.zeros(len(block), np.int64))
-            with sized_as(block):
-                columns = self._columns(kernel, block.X, rows)
-                start = filled(weight, self.nu * weight.sum())
-                solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
+            columns = self._columns(kernel, block.X, rows)
+            start = filled(weight, self.nu * weight.sum())
+            solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
         self.n_iter_ = solution.n_iter
         # Rows on the boundary are inside, whatever the rounding of their score.
         self._publish_one(kernel, block, places, solution.beta, self.tol - solution.level[0])

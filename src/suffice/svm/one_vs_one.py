@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.shapes import must
-from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
@@ -104,14 +103,13 @@ class OneVsOne(Classifier, SupportVectorMachine):
         data = open_rows(self, X, y, sample_weight)
         with self._record(data) as record:
             task, results = self._opened(data), []
-            with sized_as(task.block):
-                for problem in task.problems:
-                    results.append(self._solve(self._columns_of(task, problem), *problem[1:], record))
-                    record.reached(None, results[-1].solution.objective)
-                self.__dict__.pop("sigmoids_", None)
-                if self.probability is True:
-                    rng = check_random_state(self.random_state)
-                    self.sigmoids_ = np.array([self._sigmoid(task, p, rng) for p in task.problems])
+            for problem in task.problems:
+                results.append(self._solve(self._columns_of(task, problem), *problem[1:], record))
+                record.reached(None, results[-1].solution.objective)
+            self.__dict__.pop("sigmoids_", None)
+            if self.probability is True:
+                rng = check_random_state(self.random_state)
+                self.sigmoids_ = np.array([self._sigmoid(task, p, rng) for p in task.problems])
         return self._finished(task, results)
 
     def _sigmoid(self, task: Task, problem: Problem, rng: Any) -> np.ndarray:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.small import sized_as
 from ..inputs import open_rows
 from .svc import SVC
 
@@ -56,14 +55,13 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
     order, first = np.argsort(values), models[0]
     task = first._opened(open_rows(first, X, y, sample_weight))
     results: list[list[Any]] = [[] for _ in models]
-    with sized_as(task.block):
-        for problem in task.problems:
-            _, sign, weight = problem
-            columns, start, last = first._columns_of(task, problem), np.zeros(len(sign)), 1.0
-            for k in order:
-                result = models[k]._with_C(values[k], columns, sign, weight, start * (values[k] / last), None)
-                start, last = result.beta, values[k]
-                results[k].append(result)
+    for problem in task.problems:
+        _, sign, weight = problem
+        columns, start, last = first._columns_of(task, problem), np.zeros(len(sign)), 1.0
+        for k in order:
+            result = models[k]._with_C(values[k], columns, sign, weight, start * (values[k] / last), None)
+            start, last = result.beta, values[k]
+            results[k].append(result)
     names = "n_features_in_", "feature_names_in_", "shape_fit_"
     shared = {name: value for name, value in vars(first).items() if name in names}
     for model, found in zip(models, results, strict=True):

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
-from ..core.small import sized_as
 from ..estimator.answers import row_wise
 from ..estimator.parameters import NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
@@ -57,11 +56,10 @@ class KernelRegressor(Regressor, SupportVectorMachine):
         with self._record(data) as record:
             block, places = self._gathered(data)
             kernel = self._kernel_of(block.X, block.weight)
-            with sized_as(block):
-                columns, target = self._columns(kernel, block.X, np.arange(len(block))), block.y
-                beta, intercept, solution = self._solve(
-                    columns, np.asarray(target, np.float64), block.weight, record
-                )
+            columns, target = self._columns(kernel, block.X, np.arange(len(block))), block.y
+            beta, intercept, solution = self._solve(
+                columns, np.asarray(target, np.float64), block.weight, record
+            )
         self.n_iter_ = solution.n_iter
         self._publish_one(kernel, block, places, beta, intercept)
         self._must_converge([solution])

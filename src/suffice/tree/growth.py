@@ -410,7 +410,7 @@ class _Folding(Growth):
         weights = [float(weight_of(s, criterion)) for s in sums]
         node.shares = tuple(w / sum(weights) for w in weights)
         if self.limits.constraints[d]:
-            node.middle = 0.5 * sum(value_of(s, criterion) for s in sums)
+            node.middle = 0.5 * float(value_of(sums, criterion).sum())
 
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""

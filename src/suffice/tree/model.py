@@ -56,7 +56,7 @@ class Tree(Value):
         return out[:, 0]
 
     @property
-    def splits(self) -> tuple[np.ndarray, ...]:
+    def splits(self) -> tuple[Any, Any, Any, Any, Any, Any]:
         """What the loops over rows read."""
         return (
             self.feature,
