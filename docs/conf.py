@@ -67,6 +67,7 @@ exclude_patterns = [
     "guides/everyday_table.md",
     "guides/document_clustering_table.md",
     "concepts/scale_*.md",  # included in scale.md
+    "concepts/guarantees_cpus.md",  # tests/laws/other_cpus.py writes it
     "concepts/guarantees_table.md",  # generated, and included in guarantees.md
     "gallery/*.py.md5",
     "sg_execution_times.rst",

@@ -3,6 +3,7 @@
     python -m tests.laws.same_bits before.json       # in the one checkout
     python -m tests.laws.same_bits after.json        # in the other
     python -m tests.laws.same_bits before.json after.json
+    python -m tests.laws.same_bits --arrays found.json      # of arrays alone
 
 Every estimator in its variants is fitted to arrays; every public estimator of rows to Parquet and to a
 `ray.data.Dataset`. Of each fit, a hash is kept of every fitted attribute and of every answer.
@@ -32,10 +33,12 @@ def hashes(estimator: Any, X: Any) -> dict[str, str]:
     return {name: hashlib.sha256(repr(bits(part)).encode()).hexdigest()[:16] for name, part in parts.items()}
 
 
-def of_arrays(found: dict[str, Any]) -> None:
+def of_arrays() -> dict[str, Any]:
+    found = {}
     for variant in VARIANTS:
         X, y = variant.data()
         found[f"arrays {variant.name}"] = hashes(fit(variant.make(), X, y), X)
+    return found
 
 
 def of_tables(found: dict[str, Any], where: str, sources: dict[str, Any], X: dict[str, Any]) -> None:
@@ -52,8 +55,7 @@ def of_tables(found: dict[str, Any], where: str, sources: dict[str, Any], X: dic
 def survey() -> dict[str, Any]:
     import ray
 
-    found: dict[str, Any] = {}
-    of_arrays(found)
+    found = of_arrays()
     with tempfile.TemporaryDirectory() as home:
         folders = {}
         for kind in ("real", "count"):
@@ -68,24 +70,25 @@ def survey() -> dict[str, Any]:
     return found
 
 
-def compare(before: dict[str, Any], after: dict[str, Any]) -> int:
-    """Print what differs; how many fits do."""
-    differ = 0
+def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
+    """The fits that differ, and what differs in them; nothing if a fit is in one only."""
+    found = {}
     for name in sorted(before.keys() | after.keys()):
         a, b = before.get(name), after.get(name)
         if a != b:
-            differ += 1
-            parts = sorted(
-                k for k in (a or {}).keys() | (b or {}).keys() if (a or {}).get(k) != (b or {}).get(k)
-            )
-            print(name, "only in one" if a is None or b is None else parts)
-    print(f"{len(before.keys() & after.keys())} fits in both, {differ} differ")
-    return differ
+            found[name] = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)) if a and b else []
+    return found
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    paths = [Path(name) for name in sys.argv[1:]]
+    arrays = "--arrays" in sys.argv
+    paths = [Path(name) for name in sys.argv[1:] if name != "--arrays"]
     if len(paths) == 2:
-        sys.exit(compare(*(json.loads(path.read_text()) for path in paths)) > 0)
-    paths[0].write_text(json.dumps(survey(), indent=1))
+        before, after = (json.loads(path.read_text()) for path in paths)
+        found = differences(before, after)
+        for name, parts in found.items():
+            print(name, parts or "only in one")
+        print(f"{len(before.keys() & after.keys())} fits in both, {len(found)} differ")
+        sys.exit(bool(found))
+    paths[0].write_text(json.dumps(of_arrays() if arrays else survey(), indent=1))
