@@ -56,7 +56,7 @@ def page() -> str:
 
     return "\n\n".join(
         [
-            f"Of {len(here)} estimators and options, {len(here) - len(changed)} have the same bits with both.",
+            f"{len(here) - len(changed)} of {len(here)} estimators and options have the same bits with both.",
             f"**The same, with all options**: {listed(same)}",
             f"**With some options**: {listed(some)}",
             f"**BLAS or NumPy decide the last digits**: {listed(every)}",
