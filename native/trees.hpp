@@ -268,15 +268,26 @@ static void add_rows(const Code* __restrict codes, const Rows& rows, int64_t O, 
 }
 
 // List the bins of a histogram that occur: returns their number, and writes `bins` and the rows of `hist`.
-static int64_t occupied(Matrix<const int64_t> folded, bool classes, Sums hist, int64_t* bins) {
+// The weight of a bin is the sum of its first entries.
+static INLINE int64_t occupied(Matrix<const int64_t> folded, int64_t O, int64_t first, Sums hist,
+                               int64_t* bins) {
     int64_t m = 0;
-    const int64_t O = hist.columns, last = classes ? O : 1;
     for (int64_t b = 0; b < folded.rows; b++) {
-        if (std::accumulate(folded[b], folded[b] + last, int64_t(0)) <= 0) continue;
+        const int64_t* sums = folded.data + b * O;
+        int64_t weight = 0;
+        for (int64_t k = 0; k < first; k++) weight += sums[k];
+        if (weight <= 0) continue;
         bins[m] = b;
-        std::copy_n(folded[b], O, hist[m++]);
+        for (int64_t k = 0; k < O; k++) hist.data[m * O + k] = sums[k];
+        m++;
     }
     return m;
+}
+
+static int64_t occupied(Matrix<const int64_t> folded, bool classes, Sums hist, int64_t* bins) {
+    const int64_t O = hist.columns;
+    if (O == 2) return occupied(folded, 2, classes ? 2 : 1, hist, bins);
+    return occupied(folded, O, classes ? O : 1, hist, bins);
 }
 
 // The histogram of one feature in the rows of a node: a row for each bin that occurs, in order.
@@ -958,7 +969,7 @@ class Tree {
 // --- evaluation --------------------------------------------------------------------------------------------
 
 // The nodes of a binary tree (N, 2): each before its left subtree, then its right one.
-static void preorder(Matrix<const int64_t> children, int64_t* out) {
+static inline void preorder(Matrix<const int64_t> children, int64_t* out) {
     std::vector<int64_t> stack{0};
     for (int64_t i = 0; i < children.rows; i++) {
         const int64_t t = out[i] = stack.back();
@@ -1001,8 +1012,9 @@ static void leaves_of_codes(Matrix<const Code> codes, const int64_t* __restrict 
 
 // The leaf of each row, from its codes of one byte, one row after the other. `following` has for each node
 // and code the next node, which for a leaf is itself: no branch for the processor to guess.
-static void leaves_by_table(Matrix<const uint8_t> codes, const int64_t* __restrict feature,
-                            const int32_t* __restrict following, int64_t depth, int64_t* __restrict out) {
+static inline void leaves_by_table(Matrix<const uint8_t> codes, const int64_t* __restrict feature,
+                                   const int32_t* __restrict following, int64_t depth,
+                                   int64_t* __restrict out) {
     constexpr int AT_ONCE = 8;  // rows whose loads from memory do not wait for each other
     for (int64_t i = 0; i < codes.rows; i += AT_ONCE) {
         const int64_t n = std::min<int64_t>(AT_ONCE, codes.rows - i);
@@ -1030,8 +1042,8 @@ static INLINE int64_t leaf_of_row(const double* x, int64_t t, const Splits& tree
 constexpr int64_t TILE = 512;  // rows, which stay in the cache while they go through all trees
 
 // The leaf of each row of X (N, D) in each of the trees with these roots, out (N, M).
-static void leaves_of_rows(Matrix<const double> X, const int64_t* root, const Splits& trees,
-                           Matrix<int64_t> out) {
+static inline void leaves_of_rows(Matrix<const double> X, const int64_t* root, const Splits& trees,
+                                  Matrix<int64_t> out) {
     for (int64_t a = 0; a < X.rows; a += TILE)
         for (int64_t m = 0; m < out.columns; m++)
             for (int64_t i = a; i < std::min(a + TILE, X.rows); i++)
@@ -1040,8 +1052,8 @@ static void leaves_of_rows(Matrix<const double> X, const int64_t* root, const Sp
 
 // Add the value of the leaf of each row in each tree to one output, or to all if there are as many values:
 // out (N, K).
-static void add_leaf_values(Matrix<const double> X, Vector<const int64_t> root, const Splits& trees,
-                            Matrix<const double> value, const int64_t* output, Matrix<double> out) {
+static inline void add_leaf_values(Matrix<const double> X, Vector<const int64_t> root, const Splits& trees,
+                                   Matrix<const double> value, const int64_t* output, Matrix<double> out) {
     for (int64_t a = 0; a < X.rows; a += TILE)
         for (int64_t m = 0; m < root.size; m++)
             for (int64_t i = a; i < std::min(a + TILE, X.rows); i++) {

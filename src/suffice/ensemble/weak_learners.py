@@ -88,7 +88,7 @@ def _changed(block: Reweighted, answer: np.ndarray, change: np.ndarray, unit: fl
     from ..loops.stumps import reweigh
 
     factor, entry = np.empty(len(block)), np.empty((len(block), 1), np.int64)
-    reweigh(answer, block.y, change, block.factor, block.weight, unit, factor, entry)
+    reweigh(answer, block.y, np.ascontiguousarray(change), block.factor, block.weight, unit, factor, entry)
     return block.replace(factor=factor, entry=entry)
 
 
@@ -286,17 +286,16 @@ class TreeLearner:
             if found[0] >= max(limits.least_gain, 0.0) and (best is None or found[0] > best[0]):
                 best, feature = found, d
         if best is not None and best[1][1] < 0:
-            best[1][1] = next_bin(block.codes[feature], block.entry, best[1][0], self.bins.n_bins[feature])
+            n_bins = int(self.bins.n_bins[feature])
+            best[1][1] = next_bin(block.codes[feature], block.entry, int(best[1][0]), n_bins)
         return self._tree(total, best, feature)
 
     def _split(self, d: int, count: np.ndarray, total: np.ndarray) -> Any:
         """The best split of feature d, from its histogram."""
-        from ..loops.stumps import best_split
+        from ..loops.stumps import best_stump
 
-        limits = self.limits
-        return best_split(
-            count, self.bins.categorical[d], limits.constraints[d], total, self.target.criterion, limits.least
-        )
+        categorical, sign = bool(self.bins.categorical[d]), int(self.limits.constraints[d])
+        return best_stump(count, categorical, sign, total, self.target.criterion, self.limits.least)
 
     def _gathered_splits(self, block: Reweighted, total: np.ndarray) -> list[Any]:
         """The best split of each feature, in threads. Of two classes and features with many bins, the bins
@@ -318,11 +317,11 @@ class TreeLearner:
             n_runs = (int(self.bins.n_bins.max()) >> stumps.RUN) + 1
             count, bound = np.zeros((D, n_runs, K), np.int64), np.zeros((D, n_runs))
             gain = np.zeros(D)
-            sums, least = (total[0], total[1]), self.limits.least
+            sums, least = total.tolist(), self.limits.least
 
             def in_runs(features: np.ndarray) -> None:
                 for d in features:
-                    stumps.count_runs(codes[d : d + 1], block.y, block.entry, count[d : d + 1])
+                    stumps.count_runs(codes[d], block.y, block.entry, count[d])
                     gain[d] = stumps.bounds_of_runs(count[d], *sums, least, bound[d])
 
             list(in_order(in_runs, tuple(parts)))
