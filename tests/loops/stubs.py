@@ -59,6 +59,8 @@ def written() -> str:
         for name, loop in vars(module).items():
             if type(loop).__name__ == "nb_func":
                 parts.append(signature(name, [text for text, *_ in loop.__nb_signature__]))
+            elif not name.startswith("__"):
+                parts.append(f"    {name}: {type(loop).__name__}\n")
     parts.append("\nclass _Loops:\n")
     parts += [f"    {topic}: type[_{topic}]\n" for topic in topics]
     return "".join([*parts, "\nloops: _Loops\n"])

@@ -317,19 +317,19 @@ class TreeLearner:
             n_runs = (int(self.bins.n_bins.max()) >> stumps.RUN) + 1
             count, bound = np.zeros((D, n_runs, K), np.int64), np.zeros((D, n_runs))
             gain = np.zeros(D)
-            sums, least = total.tolist(), self.limits.least
+            (one, other), least = total.tolist(), self.limits.least  # weights of the two classes
 
             def in_runs(features: np.ndarray) -> None:
                 for d in features:
                     stumps.count_runs(codes[d], block.y, block.entry, count[d])
-                    gain[d] = stumps.bounds_of_runs(count[d], *sums, least, bound[d])
+                    gain[d] = stumps.bounds_of_runs(count[d], one, other, least, bound[d])
 
             list(in_order(in_runs, tuple(parts)))
             lowest = gain.max() * NEARLY
             for d in np.argsort(-bound.max(axis=1), kind="stable"):
                 if many[d] and bound[d].max() >= lowest:
                     g, a, *left = stumps.best_in_runs(
-                        codes[d], block.y, block.entry, count[d], bound[d], lowest, *sums, least
+                        codes[d], block.y, block.entry, count[d], bound[d], lowest, one, other, least
                     )
                     if a >= 0:
                         splits[d] = g, np.array([a, -1]), NONE_MISSING, np.zeros(0, np.int64), np.array(left)

@@ -849,6 +849,66 @@ class _strings:
         s: NDArray[np.int64], offset: NDArray[np.int64], n_symbols: int, n: int, decay: float
     ) -> NDArray[np.float64]: ...
 
+class _stumps:
+    RUN: int
+    @staticmethod
+    def count_classes(
+        codes: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32],
+        group: NDArray[np.int64],
+        entry: NDArray[np.int64],
+        count: NDArray[np.int64],
+    ) -> None: ...
+    @staticmethod
+    def count_runs(
+        codes: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32],
+        group: NDArray[np.int64],
+        entry: NDArray[np.int64],
+        count: NDArray[np.int64],
+    ) -> None: ...
+    @staticmethod
+    def best_in_runs(
+        codes: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32],
+        group: NDArray[np.int64],
+        entry: NDArray[np.int64],
+        count: NDArray[np.int64],
+        bound: NDArray[np.float64],
+        lowest: float,
+        total_0: int,
+        total_1: int,
+        least: int,
+    ) -> tuple: ...
+    @staticmethod
+    def next_bin(
+        codes: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32],
+        entry: NDArray[np.int64],
+        bin: int,
+        n_bins: int,
+    ) -> int: ...
+    @staticmethod
+    def best_stump(
+        count: NDArray[np.int64],
+        categorical: bool,
+        cst: int,
+        total: NDArray[np.int64],
+        criterion: int,
+        least: int,
+    ) -> tuple: ...
+    @staticmethod
+    def bounds_of_runs(
+        count: NDArray[np.int64], total_0: int, total_1: int, least: int, bound: NDArray[np.float64]
+    ) -> float: ...
+    @staticmethod
+    def reweigh(
+        answer: NDArray[np.int64],
+        group: NDArray[np.int64],
+        change: NDArray[np.float64],
+        factor: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        unit: float,
+        new_factor: NDArray[np.float64],
+        entry: NDArray[np.int64],
+    ) -> None: ...
+
 class _topics:
     @staticmethod
     def dirichlet_words(
@@ -1090,6 +1150,7 @@ class _Loops:
     sparse: type[_sparse]
     splines: type[_splines]
     strings: type[_strings]
+    stumps: type[_stumps]
     topics: type[_topics]
     trees: type[_trees]
     twofold: type[_twofold]
