@@ -68,7 +68,7 @@ static int64_t swap_block(Matrix<const double> D, int64_t start, int64_t since, 
         if (std::find(begin, end, start + c) != end) continue;
         const double shared = medoids.swap(D[c], weight, change.data());
         const int64_t best = std::min_element(change.begin(), change.end()) - change.begin();
-        if (!(change[best] + shared < -1e-12 * total)) continue;
+        if (!(change[best] + shared < -1e-12 * (total + medoids.removal[best]))) continue;  // or it is rounding
         total += change[best] + shared;
         medoid[best] = start + c;
         std::copy(D[c], D[c] + N, medoids.M[best]);

@@ -66,7 +66,7 @@ def by_hand(model, X, y, epochs):
 @pytest.mark.parametrize("average", [False, True, 40])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("learning_rate", RATES)
-def test_each_step(rows, form, learning_rate, penalty, average):
+def test_each_step(rows, learning_rate, penalty, average):
     X, scores, _ = rows
     options = {"shuffle": False, "tol": None, "max_iter": 2, "alpha": 0.02, "average": average}
     cases = [(SGDClassifier(), scores > 0, np.where(scores > 0, 1.0, -1.0))]

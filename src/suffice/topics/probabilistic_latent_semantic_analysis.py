@@ -104,6 +104,7 @@ class Aspects(Model):
         X = block.X
         counts, log_sums = np.zeros((X.shape[1], len(self.topics))), np.zeros(X.shape[0])
         entries, weight = entries_of(sp.csr_array(X)), np.ascontiguousarray(block.weight, np.float64)
+        theta = np.ascontiguousarray(theta, np.float64)
         expect(*entries, self.potential, float(self.beta), theta, weight, counts, log_sums)
         length = np.asarray(X.sum(axis=1)).ravel()
         return AspectCounts(

@@ -19,7 +19,7 @@ def swap_block(D, start, since, weight, medoid, M, near, first, second, removal)
             continue
         loss = [weight @ np.vstack([np.delete(M, k, axis=0), d]).min(axis=0) for k in range(K)]
         best, total = int(np.argmin(loss)), weight @ M.min(axis=0)
-        if loss[best] - total < -1e-12 * total:
+        if loss[best] - total < -1e-12 * (total + removal[best]):
             medoid[best], M[best], since = c, d, 0
             assign(M, weight, near, first, second, removal)
     return since
