@@ -3,7 +3,6 @@
     python -m tests.laws.same_bits before.json       # in the one checkout
     python -m tests.laws.same_bits after.json        # in the other
     python -m tests.laws.same_bits before.json after.json
-    python -m tests.laws.same_bits --arrays found.json      # of arrays alone
 
 Every estimator in its variants is fitted to arrays; every public estimator of rows to Parquet and to a
 `ray.data.Dataset`. Of each fit, a hash is kept of every fitted attribute and of every answer.
@@ -33,10 +32,14 @@ def hashes(estimator: Any, X: Any) -> dict[str, str]:
     return {name: hashlib.sha256(repr(bits(part)).encode()).hexdigest()[:16] for name, part in parts.items()}
 
 
-def of_arrays() -> dict[str, Any]:
+def data_of_variants() -> dict[str, Any]:
+    return {variant.name: variant.data() for variant in VARIANTS}
+
+
+def of_arrays(data: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for variant in VARIANTS:
-        X, y = variant.data()
+        X, y = data[variant.name]
         found[f"arrays {variant.name}"] = hashes(fit(variant.make(), X, y), X)
     return found
 
@@ -55,7 +58,7 @@ def of_tables(found: dict[str, Any], where: str, sources: dict[str, Any], X: dic
 def survey() -> dict[str, Any]:
     import ray
 
-    found = of_arrays()
+    found = of_arrays(data_of_variants())
     with tempfile.TemporaryDirectory() as home:
         folders = {}
         for kind in ("real", "count"):
@@ -82,8 +85,7 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    arrays = "--arrays" in sys.argv
-    paths = [Path(name) for name in sys.argv[1:] if name != "--arrays"]
+    paths = [Path(name) for name in sys.argv[1:]]
     if len(paths) == 2:
         before, after = (json.loads(path.read_text()) for path in paths)
         found = differences(before, after)
@@ -91,4 +93,4 @@ if __name__ == "__main__":
             print(name, parts or "only in one")
         print(f"{len(before.keys() & after.keys())} fits in both, {len(found)} differ")
         sys.exit(bool(found))
-    paths[0].write_text(json.dumps(of_arrays() if arrays else survey(), indent=1))
+    paths[0].write_text(json.dumps(survey(), indent=1))
