@@ -575,7 +575,7 @@ struct Groups {
 
 // alpha[n, k] is the probability of state k at step n given the steps up to n. The product of scale over the
 // steps of a sequence is its partition function. Lost are sequences without a path, or whose paths underflow.
-static void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* lost) {
+static inline void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* lost) {
     const Groups groups(c, c.K());
     const Padded pad(c.K());
     Eight eight(c, groups.longest_grouped, 0);
@@ -598,7 +598,7 @@ static void forward(const Chains& c, Matrix<double> alpha, double* scale, bool* 
 // Marginals of states and transitions given all steps, times the weight of the sequence; `turned` are the
 // transposed transitions. Faded are sequences of which floats could not hold what is asked of them: they are
 // left out.
-static void smooth(const Chains& c, Tensor<const double> turned, const double* weight, const Marginals& out) {
+static inline void smooth(const Chains& c, Tensor<const double> turned, const double* weight, const Marginals& out) {
     const int64_t S = c.size(), K = c.K();
     const Groups groups(c, K);
     std::vector<double> kept(weight, weight + S);
@@ -630,7 +630,7 @@ static void smooth(const Chains& c, Tensor<const double> turned, const double* w
 // --- logarithms --------------------------------------------------------------------------------------------
 
 // largest[n] = max_k U[n, k], or zero where there is none but -inf; out[n, k] = exp(U[n, k] - largest[n])
-static void exp_below_largest(Matrix<const double> U, Matrix<double> out, double* largest) {
+static inline void exp_below_largest(Matrix<const double> U, Matrix<double> out, double* largest) {
     const int64_t N = U.rows, K = U.columns, rows = std::max<int64_t>(1, 2048 / std::max<int64_t>(1, K));
     const Padded pad(K);
     for (int64_t start = 0; start < N; start += rows) {
@@ -715,7 +715,7 @@ class BestPath {
 };
 
 // The best path of each sequence, and its score.
-static void best_paths(const Chains& c, int64_t* path, double* score) {
+static inline void best_paths(const Chains& c, int64_t* path, double* score) {
     BestPath best_path(c);
     for (int64_t s = 0; s < c.size(); s++)
         if (c.length(s) > 0) score[s] = best_path(c.offset[s], c.length(s), path + c.offset[s]);
@@ -798,7 +798,7 @@ static INLINE void log_times(const double* from, const Move& A, const Padded& pa
 
 // out[n, k] is the log of the sum over the paths that end in state k at step n: of out[n - 1, i] + A[i, k] +
 // U[n, k]
-static void log_forward(const Chains& c, Matrix<double> out) {
+static inline void log_forward(const Chains& c, Matrix<double> out) {
     const Padded pad(c.K());
     Room room((2 + pad.P) * pad.V);
     const Into into(pad, c.moves, room.zeros(pad.P * pad.V));
@@ -817,7 +817,7 @@ static void log_forward(const Chains& c, Matrix<double> out) {
 
 // out[n, k] is the log of the sum over the paths that follow state k at step n: of A[k, j] + U[n + 1, j] +
 // out[n + 1, j]
-static void log_backward(const Chains& c, Matrix<double> out) {
+static inline void log_backward(const Chains& c, Matrix<double> out) {
     const Padded pad(c.K());
     const int64_t K = pad.K;
     Room room((2 + pad.P) * pad.V);
@@ -842,7 +842,7 @@ static void log_backward(const Chains& c, Matrix<double> out) {
 
 // pairs[n, i, j] += weight exp(before[n - 1, i] + A[i, j] + U[n, j] + after[n, j] - total) of one sequence,
 // or the sum over its steps into pairs[0]
-static void add_log_pairs(const Chains& c, Matrix<const double> before, Matrix<const double> after,
+static inline void add_log_pairs(const Chains& c, Matrix<const double> before, Matrix<const double> after,
                           double total, double weight, Tensor<double> pairs) {
     const int64_t N = c.E.rows, K = c.K();
     std::vector<double> shares(K * K);

@@ -84,7 +84,7 @@ class NearestOfMany {
 
     explicit NearestOfMany(Matrix<const double> points)
         : points(points), K(points.rows), D(points.columns), middle(D), half((K + FIT - 1) / FIT * FIT),
-          minus_c(half.size() * D), rows(ROWS * D), tile(D) {
+          minus_c(half.size() * D), wide((D + 3) / 4 * 4), rows(ROWS * wide), tile(ROWS * wide) {
         for (int64_t k = 0; k < K; k++)
             for (int64_t d = 0; d < D; d++) middle[d] += points[k][d] / K;
         double unit = 0.0;
@@ -106,15 +106,11 @@ class NearestOfMany {
     // The labels of at most ROWS rows from `start` on; returns how many they are.
     int64_t operator()(Matrix<const double> X, int64_t start, int32_t* labels) {
         const int64_t count = std::min<int64_t>(ROWS, X.rows - start);
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t d = 0; d < D; d++) rows[i * D + d] = float((X[start + i][d] - middle[d]) * scale);
+        for (int64_t i = 0; i < count; i++) round_row(X[start + i], &rows[i * wide]);
+        for (int64_t i = 0; i < ROWS; i += 4)
+            for (int64_t d = 0; d < D; d += 4) store_transposed(&rows[i * wide + d], wide, &tile[d * ROWS + i], ROWS);
         f32s square{};
-        for (int64_t d = 0; d < D; d++) {
-            f32s x;
-            for (int i = 0; i < ROWS; i++) x.set(i, rows[i * D + d]);
-            tile[d] = x;
-            square += x * x;
-        }
+        for (int64_t d = 0; d < D; d++) square += load(&tile[d * ROWS]) * load(&tile[d * ROWS]);
         f32s lowest = all(std::numeric_limits<float>::infinity()), second = lowest;
         i32s label{};
         for (int64_t k = 0; k < int64_t(half.size()); k += FIT) {
@@ -122,7 +118,7 @@ class NearestOfMany {
             for (int j = 0; j < FIT; j++) score[j] = all(half[k + j]);
             const float* c = &minus_c[k * D];
             for (int64_t d = 0; d < D; d++)
-                for (int j = 0; j < FIT; j++) score[j] = times_plus(tile[d], all(c[d * FIT + j]), score[j]);
+                for (int j = 0; j < FIT; j++) score[j] = times_plus(load(&tile[d * ROWS]), all(c[d * FIT + j]), score[j]);
             for (int j = 0; j < FIT; j++) {
                 second = least(second, greatest(lowest, score[j]));
                 label = select(score[j] < lowest, all(int32_t(k + j)), label);
@@ -130,17 +126,33 @@ class NearestOfMany {
             }
         }
         store(labels, label);
+        // The bound of all rows at once, with sqrt(s) <= (1 + s) / 2; only rows near it need the square root.
         const double bound = 2.0 * (1.1 * D + 4.0) * 0x1p-24, of_differences = (D + 3.0) * 0x1p-53;
-        for (int i = 0; i < count; i++) {
-            double reach = 1.0 + std::sqrt(double(square[i])) * (1.0 + (D + 2.0) * 0x1p-24);
-            double apart = double(second[i]) - double(lowest[i]);
-            if (!(apart > reach * (bound + of_differences * reach)))  // as if one is NaN
-                labels[i] = by_differences(X[start + i]);
-        }
+        const f32s far = 1.01f * (1.5f + 0.5f * square);
+        const f32s needed = far * (float(1.01 * bound) + float(1.01 * of_differences) * far);
+        if (any(select(needed < second - lowest, i32s{}, all(int32_t(-1)))))
+            for (int i = 0; i < count; i++) {
+                double reach = 1.0 + std::sqrt(double(square[i])) * (1.0 + (D + 2.0) * 0x1p-24);
+                double apart = double(second[i]) - double(lowest[i]);
+                if (!(apart > reach * (bound + of_differences * reach)))  // as if one is NaN
+                    labels[i] = by_differences(X[start + i]);
+            }
         return count;
     }
 
   private:
+    // About the mean, in float32. Eight numbers at a time; the last eight may have been among others before.
+    void round_row(const double* x, float* to) const {
+        if (D < f64s::N)
+            for (int64_t d = 0; d < D; d++) to[d] = float((x[d] - middle[d]) * scale);
+        for (int64_t d = 0; d + f64s::N <= D; d += f64s::N) round_eight(x, d, to);
+        if (D > f64s::N && D % f64s::N) round_eight(x, D - f64s::N, to);
+    }
+
+    INLINE void round_eight(const double* x, int64_t d, float* to) const {
+        store_f32s(to + d, (load(x + d) - load(&middle[d])) * scale);
+    }
+
     int32_t by_differences(const double* x) const {
         int64_t label = 0;
         double smallest = INF;
@@ -155,8 +167,9 @@ class NearestOfMany {
     int64_t K, D;
     double scale;
     std::vector<double> middle;
-    std::vector<float> half, minus_c, rows;  // minus_c: FIT points side by side
-    std::vector<f32s> tile;
+    std::vector<float> half, minus_c;  // minus_c: FIT points side by side
+    int64_t wide;                      // D, and zeros up to a multiple of four
+    std::vector<float> rows, tile;     // a row, and a feature, after the other
 };
 
 // `nearest`, for many points
@@ -184,31 +197,35 @@ static void sums_by_label(Matrix<const double> X, const double* weight, const in
     }
 }
 
-// `nearest_of_many` and `sums_by_label` while rows are in the cache. Returns the weighted sum of squared
-// distances.
+// `nearest_of_many` and `sums_by_label` while rows are in the cache. Returns the weighted sum of squared distances.
+//
+// Rows are read eight numbers at a time: what stands beyond a row is summed with the rest, and not looked at.
 static double nearest_sums(Matrix<const double> X, const double* weight, Matrix<const double> points,
                            int64_t* labels, double* total, Matrix<double> offset) {
-    const int64_t D = X.columns;
+    const int64_t N = X.rows, D = X.columns, wide = (D + f64s::N - 1) / f64s::N * f64s::N;
     NearestOfMany find(points);
     int32_t found[NearestOfMany::ROWS];
-    std::vector<double> squares(D);
-    for (int64_t start = 0; start < X.rows; start += NearestOfMany::ROWS) {
-        int64_t count = find(X, start, found);
+    std::vector<double> squares(wide), sums(points.rows * wide), c(points.rows * wide), last(wide);
+    for (int64_t k = 0; k < points.rows; k++) std::copy_n(points[k], D, &c[k * wide]);
+    for (int64_t start = 0; start < N; start += NearestOfMany::ROWS) {
+        const int64_t count = find(X, start, found);
         for (int64_t i = 0; i < count; i++) {
             const int64_t n = start + i, k = found[i];
-            const double *x = X[n], *c = points[k], w = weight[n];
-            double *__restrict sums = offset[k], *__restrict square = squares.data();
+            const double *x = X[n], w = weight[n];
+            if (X[n] + wide > X[N]) x = std::copy_n(x, D, last.data()) - D;
             labels[n] = k;
             total[k] += w;
-            for (int64_t d = 0; d < D; d++) {
-                double y = x[d] - c[d];
-                sums[d] += w * y;
-                square[d] += w * y * y;
+            for (int64_t d = 0; d < wide; d += f64s::N) {
+                const f64s y = load(x + d) - load(&c[k * wide + d]), wy = w * y;
+                store(&sums[k * wide + d], load(&sums[k * wide + d]) + wy);
+                store(&squares[d], load(&squares[d]) + wy * y);
             }
         }
     }
+    for (int64_t k = 0; k < points.rows; k++)
+        for (int64_t d = 0; d < D; d++) offset[k][d] += sums[k * wide + d];
     double inertia = 0.0;
-    for (double s : squares) inertia += s;
+    for (int64_t d = 0; d < D; d++) inertia += squares[d];
     return inertia;
 }
 

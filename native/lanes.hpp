@@ -305,6 +305,29 @@ static INLINE void store(T* to, const Lanes<T>& x) {
     for (int p = 0; p < REGISTERS; p++) std::memcpy(to + p * Lanes<T>::PER, &x.v[p], REGISTER);
 }
 
+// Eight float64 as float32.
+static INLINE void store_f32s(float* to, const f64s& x) {
+    typedef float Half __attribute__((vector_size(REGISTER / 2)));
+    for (int p = 0; p < REGISTERS; p++) {
+        const Half half = __builtin_convertvector(x.v[p], Half);
+        std::memcpy(to + p * f64s::PER, &half, REGISTER / 2);
+    }
+}
+
+// Four rows of four numbers, whose columns are stored as rows.
+static INLINE void store_transposed(const float* from, int64_t row, float* to, int64_t to_row) {
+    typedef float Four __attribute__((vector_size(16)));
+    Four a, b, c, d;
+    std::memcpy(&a, from, 16), std::memcpy(&b, from + row, 16);
+    std::memcpy(&c, from + 2 * row, 16), std::memcpy(&d, from + 3 * row, 16);
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four columns[4] = {
+        __builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+        __builtin_shufflevector(AB, CD, 0, 1, 4, 5), __builtin_shufflevector(AB, CD, 2, 3, 6, 7)};
+    for (int j = 0; j < 4; j++) std::memcpy(to + j * to_row, &columns[j], 16);
+}
+
 // In the order ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)).
 static INLINE double sum(const f64s& x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
