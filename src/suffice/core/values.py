@@ -43,7 +43,7 @@ class Value:
 @cache
 def _names(cls: type) -> tuple[str, ...]:
     """The names of the fields; `dataclasses.fields` takes longer than a sum of few numbers."""
-    return tuple(field.name for field in dataclasses.fields(cls))  # type: ignore[arg-type]
+    return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def nbytes(value: Any) -> int:
