@@ -10,7 +10,6 @@
 namespace suffice {
 
 constexpr int64_t PER_LANES = f64s::N;  // topics
-constexpr int64_t FIRST_LANES[2 * PER_LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 static INLINE int64_t lanes_of(int64_t K) { return (K + PER_LANES - 1) / PER_LANES; }
 
@@ -38,7 +37,7 @@ struct RowsOfWords {
         const int64_t first = whole() * PER_LANES, rest = B.columns - first;
         const double* from = B[word[p]] + first;
         if (from + PER_LANES <= B[B.rows]) {  // the lanes beyond K are of the next rows
-            return select(load(FIRST_LANES + PER_LANES - rest), load(from), all(0.0));
+            return select(first_lanes(rest), load(from), all(0.0));
         }
         double x[PER_LANES] = {};
         std::copy(from, from + rest, x);

@@ -233,6 +233,12 @@ static INLINE Lanes<T> load(const T* from) {
     return r;
 }
 
+// Where the first n of eight lanes are.
+static INLINE i64s first_lanes(int64_t n) {
+    static constexpr int64_t lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return load(lanes + 8 - n);
+}
+
 // Eight float64, also from float32.
 static INLINE f64s load_f64s(const double* from) { return load(from); }
 static INLINE f64s load_f64s(const float* from) {

@@ -112,7 +112,7 @@ class LogLinear(LossModel):
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
         """The same for two classes and dense rows, in one pass over them."""
-        from ..loops.logistic import binomial
+        from ..loops.linear_losses import binomial
 
         loss, gradient = binomial(np.ascontiguousarray(X), np.ascontiguousarray(self.theta[0]), codes, weight)
         if not self.fit_intercept:

@@ -471,6 +471,30 @@ class _labels:
         pairs: NDArray[np.float64],
     ) -> float: ...
 
+class _linear_losses:
+    @staticmethod
+    def binomial(
+        X: NDArray[np.float64],
+        theta: NDArray[np.float64],
+        codes: NDArray[np.int64],
+        weight: NDArray[np.float64],
+    ) -> tuple[float, NDArray[np.float64]]: ...
+    @staticmethod
+    def squared_hinge(
+        X: NDArray[np.float64],
+        theta: NDArray[np.float64],
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
+    @staticmethod
+    def squared_insensitive(
+        X: NDArray[np.float64],
+        theta: NDArray[np.float64],
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        epsilon: float,
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
+
 class _linkage:
     @staticmethod
     def ward_chain(
@@ -512,15 +536,6 @@ class _log_linear:
         every: int,
         intercept: bool,
     ) -> NDArray[np.float64]: ...
-
-class _logistic:
-    @staticmethod
-    def binomial(
-        X: NDArray[np.float64],
-        theta: NDArray[np.float64],
-        codes: NDArray[np.int64],
-        weight: NDArray[np.float64],
-    ) -> tuple[float, NDArray[np.float64]]: ...
 
 class _losses:
     @staticmethod
@@ -1136,9 +1151,9 @@ class _Loops:
     graph: type[_graph]
     hidden_markov: type[_hidden_markov]
     labels: type[_labels]
+    linear_losses: type[_linear_losses]
     linkage: type[_linkage]
     log_linear: type[_log_linear]
-    logistic: type[_logistic]
     losses: type[_losses]
     margin: type[_margin]
     medians: type[_medians]

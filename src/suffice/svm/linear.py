@@ -143,17 +143,38 @@ class Machines(LossModel):
         """The sums of squared hinges. If `before` is a point, like `theta`, the Hessian is its change since:
         that of the rows that crossed the margin."""
         (y, weight), X = self.targets(block), block.X
-        terms = self.terms(y, self.scores(X))
-        over = [np.maximum(r, 0.0) for r, _, _ in terms]
-        loss = sum(float((weight * part**2).sum()) for part in over)
-        push = np.sum([weight * part * t[2] for part, t in zip(over, terms, strict=True)], axis=0)
+        loss, gradient, f = (self._of_sparse if sp.issparse(X) else self._of_dense)(X, y, weight)
         curve: Any = 0.0
         if self.curvature:
-            curve = np.sum([weight * (r > 0) for r, _, _ in terms], axis=0)
+            curve = self._curve(y, weight, f)
             if before is not None:
                 curve -= self._curve(y, weight, self.replace(theta=before).scores(X))
-        gradient, hessian = -2.0 * self._sums(X, push).ravel(), 2.0 * self._squares(X, curve)
-        return HingeSums(float(block.weight.sum()), loss, gradient, hessian)
+        hessian = 2.0 * self._squares(X, curve)
+        return HingeSums(float(block.weight.sum()), loss, gradient.ravel(), hessian)
+
+    def _of_dense(
+        self, X: np.ndarray, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """The sum of squared hinges, its gradient (P, M), and the scores (N, P)."""
+        from ..loops.linear_losses import squared_hinge, squared_insensitive
+
+        loss, gradient, f = 0.0, np.empty_like(self.theta), np.empty(y.shape)
+        for p, (coef, intercept) in enumerate(zip(self.coef, self.intercept, strict=True)):
+            theta, w = np.append(coef, intercept), np.ascontiguousarray(weight[:, p % weight.shape[1]])
+            row = X, theta, np.ascontiguousarray(y[:, p]), w
+            found = squared_insensitive(*row, self.epsilon) if self.classes is None else squared_hinge(*row)
+            loss += found[0]
+            gradient[p] = found[1][: self.theta.shape[1]]
+            f[:, p] = found[2]
+        return loss, gradient, f
+
+    def _of_sparse(self, X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The same of CSR rows."""
+        f = self.scores(X)
+        terms = [(weight * np.maximum(r, 0.0), r, sign) for r, _, sign in self.terms(y, f)]
+        loss = sum(float((over * np.maximum(r, 0.0)).sum()) for over, r, _ in terms)
+        push = np.sum([over * sign for over, _, sign in terms], axis=0)
+        return loss, -2.0 * self._sums(X, push), f
 
     def curved(self, block: Any) -> Any:
         """The block, with the weights of the rows within the margin in place of its targets."""
