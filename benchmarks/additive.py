@@ -55,7 +55,7 @@ def measured(who: str, n: int) -> dict[str, float]:
     X, y, mean = rows(n)
     fit = {"suffice": ours, "pygam": theirs}[who]
     if who == "suffice":
-        fit(X[:500], y[:500])  # compiles
+        fit(X[:500], y[:500])  # a first call
     busy = time.process_time()
     took, model = seconds(fit, X, y)
     busy = time.process_time() - busy
@@ -147,7 +147,7 @@ if __name__ == "__main__":
     if given.one is None:
         table(given.rows)
     elif given.one[0] == "parquet":
-        out_of_core(1000)  # compiles
+        out_of_core(1000)  # a first call
         print(json.dumps(out_of_core(int(given.one[1]))))
     else:
         print(json.dumps(measured(given.one[0], int(given.one[1]))))

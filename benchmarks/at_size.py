@@ -225,7 +225,7 @@ def passes(counted: list[int]) -> Iterator[None]:
 def line(kind: Any, rows: int, small: Path, full: Path) -> str:
     this = kind()
     size = sum(path.stat().st_size for path in full.glob("*.parquet"))
-    this.fit(small, FEW)  # compiles
+    this.fit(small, FEW)  # a first call
     counted: list[int] = []
     grown: list[float] = []
     times = []

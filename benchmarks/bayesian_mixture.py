@@ -50,7 +50,7 @@ def main() -> None:
         "Gibbs, with splits and merges": lambda n: BayesianGaussianMixture(max_iter=n, solver="gibbs", **how),
     }
     warnings.simplefilter("ignore")
-    makers["EM"](2).fit(X[:20_000])  # compiles
+    makers["EM"](2).fit(X[:20_000])  # a first call
     found: dict[str, list[float]] = {name: [] for name in makers}
     for _ in range(args.repeats):
         for name, make in makers.items():

@@ -39,7 +39,7 @@ def seconds(run: Callable[[], Any]) -> np.ndarray:
 
 def compared(title: str, ours: Callable[[], Any], **peers: Callable[[], Any]) -> None:
     """Seconds of the best of some turns, and how many times those of ours a peer takes."""
-    ours()  # what is compiled is compiled
+    ours()  # a first call
     runs = {"suffice": ours, **peers}
     best = dict.fromkeys(runs, np.full(2, np.inf))
     for _ in range(TURNS):

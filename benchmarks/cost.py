@@ -150,7 +150,7 @@ def compute(method: Method, rows: int, repeat: int) -> Measured:
     if method.make is random_field:
         data = LocalPartitions((block,))
     with suffice.threads(1):
-        total = data.fold(f, model)  # compiles
+        total = data.fold(f, model)  # a first call
         spent = np.median([timed(lambda: data.fold(f, model)) for _ in range(repeat)])
     return Measured(float(spent) / block.X.shape[0], nbytes(total))
 

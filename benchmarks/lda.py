@@ -103,7 +103,7 @@ def ours(words: int, V: int, K: int, sweeps: int) -> dict[str, float]:
     lda = LatentDirichletAllocation(
         K, solver="gibbs", doc_topic_prior=ALPHA, topic_word_prior=ETA, max_iter=1, random_state=0
     )
-    lda.fit(X[:100])  # compiles
+    lda.fit(X[:100])  # a first call
     few, many, turns = timed_sweeps(words)
     clock = Clock()
     lda.set_params(max_iter=sweeps).set_callbacks(clock).fit(X)
@@ -181,7 +181,7 @@ def variational(side: str, words: int, V: int, K: int, jobs: int, passes: int) -
         model = Theirs(K, n_jobs=jobs, max_iter=passes, **how)
         model.fit(X[:200])  # processes start
     else:
-        Ours(K, max_iter=1, **how).fit(X[:200])  # compiles
+        Ours(K, max_iter=1, **how).fit(X[:200])  # a first call
         model = Ours(K, max_iter=passes, tol=0.0, **how)
     began = time.perf_counter()
     model.fit(X)

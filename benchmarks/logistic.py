@@ -92,7 +92,7 @@ def products(X: Any, passes: int) -> float:
 
 def line(name: str, X: Any, y: np.ndarray) -> str:
     few = slice(0, max(2000, X.shape[0] // 40))
-    seconds(LogisticRegression(max_iter=5), X[:2000], y[:2000])  # compiles
+    seconds(LogisticRegression(max_iter=5), X[:2000], y[:2000])  # a first call
     pilot = {solver: seconds(Peer(solver=solver, max_iter=1000), X[few], y[few]) for solver in PEERS[name]}
     best = min(pilot, key=lambda solver: pilot[solver])
     theirs = Peer(solver=best, max_iter=1000)

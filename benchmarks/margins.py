@@ -12,8 +12,7 @@ beside scikit-learn-intelex if it is installed. With `--landmarks`, kernel ridge
 scikit-learn's Nystroem and Ridge, and a grid of 20 penalties by 5 folds relative to one fit: from one sum
 (RidgeCV), and with landmarks of each fold (GridSearch). With `--one-pass`, a pass of conjugate gradients over
 the kernels of rows and landmarks, beside its matrix products and exponentials in NumPy. With `--size`, one
-exact machine, its growth of resident memory and its duality gap. The first fit, to a few rows, is not
-counted: it compiles the loops.
+exact machine, its growth of resident memory and its duality gap. A first fit, to a few rows, is not counted.
 """
 
 from __future__ import annotations

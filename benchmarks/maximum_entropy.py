@@ -80,7 +80,7 @@ def table(rows: int = 5000, iterations: int = 10, repeat: int = 3) -> list[str]:
     value, y = examples(rows, attributes, values, labels)
     X, features = joint_features(value, y, values)
     F = listed(features, np.arange(labels), Rows(X, y)).X
-    ours(X[:100], np.arange(100) % labels, features, 2)  # compiles
+    ours(X[:100], np.arange(100) % labels, features, 2)  # a first call
     mine = min(seconds(lambda: ours(X, y, features, iterations))[0] for _ in range(repeat))
     least = min(seconds(lambda: bare(F, labels, iterations))[0] for _ in range(repeat))
     its, (peer, tokens) = seconds(lambda: theirs(value, y, iterations))

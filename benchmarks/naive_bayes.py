@@ -67,7 +67,7 @@ def _sum(block: Any) -> float:
 def beside(name: str, X: Any, y: np.ndarray, repeats: int) -> list[str]:
     """Lines of the table: the two libraries alternate, and the fastest time of each counts."""
     pair = [getattr(module, name) for module in (ours, theirs)]
-    pair[0]().fit(X[:1000], y[:1000]).predict(X[:1000])  # compiles
+    pair[0]().fit(X[:1000], y[:1000]).predict(X[:1000])  # a first call
     fit, predict = ([], []), ([], [])
     for _ in range(repeats):
         found = []

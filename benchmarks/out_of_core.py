@@ -178,7 +178,7 @@ def table(rows: int, folder: str | None = None) -> list[str]:
         ):
             grown: list[float] = []
             with growth(grown):
-                ours(Path(small))  # compiles
+                ours(Path(small))  # a first call
                 mine, answer = seconds(ours, Path(full))
             theirs, expected = seconds(bare, Path(full))
             np.testing.assert_allclose(answer, expected, rtol=1e-5, atol=1e-5)

@@ -144,7 +144,7 @@ def passes(source: np.ndarray, target: np.ndarray, repeat: int) -> list[str]:
         with suffice.threads(threads):
             return seconds(lambda: model.estimate(data.fold(Surfer.summarize, model)))[0]
 
-    ours(1)  # compiles
+    ours(1)  # a first call
     times: dict[str, list[float]] = {"bare": [], "one": [], "two": [], "step": []}
     for _ in range(repeat):
         times["bare"].append(seconds(bare.dot, x)[0])
@@ -172,7 +172,7 @@ def at_size(links: int, scale: int, folder: str | None) -> list[str]:
         size = sum(file.stat().st_size for file in Path(home).iterdir())
         table = suffice.edges(suffice.scan_parquet(home), source="source", target="target")
         shuffled.cache_clear()
-        PageRank(tol=1.0).fit(([0, 1], [1, 0]))  # compiles
+        PageRank(tol=1.0).fit(([0, 1], [1, 0]))  # a first call
         seen: list[float] = []
         with growth(seen):
             first, _ = seconds(lambda: PageRank(max_iter=1).fit(table))

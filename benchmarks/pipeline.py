@@ -3,9 +3,9 @@
     python benchmarks/pipeline.py --rows 1000000
 
 The table has six columns of numbers with holes, four of strings with 5 to 1,000 categories, a date, and a
-binary target. Each job runs in a process of its own, after a small one that imports and compiles. Reported
-are CPU seconds of all threads, wall seconds, the growth of resident memory, the number of passes over the
-files, iterations, and the area under the ROC curve on the rows of the fit (of folds: the mean accuracy).
+binary target. Each job runs in a process of its own, after a small one that imports. Reported are CPU seconds
+of all threads, wall seconds, the growth of resident memory, the number of passes over the files, iterations,
+and the area under the ROC curve on the rows of the fit (of folds: the mean accuracy).
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ JOBS = {
 
 def measured(job: str, small: Path, train: Path, test: Path, channel: Any) -> None:
     warnings.simplefilter("ignore")  # scikit-learn's solver reaches max_iter
-    JOBS[job](small, small)  # imports and compiles
+    JOBS[job](small, small)  # a first call
     seen: list[float] = []
     with growth(seen):
         cpu, wall = time.process_time(), time.perf_counter()

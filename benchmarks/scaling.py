@@ -59,7 +59,7 @@ def spin(n: int) -> bytes:
 
 
 def in_turns(one: Callable[[], Any], two: Callable[[], Any], repeat: int) -> list[tuple[float, float]]:
-    one(), two()  # compiles, and starts threads or processes
+    one(), two()  # a first call, which starts threads or processes
     return [(timed(one), timed(two)) for _ in range(repeat)]
 
 

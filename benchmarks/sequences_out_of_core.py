@@ -131,7 +131,7 @@ def table(steps: int, folder: str | None = None) -> list[str]:
         for kind in (BaumWelch, RandomField):
             little = kind(Path(small))
             little.load()
-            little.streamed(), little.here()  # compiles
+            little.streamed(), little.here()  # a first call
             both = kind(Path(full))
             grown: list[float] = []
             with growth(grown):

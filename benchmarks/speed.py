@@ -1,7 +1,6 @@
 """Compare the speed with scikit-learn: same data, same start, alternating within one run.
 
-The ratio is that of the medians. Compilation is reported separately: it happens once per machine, and is then
-cached.
+The ratio is that of the medians. What the first call takes more is reported separately.
 
     python benchmarks/speed.py
 """

@@ -5,7 +5,7 @@ and wall time, in turns.
     python benchmarks/trees.py --rows 1000000 --only boosting --threads 2
 
 scikit-learn grows a tree in one thread. Ours bins the features in threads and grows the tree in one. The
-first fit of each, to a few rows, is not counted: it compiles the loops.
+first fit of each, to a few rows, is not counted.
 
 Boosting has 100 trees of 31 leaves, by default, and LightGBM beside it if that is installed. The losses are
 of other rows.
@@ -46,7 +46,7 @@ def boosting(n: int, n_trees: int, n_threads: int, repeat: int) -> None:
     ours, few = ensemble.HistGradientBoostingClassifier, {"max_iter": 2, "early_stopping": False}
     start = time.perf_counter()
     ours(**few).fit(X[:40_000], label[:40_000])
-    print(f"first fit, with compilation or its cache: {time.perf_counter() - start:.1f} s")
+    print(f"first fit: {time.perf_counter() - start:.1f} s")
     how = {"max_iter": n_trees, "early_stopping": False}
     models = {"suffice": ours(**how), "scikit-learn": peers.HistGradientBoostingClassifier(**how)}
     with contextlib.suppress(ImportError):
