@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "../sparse.hpp"
 
@@ -50,6 +51,13 @@ Out<T, sizeof...(Sizes)> zeros(Sizes... sizes) {
     if (!data) throw std::bad_alloc();
     nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
     return Out<T, sizeof...(Sizes)>(data, sizeof...(Sizes), shape, owner);
+}
+
+template <class T>
+Out<T, 1> array_of(const std::vector<T>& x) {
+    auto out = zeros<T>(x.size());
+    std::copy(x.begin(), x.end(), out.data());
+    return out;
 }
 
 template <class Array>

@@ -17,12 +17,6 @@ static void must_be_histogram(size_t features, size_t bins, size_t D) {
 
 static void must_be_lane(int64_t lane) { must(0 <= lane && lane < 63, "lane must be a number of bits"); }
 
-static Out<int64_t, 1> array_of(const std::vector<int64_t>& x) {
-    auto out = zeros<int64_t>(x.size());
-    std::copy(x.begin(), x.end(), out.data());
-    return out;
-}
-
 static void bind_rows(nb::module_& m) {
     m.def(
         "pack",

@@ -17,12 +17,6 @@ static void must_be_runs(const In<Code, 1>& codes, size_t J, size_t classes) {
     must(are_below(codes, J << RUN), "codes must be bins of the runs of count");
 }
 
-static Out<int64_t, 1> copy_of(const std::vector<int64_t>& x) {
-    auto out = zeros<int64_t>(x.size());
-    std::copy(x.begin(), x.end(), out.data());
-    return out;
-}
-
 static const char* const NO_CLASS = "group must be numbers of classes";
 
 template <class Code>
@@ -101,8 +95,8 @@ TOPIC(stumps) {
             });
             auto edge = zeros<int64_t>(2);
             edge.data()[0] = best.split.below, edge.data()[1] = best.split.above;
-            return nb::make_tuple(best.split.gain, edge, best.split.side, copy_of(best.categories),
-                                  copy_of(best.left));
+            return nb::make_tuple(best.split.gain, edge, best.split.side, array_of(best.categories),
+                                  array_of(best.left));
         },
         arg("count"), arg("categorical"), arg("cst"), arg("total"), arg("criterion"), arg("least"),
         R"(The best split of one feature, from its histogram (B, K), whose last bin is that of missing values.

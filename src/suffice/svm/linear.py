@@ -171,9 +171,9 @@ class Machines(LossModel):
     def _of_sparse(self, X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The same of CSR rows."""
         f = self.scores(X)
-        terms = [(weight * np.maximum(r, 0.0), r, sign) for r, _, sign in self.terms(y, f)]
-        loss = sum(float((over * np.maximum(r, 0.0)).sum()) for over, r, _ in terms)
-        push = np.sum([over * sign for over, _, sign in terms], axis=0)
+        hinges = [(np.maximum(r, 0.0), sign) for r, _, sign in self.terms(y, f)]
+        loss = sum(float((weight * r * r).sum()) for r, _ in hinges)
+        push = np.sum([weight * r * sign for r, sign in hinges], axis=0)
         return loss, -2.0 * self._sums(X, push), f
 
     def curved(self, block: Any) -> Any:
