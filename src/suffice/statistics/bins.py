@@ -142,13 +142,19 @@ class FeatureBins(Value):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The midpoint between two bins of a numeric feature, the largest number if the upper one is that of
         missing values; and the last bin that is not above it."""
-        out, last = np.full(len(feature), np.finfo(np.float64).max), self.n_bins[feature] - 1
-        for d in np.unique(feature):
-            of_d = np.flatnonzero((feature == d) & (above < self.n_bins[d]))
-            a, b = self.high[d][below[of_d]], self.low[d][above[of_d]]
-            middle = a / 2 + b / 2
-            out[of_d] = np.where(middle < b, middle, a)  # neighbors may have no number between them
-            last[of_d] = np.searchsorted(self.low[d], out[of_d], "right") - 1
+        start = np.cumsum([0, *map(len, self.low)])[feature]
+        low, high, n = np.concatenate(self.low), np.concatenate(self.high), self.n_bins[feature]
+        out, last = np.full(len(feature), np.finfo(np.float64).max), n - 1
+        (seen,) = np.nonzero(above < n)
+        start, first, beyond = start[seen], below[seen], above[seen]
+        a, b = high[start + first], low[start + beyond]
+        middle = a / 2 + b / 2
+        out[seen] = middle = np.where(middle < b, middle, a)  # neighbors may have no number between them
+        while (beyond - first > 1).any():  # bins between the two are empty here: bisect
+            bin = (first + beyond) // 2
+            reached = low[start + bin] <= middle
+            first, beyond = np.where(reached, bin, first), np.where(reached, beyond, bin)
+        last[seen] = first
         return out, last
 
 
